@@ -1,0 +1,1 @@
+"""Selfright: a self-correcting RAG agent."""

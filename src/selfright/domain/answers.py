@@ -1,0 +1,179 @@
+"""What a turn gives back: the draft while it is written, the answer at the end, the events in between."""
+
+from dataclasses import dataclass, field
+
+from selfright.domain.judgements import Evaluation, QueryClass, StopReason, Verdict
+from selfright.domain.passages import Hit, Language, Strip
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a conversation; ``role`` is ``user`` or ``assistant``."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """What an answer rests on: ``text`` is exactly the document's text from ``start`` to ``end``; ``n`` from 1."""
+
+    n: int
+    passage_id: str
+    document_id: str
+    title: str
+    section: str
+    start: int
+    end: int
+    text: str
+    url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence of a draft (without markers) and the numbers of the citations that support it."""
+
+    text: str
+    citations: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An answer as a generator wrote it: ``text`` with inline markers ``[1]``, its sentences, its citations.
+
+    ``refused`` is true when the generator itself found nothing to say.
+    """
+
+    text: str
+    sentences: tuple[Sentence, ...] = ()
+    citations: tuple[Citation, ...] = ()
+    refused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a turn used. ``seconds`` is wall time."""
+
+    llm_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    web_requests: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Iteration:
+    """One pass of the loop. ``improvement`` and ``duplicate_share`` are None where there is nothing to compare with."""
+
+    query: str
+    verdict: Verdict | None
+    overall: float | None
+    documents: tuple[str, ...]
+    improvement: float | None = None
+    duplicate_share: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A draft with its judgement and the evidence it was written from: what "the best seen" is chosen among."""
+
+    draft: Draft
+    evaluation: Evaluation | None
+    score: float
+    iteration: int
+    verdict: Verdict | None = None
+    strips: tuple[Strip, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One visited node in a turn's trace, with the seconds it took and what it decided, in a few words."""
+
+    node: str
+    seconds: float
+    said: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The outcome of a turn, complete: text, evidence, judgement, and how it came about."""
+
+    question: str
+    answer: str
+    abstained: bool
+    language: Language
+    citations: tuple[Citation, ...]
+    evaluation: Evaluation | None
+    verdict: Verdict | None
+    stop_reason: StopReason
+    preset: str
+    degraded: bool
+    iterations: tuple[Iteration, ...]
+    removed_claims: tuple[str, ...]
+    notes: tuple[str, ...]
+    cost: Cost
+    trace_id: str
+    trace: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationRequest:
+    """All a generator may use. ``strips`` are the evidence, in document order; prompts are for language models."""
+
+    question: str
+    language: Language
+    query_class: QueryClass
+    strips: tuple[Strip, ...]
+    system_prompt: str = ""
+    user_prompt: str = ""
+    history: tuple[Message, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationRequest:
+    """All an evaluator may use: the question, the draft, the hits and strips it was written from, and the user."""
+
+    question: str
+    draft: Draft
+    language: Language
+    query_class: QueryClass = QueryClass.QUESTION
+    hits: tuple[Hit, ...] = ()
+    strips: tuple[Strip, ...] = ()
+    profile_summary: str = ""
+    previous: Evaluation | None = None
+    history: tuple[Message, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RewriteRequest:
+    """All a rewriter may use. ``question`` is the original one, ``query`` what was searched for last."""
+
+    question: str
+    query: str
+    language: Language
+    previous_answer: str = ""
+    missing_info: tuple[str, ...] = ()
+    improvement_suggestions: tuple[str, ...] = ()
+    profile_summary: str = ""
+    hits: tuple[Hit, ...] = ()
+    iteration: int = 0
+    tried: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class NodeFinished:
+    """Event: a node ran; ``said`` is what it decided, in a few words."""
+
+    node: str
+    seconds: float
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFinished:
+    """Event: the turn is over."""
+
+    answer: Answer
+
+
+TurnEvent = NodeFinished | TurnFinished

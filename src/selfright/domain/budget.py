@@ -1,0 +1,46 @@
+"""What a turn may spend, and what it has spent so far."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from selfright.domain.answers import Cost
+
+
+@dataclass(slots=True)
+class Meter:
+    """Counts one turn's calls, tokens and seconds. One per turn; roles add to it, guards read it."""
+
+    max_llm_calls: int
+    max_tokens: int
+    deadline_s: float
+    clock: Callable[[], float] = time.monotonic
+    llm_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    web_requests: int = 0
+    degraded: bool = False
+    started: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.started = self.clock()
+
+    @property
+    def seconds(self) -> float:
+        """Wall time since the turn began."""
+        return self.clock() - self.started
+
+    @property
+    def deadline_passed(self) -> bool:
+        """Whether the turn's time is over."""
+        return self.seconds >= self.deadline_s
+
+    @property
+    def calls_spent(self) -> bool:
+        """Whether only the call that is held back for the final answer is left, or the tokens are used up."""
+        tokens = self.prompt_tokens + self.completion_tokens
+        return self.llm_calls >= self.max_llm_calls - 1 or tokens >= self.max_tokens
+
+    def cost(self) -> Cost:
+        """The bill so far."""
+        return Cost(self.llm_calls, self.prompt_tokens, self.completion_tokens, self.web_requests, self.seconds)

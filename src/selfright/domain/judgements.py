@@ -1,0 +1,142 @@
+"""What judges say: of a retrieval (verdict), of an answer (evaluation), and why a turn stopped."""
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class QueryClass(StrEnum):
+    """What kind of message the user sent; it decides whether documents are looked up."""
+
+    QUESTION = "question"
+    SUMMARY = "summary"
+    CHITCHAT = "chitchat"
+    UNKNOWN = "unknown"
+
+
+class Verdict(StrEnum):
+    """What grading says of a retrieval as a set (CRAG, arXiv 2401.15884); ``unknown`` when the judge failed."""
+
+    CORRECT = "correct"
+    AMBIGUOUS = "ambiguous"
+    INCORRECT = "incorrect"
+    UNKNOWN = "unknown"
+
+    def lowered(self) -> "Verdict":
+        """One step down: correct → ambiguous → incorrect. ``unknown`` stays, for nothing was judged."""
+        steps = {Verdict.CORRECT: Verdict.AMBIGUOUS, Verdict.AMBIGUOUS: Verdict.INCORRECT}
+        return steps.get(self, self)
+
+
+class AnswerQuality(StrEnum):
+    """The label of an answer; self-correction by label is routed on it."""
+
+    ADEQUATE = "adequate"
+    NEEDS_DOCS = "needs_docs"
+    HALLUCINATION = "hallucination"
+    OFF_TOPIC = "off_topic"
+
+
+class EvaluationSource(StrEnum):
+    """Who judged: a language model, the local judge, or the heuristic that stands in when judging failed."""
+
+    LLM = "llm"
+    LOCAL = "local"
+    HEURISTIC = "heuristic"
+
+
+class ClaimStatus(StrEnum):
+    """Whether the passages support a sentence of the answer; ``unknown`` when nobody could tell."""
+
+    SUPPORTED = "supported"
+    UNSUPPORTED = "unsupported"
+    UNKNOWN = "unknown"
+
+
+class StopReason(StrEnum):
+    """Why a turn ended."""
+
+    ADEQUATE = "adequate"
+    BASIC = "basic"
+    FAST_PATH = "fast_path"
+    MAX_ITERATIONS = "max_iterations"
+    DUPLICATE_DOCUMENTS = "duplicate_documents"
+    STAGNATED = "stagnated"
+    DECLINED = "declined"
+    BUDGET = "budget"
+    DEADLINE = "deadline"
+    ABSTAINED = "abstained"
+    DEGRADED = "degraded"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Grade:
+    """The calibrated probability (0…1) that one passage helps to answer; None when the judge could not tell."""
+
+    passage_id: str
+    probability: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Grading:
+    """The verdict on a retrieved set.
+
+    ``sufficiency`` is the probability (0…1) that the set as a whole can answer; None with ``Verdict.UNKNOWN``.
+    """
+
+    verdict: Verdict
+    sufficiency: float | None
+    grades: tuple[Grade, ...] = ()
+    reason: str = ""
+
+    def probability(self, passage_id: str) -> float | None:
+        """The probability given to one passage, or None when it was not graded."""
+        return next((grade.probability for grade in self.grades if grade.passage_id == passage_id), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One sentence of an answer, whether it is supported (``score`` 0…1), and the ids of passages that support it."""
+
+    text: str
+    status: ClaimStatus
+    passage_ids: tuple[str, ...] = ()
+    score: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """A judgement of one answer. Scores and confidence lie in 0…1.
+
+    Raises ``ValueError`` for a score that is not a number in that range: a judge that says so has failed, and
+    a failed judgement must never be clamped into a good one.
+    """
+
+    grounding: float
+    completeness: float
+    accuracy: float
+    answer_quality: AnswerQuality
+    confidence: float
+    source: EvaluationSource
+    needs_retrieval: bool = False
+    missing_info: tuple[str, ...] = ()
+    improvement_suggestions: tuple[str, ...] = ()
+    reason: str = ""
+    claims: tuple[Claim, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("grounding", "completeness", "accuracy", "confidence"):
+            value = getattr(self, name)
+            if not (isinstance(value, int | float) and math.isfinite(value) and 0.0 <= value <= 1.0):
+                raise ValueError(f"{name} must be a number from 0 to 1, but the judge gave {value!r}")
+
+    @property
+    def overall(self) -> float:
+        """``0.4·grounding + 0.4·completeness + 0.2·accuracy``, rounded to six decimals against binary noise."""
+        return round(0.4 * self.grounding + 0.4 * self.completeness + 0.2 * self.accuracy, 6)
+
+    @property
+    def verified(self) -> bool:
+        """Whether a real judge looked at the answer; a heuristic stand-in verifies nothing."""
+        return self.source is not EvaluationSource.HEURISTIC

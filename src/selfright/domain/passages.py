@@ -1,0 +1,157 @@
+"""What is indexed, found and cut: documents, passages, hits, strips.
+
+Every text knows where it stands: ``passage.text == document.text[passage.start:passage.end]``, and the same holds
+for a strip and the document of its passage. Citations rest on that equality.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Language = Literal["ko", "en"]
+Origin = Literal["index", "web"]
+
+DEFAULT_COLLECTION = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One source as text, exactly as stored; spans of passages and citations point into ``text``.
+
+    ``source`` is where it was read from (an absolute path or a URL), ``url`` where a reader can open it.
+    """
+
+    id: str
+    title: str
+    text: str
+    language: Language = "en"
+    source: str | None = None
+    url: str | None = None
+    media_type: str = "text/plain"
+    collection: str = DEFAULT_COLLECTION
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def content_hash(self) -> str:
+        """SHA-256 (hex) of what retrieval sees of the document: title, text and collection."""
+        digest = hashlib.sha256()
+        for part in (self.title, self.text, self.collection):
+            digest.update(part.encode("utf-8", "surrogatepass"))
+            digest.update(b"\0")
+        return digest.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """The unit that is indexed and retrieved: ``text`` is the document's text from ``start`` to ``end``."""
+
+    id: str
+    document_id: str
+    title: str
+    text: str
+    start: int
+    end: int
+    section: str = ""
+    language: Language = "en"
+    collection: str = DEFAULT_COLLECTION
+    url: str | None = None
+    origin: Origin = "index"
+
+    @property
+    def heading(self) -> str:
+        """Title and section in one line: the context a passage loses when it is cut out of its document."""
+        return f"{self.title} > {self.section}" if self.section and self.title else self.title or self.section
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A place in one ranking: ``rank`` from 1, ``score`` in that ranking's own unit (BM25, cosine)."""
+
+    rank: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A passage that was found, with its fused score and its place in each list (None where it was not in it)."""
+
+    passage: Passage
+    rrf_score: float
+    bm25: Ranked | None = None
+    dense: Ranked | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """What one search brought: hits best first, and the query's vector when a dense half took part."""
+
+    hits: tuple[Hit, ...]
+    query_vector: tuple[float, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """One to three sentences of a passage, the unit of knowledge refinement.
+
+    ``start`` and ``end`` are positions in the *document's* text; ``score`` is the probability (0…1) that the strip
+    helps to answer the question.
+    """
+
+    passage: Passage
+    start: int
+    end: int
+    text: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Refinement:
+    """Strips that survived, in document order; ``removed_share`` is the share of characters taken out (0…1).
+
+    ``fell_back`` is true when no strip reached the threshold and only the best one was kept.
+    """
+
+    strips: tuple[Strip, ...]
+    removed_share: float
+    fell_back: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WebFinding:
+    """What a web search brought: passages cut from the pages it read, the provider asked, and the requests made."""
+
+    passages: tuple[Passage, ...]
+    provider: str
+    requests: int
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentInfo:
+    """A line of the catalogue: what is known of a document without its text. ``characters`` is the text's length."""
+
+    id: str
+    title: str
+    collection: str
+    language: Language
+    source: str | None
+    content_hash: str
+    characters: int
+    passages: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoreInfo:
+    """An index in figures. ``dense_kind`` names the vector index in use; ``bytes`` is the size on disk."""
+
+    location: str
+    format_version: int
+    documents: int
+    passages: int
+    collections: Mapping[str, int]
+    languages: Mapping[str, int]
+    tokenizer: str
+    embedder: str
+    dimension: int
+    dense_kind: str
+    bytes: int

@@ -1,0 +1,256 @@
+"""The ports: what the flow needs of the rooms around it, as small protocols, and the box that carries them.
+
+Role methods are coroutines, for a role may be a model across the network; an offline role moves its work to a thread.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from selfright.domain.answers import (
+    Draft,
+    EvaluationRequest,
+    GenerationRequest,
+    Message,
+    RewriteRequest,
+)
+from selfright.domain.budget import Meter
+from selfright.domain.flags import Flags
+from selfright.domain.judgements import Evaluation, Grading, QueryClass
+from selfright.domain.passages import (
+    Document,
+    DocumentInfo,
+    Hit,
+    Language,
+    Passage,
+    Refinement,
+    Retrieval,
+    StoreInfo,
+    Strip,
+    WebFinding,
+)
+from selfright.domain.slots import Profile, Slot
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class Tokenizer(Protocol):
+    """Text to index terms, the same for documents and queries."""
+
+    @property
+    def name(self) -> str:
+        """What an index remembers, so that it is never read with another tokenizer."""
+        ...
+
+    def tokens(self, text: str) -> list[str]:
+        """Terms in reading order, repeats kept; morphemes for Korean, stems for English, lower case."""
+        ...
+
+
+class TermStatistics(Protocol):
+    """How rare terms are in the indexed passages."""
+
+    def idf(self, terms: Sequence[str]) -> list[float]:
+        """``ln(1 + (N - df + 0.5) / (df + 0.5))`` of each term; the highest value for a term never seen."""
+        ...
+
+
+class Embedder(Protocol):
+    """Texts to unit vectors."""
+
+    @property
+    def name(self) -> str:
+        """What an index remembers, so that it is never searched with another embedder."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector."""
+        ...
+
+    def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+        """One row per text: float32, shape ``(len(texts), dimension)``, rows of length one."""
+        ...
+
+
+class Retriever(Protocol):
+    """Finds passages."""
+
+    async def search(self, query: str, k: int, collections: Sequence[str] = ()) -> Retrieval:
+        """The ``k`` best passages, best first; from all collections when none is named."""
+        ...
+
+
+class Library(Protocol):
+    """Reads the stored documents."""
+
+    def document(self, document_id: str) -> Document | None:
+        """The document with its text, or None."""
+        ...
+
+    def documents(self) -> Iterator[DocumentInfo]:
+        """All documents, ordered by id."""
+        ...
+
+    def info(self) -> StoreInfo:
+        """The index in figures."""
+        ...
+
+
+class Writer(Protocol):
+    """Changes the stored documents. Nothing is visible to a search, and nothing is safe, before ``commit``."""
+
+    def put(self, batch: Sequence[tuple[Document, Sequence[Passage]]]) -> None:
+        """Adds documents with their passages; a document with the same id is replaced whole."""
+        ...
+
+    def remove(self, document_ids: Sequence[str]) -> list[str]:
+        """Removes documents; gives back the ids that were there."""
+        ...
+
+    def commit(self) -> None:
+        """Makes what was put and removed lasting and visible."""
+        ...
+
+
+class WebSearch(Protocol):
+    """Finds passages outside the index."""
+
+    async def search(self, query: str, k: int) -> WebFinding:
+        """At most ``k`` pages, cut into passages, best page first."""
+        ...
+
+
+class Classifier(Protocol):
+    """Tells what kind of message it is."""
+
+    async def classify(self, text: str, history: Sequence[Message] = ()) -> QueryClass: ...
+
+
+class Grader(Protocol):
+    """Judges a retrieval."""
+
+    async def grade(self, question: str, hits: Sequence[Hit]) -> Grading:
+        """A probability per passage and a verdict on the set. May raise ``JudgeFailed``."""
+        ...
+
+
+class Refiner(Protocol):
+    """Decompose, filter, recompose."""
+
+    async def refine(self, question: str, hits: Sequence[Hit], grading: Grading | None = None) -> Refinement:
+        """The strips of ``hits`` that help to answer, in document order."""
+        ...
+
+
+class Prompter(Protocol):
+    """Writes the two prompts of a turn; evidence goes into the user prompt only, as delimited data."""
+
+    def prompts(
+        self,
+        question: str,
+        language: Language,
+        strips: Sequence[Strip],
+        profile_summary: str,
+        history: Sequence[Message],
+        summary: str,
+    ) -> tuple[str, str]:
+        """System prompt and user prompt."""
+        ...
+
+
+class Generator(Protocol):
+    """Writes an answer."""
+
+    @property
+    def needs_documents(self) -> bool:
+        """True when it can say nothing without evidence (an extractive generator): no fast path then."""
+        ...
+
+    async def generate(self, request: GenerationRequest) -> Draft: ...
+
+
+class Evaluator(Protocol):
+    """Judges an answer."""
+
+    async def evaluate(self, request: EvaluationRequest) -> Evaluation:
+        """May raise ``JudgeFailed``; the caller then falls back to the heuristic."""
+        ...
+
+
+class Rewriter(Protocol):
+    """Turns a question into what is searched for."""
+
+    async def rewrite(self, request: RewriteRequest) -> str:
+        """A query for the next retrieval, from what was missing."""
+        ...
+
+    async def for_web(self, question: str, missing_info: Sequence[str] = ()) -> str:
+        """A web query: the topic and at most three key terms."""
+        ...
+
+    async def standalone(self, question: str, history: Sequence[Message], summary: str = "") -> str:
+        """The question as it reads without its conversation; unchanged when it already stands alone."""
+        ...
+
+
+class SlotExtractor(Protocol):
+    """Reads facts about the user from a message."""
+
+    async def extract(self, text: str, turn: int = 0) -> tuple[Slot, ...]: ...
+
+
+class ProfileStore(Protocol):
+    """Remembers users."""
+
+    def remember(self, user: str, slots: Sequence[Slot]) -> Profile:
+        """Adds what was said and gives the profile as it now stands."""
+        ...
+
+    def summary(self, profile: Profile, language: Language) -> str:
+        """The profile in one line for prompts; empty when nothing is known."""
+        ...
+
+
+class RefineStrategy(Protocol):
+    """How a turn refines itself [S0]: what judging an answer changes in the state, and whether to go on.
+
+    The state is an ``AgentState`` (see ``selfright.flow.state``). A third strategy can be registered by name.
+    """
+
+    async def refine(self, state: Mapping[str, Any]) -> dict[str, Any]:
+        """What judging the answer changes: at least ``quality_score`` and ``needs_retrieval``."""
+        ...
+
+    def should_retrieve(self, state: Mapping[str, Any]) -> bool:
+        """Whether the answer asks for another pass; limits and guards are not its business."""
+        ...
+
+    def get_strategy_name(self) -> str:
+        """The name that reports show."""
+        ...
+
+    def get_metrics(self, state: Mapping[str, Any]) -> dict[str, Any]:
+        """Numbers about the turn that reports show."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """All that a node may touch in one turn."""
+
+    flags: Flags
+    meter: Meter
+    retriever: Retriever
+    classifier: Classifier
+    grader: Grader
+    refiner: Refiner
+    prompter: Prompter
+    generator: Generator
+    strategy: RefineStrategy
+    rewriter: Rewriter
+    slots: SlotExtractor
+    profiles: ProfileStore
+    web: WebSearch | None = None

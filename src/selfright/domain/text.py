@@ -1,0 +1,147 @@
+"""Plain facts of Korean and English text that every room shares: the language, the blocks, where sentences end.
+
+All positions are character offsets into the text that was given, so spans can be cut from it as they are.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from selfright.domain.passages import Language
+
+BlockKind = Literal["heading", "paragraph", "list", "table", "code"]
+
+_HANGUL = re.compile(r"[\uac00-\ud7a3\u1100-\u11ff\u3130-\u318f]")
+_LATIN = re.compile(r"[A-Za-z]")
+_MARKUP = re.compile(r"```.*?```|`[^`\n]*`|https?://\S+", re.DOTALL)
+
+_HEADING = re.compile(r"#{1,6}\s+\S")
+_ITEM = re.compile(r"\s*(?:[-*+•·▪◦]|\(?\d{1,3}[.)]|[①-⑳]|[가-하][.)])\s+\S")
+_ROW = re.compile(r"\s*\|.*\|\s*$")
+_FENCE = re.compile(r"\s*(?:```|~~~)")
+_INDENTED = re.compile(r"(?:\s{2,}|\t)\S")
+
+# A terminator, closing quotes or brackets after it, then white space. CJK terminators need no white space.
+_STOP = re.compile(r"[.!?…]+[\"'”’)\]»]*(?=\s|$)|[。！？]+[\"'”’)\]»]*")
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:Dr|Mr|Mrs|Ms|Prof|Sr|Jr|St|vs|etc|e\.g|i\.e|cf|al|Fig|Figs|Eq|No|Nos|vol|pp|ca|approx|resp|Inc|Ltd|Co"
+    r"|Corp|Dept|U\.S|U\.K|a\.m|p\.m|Ph\.D|M\.D|min|max|avg|sp|spp|subsp|var)|\b[A-Z])\.$"
+)
+_WRAPPED_LINE = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A run of lines of one kind; ``end`` is past the last character that is not white space."""
+
+    kind: BlockKind
+    start: int
+    end: int
+
+
+def language_of(text: str) -> Language:
+    """``ko`` when Hangul makes up at least a fifth of the letters (a syllable says more than a letter), else ``en``."""
+    sample = unicodedata.normalize("NFC", text[:20_000])
+    prose = _MARKUP.sub(" ", sample)
+    hangul, latin = (len(pattern.findall(prose)) for pattern in (_HANGUL, _LATIN))
+    if not hangul and not latin:
+        hangul = len(_HANGUL.findall(sample))
+    return "ko" if hangul and hangul * 4 >= latin else "en"
+
+
+def has_hangul(text: str) -> bool:
+    """Whether any Hangul occurs, composed or as single jamo."""
+    return _HANGUL.search(text) is not None
+
+
+def blocks(text: str, start: int = 0, end: int | None = None) -> Iterator[Block]:
+    """Headings, paragraphs, lists, tables and fenced code of ``text[start:end]``, in order, without blank space.
+
+    Reads Markdown marks and the plain-text habits that resemble them; a list item's indented lines belong to it.
+    """
+    current: Block | None = None
+    fenced = False
+    for line_start, line_end in _lines(text, start, len(text) if end is None else end):
+        line = text[line_start:line_end]
+        if not line.strip() and not fenced:
+            if current:
+                yield current
+            current = None
+            continue
+        fence = _FENCE.match(line) is not None
+        kind: BlockKind = "code" if fence or fenced else _kind(line, current)
+        trimmed_end = line_start + len(line.rstrip())
+        if current and kind == current.kind and kind != "heading" and not (fence and not fenced):
+            current = Block(kind, current.start, max(current.end, trimmed_end))
+        else:
+            if current:
+                yield current
+            current = Block(kind, line_start + len(line) - len(line.lstrip()), trimmed_end)
+        fenced ^= fence
+        if fence and not fenced:
+            yield current
+            current = None
+    if current:
+        yield current
+
+
+def sentence_spans(text: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int]]:
+    """The sentences of ``text[start:end]`` as (start, end), white space at the ends left out.
+
+    Ends at ``. ! ? …`` before white space (not after abbreviations, initials and numbers), at CJK terminators, at
+    blank lines and at line ends that are not wrapped prose. Lists and tables end a sentence at each line.
+    """
+    for block in blocks(text, start, end):
+        cuts = _line_cuts(text, block) | _stop_cuts(text, block)
+        last = block.start
+        for cut in sorted(cuts | {block.end}):
+            piece = text[last:cut]
+            if piece.strip():
+                yield last + len(piece) - len(piece.lstrip()), last + len(piece.rstrip())
+            last = cut
+
+
+def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    while start < end:
+        cut = text.find("\n", start, end)
+        stop = end if cut < 0 else cut
+        yield start, stop
+        start = stop + 1
+
+
+def _kind(line: str, current: Block | None) -> BlockKind:
+    if _HEADING.match(line):
+        return "heading"
+    if _ROW.match(line):
+        return "table"
+    if _ITEM.match(line) or (current and current.kind == "list" and _INDENTED.match(line)):
+        return "list"
+    return "paragraph"
+
+
+def _line_cuts(text: str, block: Block) -> set[int]:
+    if block.kind == "code":
+        return set()
+    if block.kind in ("list", "table"):
+        return {stop for _, stop in _lines(text, block.start, block.end)}
+    return {stop for start, stop in _lines(text, block.start, block.end) if stop - start < _WRAPPED_LINE}
+
+
+def _stop_cuts(text: str, block: Block) -> set[int]:
+    if block.kind in ("code", "table"):
+        return set()
+    cuts = set()
+    for match in _STOP.finditer(text, block.start, block.end):
+        head = text[max(block.start, match.start() - 12) : match.start() + 1]
+        numbered = text[match.start()] == "." and re.fullmatch(
+            r"\s*\d{1,3}\.", text[_line_start(text, match.start()) : match.end()]
+        )
+        if not _ABBREVIATION.search(head) and not numbered:
+            cuts.add(match.end())
+    return cuts
+
+
+def _line_start(text: str, position: int) -> int:
+    return text.rfind("\n", 0, position) + 1
