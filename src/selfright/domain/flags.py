@@ -33,6 +33,9 @@ class Flags:
     max_llm_calls: int = 12
     max_tokens: int = 60_000
     deadline_s: float = 120.0
+    evaluator: Literal["judge", "heuristic"] = "judge"
+    safety_guards_enabled: bool = True
+    abstention_enabled: bool = True
     citation_style: Literal["numbers", "source"] = "numbers"
 
     def __post_init__(self) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from selfright.domain.answers import (
+    Attempt,
     Draft,
     EvaluationRequest,
     GenerationRequest,
@@ -180,6 +181,18 @@ class Evaluator(Protocol):
         ...
 
 
+class Abstainer(Protocol):
+    """Decides when it is better to say that the question cannot be answered, and says it."""
+
+    def should_abstain(self, draft: Draft, evaluation: Evaluation | None, flags: Flags) -> bool:
+        """True when the best answer is not supported well enough to be given."""
+        ...
+
+    def refusal(self, question: str, language: Language, best: Attempt, hits: Sequence[Hit]) -> Draft:
+        """What was found, what is missing, and the nearest sources, in the question's language."""
+        ...
+
+
 class Rewriter(Protocol):
     """Turns a question into what is searched for."""
 
@@ -253,4 +266,5 @@ class Tools:
     rewriter: Rewriter
     slots: SlotExtractor
     profiles: ProfileStore
+    abstainer: Abstainer
     web: WebSearch | None = None

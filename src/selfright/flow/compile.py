@@ -1,0 +1,53 @@
+"""Preset table → LangGraph. The one module of the flow that imports it."""
+
+import time
+from collections.abc import Callable
+from typing import Any, get_args, get_origin, get_type_hints
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import Runtime
+
+from selfright.domain.answers import Step
+from selfright.domain.ports import Tools
+from selfright.flow.presets import Preset, Route
+from selfright.flow.state import AgentState
+from selfright.flow.table import NODES, Node
+from selfright.flow.tracing import said
+
+Graph = CompiledStateGraph[AgentState, Tools, AgentState, AgentState]
+
+
+def compile_preset(preset: Preset) -> Graph:
+    """The preset as a compiled graph; give it the turn's ``Tools`` as LangGraph's ``context`` when it runs."""
+    graph = StateGraph(AgentState, context_schema=Tools)
+    for name, following in preset.edges.items():
+        graph.add_node(name, _visited(name, NODES[name]))
+        if isinstance(following, str):
+            graph.add_edge(name, END if following == "__end__" else following)
+        else:
+            graph.add_conditional_edges(name, following, [t for t in _targets(following) if t in preset.edges])
+    graph.add_edge(START, preset.start)
+    return graph.compile(name=preset.name)
+
+
+def mermaid(preset: Preset) -> str:
+    """The compiled graph as Mermaid text."""
+    return compile_preset(preset).get_graph().draw_mermaid()
+
+
+def _visited(name: str, node: Node) -> Callable[..., Any]:
+    async def visit(state: AgentState, runtime: Runtime[Tools]) -> dict[str, Any]:
+        began = time.perf_counter()
+        update = await node(state, runtime.context)
+        return {**update, "trace": (Step(name, time.perf_counter() - began, said(name, update)),)}
+
+    return visit
+
+
+def _targets(route: Route) -> list[str]:
+    """The node names in a route's return type: ``Literal[...]`` or ``list[Literal[...]]``."""
+    returned = get_type_hints(route)["return"]
+    if get_origin(returned) is list:
+        (returned,) = get_args(returned)
+    return list(get_args(returned))

@@ -1,0 +1,25 @@
+"""How evidence is put together: whole passages where nothing was refined, index and web strips side by side."""
+
+from collections.abc import Iterable, Sequence
+
+from selfright.domain.passages import Hit, Passage, Strip
+
+
+def whole(hits: Sequence[Hit]) -> tuple[Strip, ...]:
+    """Each passage as one strip, scored by its rank (1, 1/2, 1/3 …): what a preset without refinement answers from."""
+    return tuple(
+        Strip(hit.passage, hit.passage.start, hit.passage.end, hit.passage.text, 1 / rank)
+        for rank, hit in enumerate(hits, start=1)
+    )
+
+
+def as_hits(passages: Iterable[Passage]) -> tuple[Hit, ...]:
+    """Web passages as hits: the provider's order is all that is known of them."""
+    return tuple(Hit(passage, rrf_score=1 / (60 + rank)) for rank, passage in enumerate(passages, start=1))
+
+
+def merged(index: Sequence[Strip], web: Sequence[Strip]) -> tuple[Strip, ...]:
+    """Both sources in one, the one with the better strip first; inside a source the document order stays."""
+    sources = [source for source in (tuple(index), tuple(web)) if source]
+    sources.sort(key=lambda source: -max(strip.score for strip in source))
+    return tuple(strip for source in sources for strip in source)

@@ -1,0 +1,30 @@
+"""→ assemble_context: after every retrieval, and before an answer without one."""
+
+from typing import Any
+
+from selfright.domain.passages import Strip
+from selfright.domain.ports import Tools
+from selfright.flow.evidence import merged, whole
+from selfright.flow.state import AgentState
+
+
+async def assemble_context(state: AgentState, tools: Tools) -> dict[str, Any]:
+    """Merges the evidence and writes the prompts; in mode ``llm`` the model gets the text as it is."""
+    if state["mode"] == "llm":
+        return {"strips": (), "system_prompt": "", "user_prompt": state["user_text"]}
+    strips = _evidence(state)
+    system, user = tools.prompter.prompts(
+        state["question"],
+        state["language"],
+        strips,
+        state.get("profile_summary", ""),
+        state.get("messages", ()),
+        state.get("summary", ""),
+    )
+    return {"strips": strips, "system_prompt": system, "user_prompt": user}
+
+
+def _evidence(state: AgentState) -> tuple[Strip, ...]:
+    refined = state.get("strips")
+    index = whole(state.get("retrieved_docs", ())) if refined is None else refined
+    return merged(index, state.get("web_strips", ()))

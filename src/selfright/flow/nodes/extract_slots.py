@@ -1,0 +1,12 @@
+"""contextualize → extract_slots."""
+
+from typing import Any
+
+from selfright.domain.ports import Tools
+from selfright.flow.state import AgentState
+
+
+async def extract_slots(state: AgentState, tools: Tools) -> dict[str, Any]:
+    """Reads facts about the user from the message."""
+    turn = sum(message.role == "user" for message in state.get("messages", ()))
+    return {"slot_out": await tools.slots.extract(state["user_text"], turn)}

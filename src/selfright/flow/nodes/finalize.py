@@ -1,0 +1,37 @@
+"""→ finalize: the last node of every graph."""
+
+from typing import Any
+
+from selfright.domain.answers import Attempt
+from selfright.domain.judgements import StopReason
+from selfright.domain.ports import Tools
+from selfright.flow.attempts import iteration, without_unsupported
+from selfright.flow.state import AgentState
+
+
+async def finalize(state: AgentState, tools: Tools) -> dict[str, Any]:
+    """Gives the best answer seen, without what could not be supported, or says that there is none."""
+    unjudged = state.get("best") is None
+    best = state.get("best") or Attempt(state["draft"], None, 1.0, 0, state.get("verdict"), state.get("strips") or ())
+    draft, removed = without_unsupported(best.draft, best.evaluation)
+    reason = state.get("stop_reason") or StopReason.BASIC
+    update: dict[str, Any] = {
+        "best": best,
+        "quality_score": best.score,
+        "evaluation": best.evaluation,
+        "verdict": best.verdict,
+        "removed_claims": removed,
+    }
+    if unjudged:
+        update["iterations"] = (iteration(state, (), None),)
+    if tools.abstainer.should_abstain(draft, best.evaluation, tools.flags):
+        draft = tools.abstainer.refusal(state["question"], state["language"], best, state.get("retrieved_docs", ()))
+        update["notes"] = (f"the loop had stopped because: {reason}",) if reason is not StopReason.ABSTAINED else ()
+        reason = StopReason.ABSTAINED
+    return {
+        **update,
+        "draft": draft,
+        "answer": draft.text,
+        "abstained": reason is StopReason.ABSTAINED,
+        "stop_reason": reason,
+    }

@@ -1,0 +1,24 @@
+"""assemble_context → generate."""
+
+from typing import Any
+
+from selfright.domain.answers import GenerationRequest
+from selfright.domain.judgements import QueryClass
+from selfright.domain.ports import Tools
+from selfright.flow.state import AgentState
+
+
+async def generate(state: AgentState, tools: Tools) -> dict[str, Any]:
+    """Writes a draft from the assembled evidence."""
+    draft = await tools.generator.generate(
+        GenerationRequest(
+            question=state["question"],
+            language=state["language"],
+            query_class=state.get("query_class", QueryClass.QUESTION),
+            strips=state.get("strips") or (),
+            system_prompt=state["system_prompt"],
+            user_prompt=state["user_prompt"],
+            history=state.get("messages", ()),
+        )
+    )
+    return {"draft": draft, "answer": draft.text}

@@ -1,0 +1,23 @@
+"""evaluate → quality_check."""
+
+from typing import Any
+
+from selfright.domain.ports import Tools
+from selfright.flow.guards import stop_reason
+from selfright.flow.state import AgentState
+
+
+async def quality_check(state: AgentState, tools: Tools) -> dict[str, Any]:
+    """Stops with a reason, or counts one more pass and says where it starts."""
+    wanted = state["needs_retrieval"] and tools.strategy.should_retrieve(state)
+    reason = stop_reason(state, tools.flags, tools.meter, wanted)
+    spent = {"budget": tools.meter.cost()}
+    if reason is not None:
+        return {"stop_reason": reason, "next_node": "finalize", **spent}
+    target = state.get("next_node")
+    return {
+        "iteration_count": state["iteration_count"] + 1,
+        "retry_count": state["retry_count"] + 1,
+        "next_node": target if target in ("retrieve", "classify") else "rewrite",
+        **spent,
+    }

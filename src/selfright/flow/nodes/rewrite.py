@@ -1,0 +1,31 @@
+"""quality_check → rewrite → retrieve."""
+
+from typing import Any
+
+from selfright.domain.answers import RewriteRequest
+from selfright.domain.ports import Tools
+from selfright.flow.state import AgentState
+
+ANSWER_CHARACTERS = 200
+
+
+async def rewrite(state: AgentState, tools: Tools) -> dict[str, Any]:
+    """A new query from what was missing; the original question stays what answers are judged by."""
+    if not tools.flags.query_rewrite_enabled:
+        return {}
+    evaluation = state.get("evaluation")
+    query = await tools.rewriter.rewrite(
+        RewriteRequest(
+            question=state["question"],
+            query=state["query_for_retrieval"],
+            language=state["language"],
+            previous_answer=state.get("answer", "")[:ANSWER_CHARACTERS],
+            missing_info=evaluation.missing_info if evaluation else (),
+            improvement_suggestions=evaluation.improvement_suggestions if evaluation else (),
+            profile_summary=state.get("profile_summary", ""),
+            hits=state.get("retrieved_docs", ()),
+            iteration=state["iteration_count"],
+            tried=tuple(done.query for done in state.get("iterations", ())),
+        )
+    )
+    return {"query_for_retrieval": query.strip() or state["question"]}

@@ -1,0 +1,41 @@
+"""grade → web_search: instead of the index when the verdict is incorrect, beside it when ambiguous or unknown."""
+
+import logging
+from typing import Any
+
+from selfright.domain.passages import WebFinding
+from selfright.domain.ports import Tools
+from selfright.flow.evidence import as_hits
+from selfright.flow.routes import instead_of_index
+from selfright.flow.state import AgentState
+
+log = logging.getLogger(__name__)
+
+PAGES = 5
+
+
+async def web_search(state: AgentState, tools: Tools) -> dict[str, Any]:
+    """Asks the web; beside the index it also refines what it found, for the other branch refines only its own."""
+    evaluation = state.get("evaluation")
+    missing = evaluation.missing_info if evaluation else ()
+    finding, notes = await _search(state, tools, missing)
+    tools.meter.web_requests += finding.requests
+    hits = as_hits(finding.passages)
+    update: dict[str, Any] = {"web_docs": hits, "notes": notes}
+    if hits and not instead_of_index(state):
+        refinement = await tools.refiner.refine(state["question"], hits)
+        update["web_strips"] = () if refinement.fell_back else refinement.strips
+    return update
+
+
+async def _search(state: AgentState, tools: Tools, missing: tuple[str, ...]) -> tuple[WebFinding, tuple[str, ...]]:
+    nothing = WebFinding((), "none", 0)
+    if tools.web is None:
+        return nothing, ()
+    try:
+        query = await tools.rewriter.for_web(state["question"], missing)
+        return await tools.web.search(query, PAGES), ()
+    except Exception as error:
+        # A provider's trouble costs the web, not the turn.
+        log.warning("the web search failed: %s", type(error).__name__)
+        return nothing, (f"the web search failed ({type(error).__name__}) and was left out",)

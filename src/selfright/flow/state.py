@@ -1,0 +1,70 @@
+"""What flows along the edges of a turn's graph."""
+
+from operator import add
+from typing import Annotated, TypedDict
+
+from selfright.domain.answers import Attempt, Cost, Draft, Iteration, Message, Step
+from selfright.domain.judgements import Evaluation, Grading, QueryClass, StopReason, Verdict
+from selfright.domain.passages import Hit, Language, Strip
+from selfright.domain.slots import Profile, Slot
+
+
+class AgentState(TypedDict, total=False):
+    """Nodes read it and return the part they changed. Fields marked ``add`` grow; the others are replaced.
+
+    ``question`` is the stand-alone form and is what judges see; ``query_for_retrieval`` is what is searched for and
+    changes from pass to pass. ``strips`` is None until evidence of this pass has been cut; ``ask_web`` tells whether
+    the web may be asked at all.
+    """
+
+    # what came in
+    user_text: str
+    mode: str
+    messages: tuple[Message, ...]
+    summary: str
+    language: Language
+    user: str
+    given_profile: Profile
+
+    # what is made of it
+    question: str
+    query_for_retrieval: str
+    slot_out: tuple[Slot, ...]
+    profile_summary: str
+    query_class: QueryClass
+    fast_path: bool
+
+    # evidence of this pass
+    retrieved_docs: tuple[Hit, ...]
+    query_vector: tuple[float, ...] | None
+    grading: Grading | None
+    verdict: Verdict | None
+    ask_web: bool
+    strips: tuple[Strip, ...] | None
+    web_docs: tuple[Hit, ...]
+    web_strips: tuple[Strip, ...]
+    system_prompt: str
+    user_prompt: str
+
+    # the answer and its judgement
+    draft: Draft
+    answer: str
+    evaluation: Evaluation | None
+    quality_score: float
+    needs_retrieval: bool
+    used_retrieval: bool
+
+    # the loop
+    iteration_count: int
+    retry_count: int
+    retrieved_docs_history: Annotated[tuple[frozenset[str], ...], add]
+    quality_score_history: Annotated[tuple[float, ...], add]
+    iterations: Annotated[tuple[Iteration, ...], add]
+    best: Attempt | None
+    budget: Cost
+    next_node: str
+    stop_reason: StopReason | None
+    abstained: bool
+    removed_claims: tuple[str, ...]
+    notes: Annotated[tuple[str, ...], add]
+    trace: Annotated[tuple[Step, ...], add]

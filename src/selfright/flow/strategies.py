@@ -1,0 +1,155 @@
+"""``RefineStrategy`` [S0]: how a turn refines itself, corrective or basic, and the factory that chooses by flag.
+
+Routing is part of a strategy: by score (``overall < quality_threshold``) [S0], by label [S2], or by both.
+"""
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from selfright.domain.answers import EvaluationRequest
+from selfright.domain.errors import UnknownName
+from selfright.domain.flags import Flags
+from selfright.domain.judgements import AnswerQuality, Evaluation, QueryClass
+from selfright.domain.ports import Evaluator, RefineStrategy
+
+log = logging.getLogger(__name__)
+
+Routing = Literal["score", "label", "both"]
+Target = Literal["rewrite", "retrieve", "classify"]
+
+
+def by_score(evaluation: Evaluation, flags: Flags) -> Target | None:
+    """S0's rule: an answer under the quality threshold is tried again with a rewritten query."""
+    return "rewrite" if evaluation.overall < flags.quality_threshold else None
+
+
+def by_label(evaluation: Evaluation, flags: Flags, *, used_retrieval: bool) -> Target | None:
+    """S2's table, extended to answers without documents that the judge is not sure of."""
+    match evaluation.answer_quality:
+        case AnswerQuality.OFF_TOPIC:
+            return "classify"
+        case AnswerQuality.NEEDS_DOCS | AnswerQuality.HALLUCINATION:
+            return "rewrite" if used_retrieval else "retrieve"
+        case AnswerQuality.ADEQUATE:
+            unsure = evaluation.confidence < flags.evaluation_threshold and not used_retrieval
+            return "retrieve" if unsure else None
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectiveRAGStrategy:
+    """Judges the answer, asks for another pass when it is wanting, and falls back to the heuristic judge."""
+
+    flags: Flags
+    evaluator: Evaluator
+    fallback: Evaluator
+    routing: Routing
+
+    async def refine(self, state: Mapping[str, Any]) -> dict[str, Any]:
+        """Evaluation, quality score and whether more retrieval is needed."""
+        evaluation, notes = await self._evaluate(_request(state))
+        update: dict[str, Any] = {"evaluation": evaluation, "quality_score": evaluation.overall, "notes": notes}
+        target = self._target({**state, **update})
+        return update | {"needs_retrieval": target is not None, "next_node": target or "finalize"}
+
+    def should_retrieve(self, state: Mapping[str, Any]) -> bool:
+        """Whether the judgement asks for another pass."""
+        return self._target(state) is not None
+
+    def get_strategy_name(self) -> str:
+        """As S0 names it."""
+        return "Corrective RAG"
+
+    def get_metrics(self, state: Mapping[str, Any]) -> dict[str, Any]:
+        """Quality by pass, passes and routing of the turn so far."""
+        return {
+            "strategy": self.get_strategy_name(),
+            "quality_score": state.get("quality_score", 0.0),
+            "quality_score_history": tuple(state.get("quality_score_history", ())),
+            "iterations": state.get("iteration_count", 0) + 1,
+            "routing": self.routing,
+        }
+
+    async def _evaluate(self, request: EvaluationRequest) -> tuple[Evaluation, tuple[str, ...]]:
+        try:
+            return await self.evaluator.evaluate(request), ()
+        except Exception as error:
+            # A judge may fail in any way its model or user code can; the answer is then marked as not verified.
+            log.warning("the evaluator failed (%s); the heuristic stands in", type(error).__name__)
+            note = "the answer could not be judged properly; a rough heuristic stood in, so it is not verified"
+            return await self.fallback.evaluate(request), (note,)
+
+    def _target(self, state: Mapping[str, Any]) -> Target | None:
+        evaluation = state.get("evaluation")
+        if evaluation is None:
+            return None
+        label = by_label(evaluation, self.flags, used_retrieval=bool(state.get("used_retrieval")))
+        score = None if state.get("query_class") is QueryClass.CHITCHAT else by_score(evaluation, self.flags)
+        within_retries = state.get("retry_count", 0) < self.flags.max_retries
+        match self.routing:
+            case "score":
+                return score
+            case "label":
+                return label if within_retries else None
+            case "both":
+                return (label or score) if within_retries else None
+
+
+@dataclass(frozen=True, slots=True)
+class BasicRAGStrategy:
+    """The baseline: nothing is judged, nothing is tried again."""
+
+    async def refine(self, state: Mapping[str, Any]) -> dict[str, Any]:
+        """Full marks unseen, as S0 defines the baseline; there is no evaluation to show."""
+        del state
+        return {"evaluation": None, "quality_score": 1.0, "needs_retrieval": False}
+
+    def should_retrieve(self, state: Mapping[str, Any]) -> bool:
+        """Never."""
+        del state
+        return False
+
+    def get_strategy_name(self) -> str:
+        """As S0 names it."""
+        return "Basic RAG (Baseline)"
+
+    def get_metrics(self, state: Mapping[str, Any]) -> dict[str, Any]:
+        """Only that one pass was made."""
+        del state
+        return {"strategy": self.get_strategy_name(), "quality_score": 1.0, "iterations": 1}
+
+
+StrategyFactory = Callable[[Flags, Evaluator, Evaluator, Routing], RefineStrategy]
+
+_FACTORIES: dict[str, StrategyFactory] = {
+    "corrective_rag": CorrectiveRAGStrategy,
+    "basic_rag": lambda _flags, _evaluator, _fallback, _routing: BasicRAGStrategy(),
+}
+
+
+def register_strategy(name: str, factory: StrategyFactory) -> None:
+    """Makes a strategy of one's own selectable by the flag ``refine_strategy``."""
+    _FACTORIES[name] = factory
+
+
+def create_strategy(flags: Flags, evaluator: Evaluator, fallback: Evaluator, routing: Routing) -> RefineStrategy:
+    """The strategy the flags name. Raises ``UnknownName`` for one that was never registered."""
+    if flags.refine_strategy not in _FACTORIES:
+        raise UnknownName("refine_strategy", flags.refine_strategy, _FACTORIES)
+    name = flags.refine_strategy if flags.self_refine_enabled else "basic_rag"
+    return _FACTORIES[name](flags, evaluator, fallback, routing)
+
+
+def _request(state: Mapping[str, Any]) -> EvaluationRequest:
+    return EvaluationRequest(
+        question=state["question"],
+        draft=state["draft"],
+        language=state["language"],
+        query_class=state.get("query_class", QueryClass.QUESTION),
+        hits=(*state.get("retrieved_docs", ()), *state.get("web_docs", ())),
+        strips=state.get("strips") or (),
+        profile_summary=state.get("profile_summary", ""),
+        previous=state.get("evaluation"),
+        history=tuple(state.get("messages", ())),
+    )

@@ -1,0 +1,46 @@
+"""What a node decided, in a few words for the trace: never document text, never what a profile says."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+
+def said(node: str, update: Mapping[str, Any]) -> str:
+    """One short line about an update; empty when there is nothing to tell."""
+    teller = _TELLERS.get(node)
+    return teller(update) if teller else ""
+
+
+def _grade(update: Mapping[str, Any]) -> str:
+    sufficiency = update["grading"].sufficiency
+    return f"{update['verdict']}" + (f" ({sufficiency:.2f})" if sufficiency is not None else "")
+
+
+def _evaluate(update: Mapping[str, Any]) -> str:
+    evaluation = update.get("evaluation")
+    if evaluation is None:
+        return "not judged"
+    return f"{evaluation.overall:.2f} {evaluation.answer_quality} ({evaluation.source})"
+
+
+def _check(update: Mapping[str, Any]) -> str:
+    return f"stop: {update['stop_reason']}" if update.get("stop_reason") else f"again: {update['next_node']}"
+
+
+_TELLERS: Mapping[str, Callable[[Mapping[str, Any]], str]] = MappingProxyType(
+    {
+        "extract_slots": lambda update: f"{len(update['slot_out'])} slots",
+        "classify": lambda update: f"{update['query_class']}" + (", fast path" if update["fast_path"] else ""),
+        "retrieve": lambda update: f"{len(update['retrieved_docs'])} passages",
+        "grade": _grade,
+        "refine_knowledge": lambda update: f"{len(update['strips'])} strips, {update['verdict']}",
+        "web_search": lambda update: f"{len(update['web_docs'])} passages",
+        "assemble_context": lambda update: f"{len(update['strips'])} strips",
+        "generate": lambda update: (
+            "nothing to say" if update["draft"].refused else f"{len(update['draft'].sentences)} sentences"
+        ),
+        "evaluate": _evaluate,
+        "quality_check": _check,
+        "finalize": lambda update: f"{update['stop_reason']}",
+    }
+)

@@ -1,0 +1,153 @@
+"""Whatever the judges say, a turn ends within its bound, with the right reason, and gives back the best answer."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from selfright.domain.errors import JudgeFailed
+from selfright.domain.flags import Flags
+from selfright.domain.judgements import AnswerQuality, Evaluation, EvaluationSource, QueryClass, StopReason, Verdict
+from selfright.flow.presets import PRESETS
+from tests.support.turns import FreshLibrary, Judge, Library, Scripted, Web, evaluation, hit, run_turn
+
+SCORES = st.floats(0, 1)
+QUALITIES = st.sampled_from(AnswerQuality)
+
+
+def nonsense() -> Evaluation:
+    return evaluation(float("nan"))
+
+
+def too_good() -> Evaluation:
+    return evaluation(1.7)
+
+
+JUDGEMENTS = st.one_of(
+    st.builds(evaluation, SCORES, QUALITIES, confidence=SCORES, source=st.sampled_from(EvaluationSource)),
+    st.sampled_from([nonsense, too_good, JudgeFailed("down"), ValueError("no JSON"), TimeoutError()]),
+)
+SCRIPTS = st.one_of(
+    st.lists(JUDGEMENTS, min_size=1, max_size=8),
+    st.sampled_from(
+        [
+            [evaluation(0.0, AnswerQuality.OFF_TOPIC)] * 9,
+            [evaluation(0.1, AnswerQuality.HALLUCINATION), evaluation(0.2, AnswerQuality.OFF_TOPIC)] * 5,
+            [evaluation(0.1 + 0.05 * n, AnswerQuality.NEEDS_DOCS) for n in range(9)],
+            [nonsense] * 9,
+        ]
+    ),
+)
+ROLES = st.builds(
+    Scripted,
+    query_class=st.sampled_from(QueryClass),
+    verdict=st.one_of(st.sampled_from(Verdict), st.just(JudgeFailed("down"))),
+    probability=st.one_of(SCORES, st.just(float("nan")), st.just(-1.0)),
+    offline_generator=st.booleans(),
+    fell_back=st.booleans(),
+)
+LIBRARIES = st.sampled_from([FreshLibrary, Library, lambda: Library(())])
+
+
+@given(
+    name=st.sampled_from(sorted(PRESETS)),
+    script=SCRIPTS,
+    role=ROLES,
+    library=LIBRARIES,
+    web=st.booleans(),
+    limit=st.integers(0, 4),
+    retries=st.integers(0, 4),
+    guards=st.booleans(),
+)
+def test_every_preset_ends_within_its_bound_with_the_best_answer(
+    name: str, script: list, role: Scripted, library: type, web: bool, limit: int, retries: int, guards: bool
+) -> None:
+    preset = PRESETS[name]
+    turn = run_turn(
+        preset,
+        Judge(*script),
+        role=role,
+        retriever=library(),
+        web=Web(role) if web else None,
+        max_refine_iterations=limit,
+        max_retries=retries,
+        safety_guards_enabled=guards,
+    )
+    flags = Flags().with_values({**preset.flags, "max_refine_iterations": limit})
+    assert len(turn.visits) <= preset.max_visits(flags)
+    assert turn.visits[-1] == "finalize"
+    scores = turn.state.get("quality_score_history", ())
+    if scores:
+        best = scores.index(max(scores))
+        assert turn.state["best"].score == max(scores)
+        assert turn.state["answer"] == f"draft {best + 1}"
+    assert_reason_is_right(turn.state, limit)
+
+
+def assert_reason_is_right(state: dict, limit: int) -> None:
+    scores = state.get("quality_score_history", ())
+    match state["stop_reason"]:
+        case StopReason.MAX_ITERATIONS:
+            assert state["needs_retrieval"]
+            assert state["iteration_count"] == limit
+        case StopReason.DECLINED:
+            assert scores[-1] < scores[-2]
+        case StopReason.STAGNATED:
+            assert 0 <= round(scores[-1] - scores[-2], 6) < 0.05
+        case StopReason.DUPLICATE_DOCUMENTS:
+            previous, current = state["retrieved_docs_history"][-2:]
+            assert previous == current
+        case StopReason.ADEQUATE:
+            assert not state["needs_retrieval"]
+            assert state["used_retrieval"]
+        case StopReason.FAST_PATH:
+            assert not state["needs_retrieval"]
+            assert not state.get("used_retrieval")
+        case reason:
+            assert reason is StopReason.BASIC
+            assert not scores or state["evaluation"] is None
+
+
+@given(st.lists(SCORES, min_size=3, max_size=3))
+def test_a_run_that_goes_on_was_improving(scores: list[float]) -> None:
+    judge = Judge(*(evaluation(score * 0.49) for score in scores))
+    turn = run_turn(PRESETS["self_refine"], judge)
+    seen = turn.state["quality_score_history"]
+    for before, after in list(pairwise(seen))[:-1]:
+        assert after - before >= 0.05 - 1e-6
+
+
+def test_worked_example_of_the_progress_guard() -> None:
+    """SPEC 8: 0.45 → 0.68 (+0.23, go on) → 0.71 (+0.03, stop)."""
+    judge = Judge(*(evaluation(score) for score in (0.45, 0.68, 0.71, 0.9)))
+    turn = run_turn(PRESETS["self_refine"], judge, quality_threshold=0.8, max_refine_iterations=9)
+    assert turn.state["quality_score_history"] == (0.45, 0.68, 0.71)
+    assert [i.improvement for i in turn.state["iterations"]] == [None, 0.23, 0.03]
+    assert turn.state["stop_reason"] is StopReason.STAGNATED
+
+
+def test_a_decline_is_not_what_the_user_gets() -> None:
+    turn = run_turn(PRESETS["full"], Judge(evaluation(0.4), evaluation(0.2)))
+    assert turn.state["stop_reason"] is StopReason.DECLINED
+    assert turn.state["answer"] == "draft 1"
+    assert turn.state["quality_score"] == 0.4
+
+
+def test_the_same_documents_again_stop_the_loop() -> None:
+    """Guard 1 asks for a Jaccard similarity of at least 0.8: 7 of 9 texts are not enough."""
+    first = [hit("a", f"text {n}", n + 1) for n in range(8)]
+    similar = [*first[:7], hit("b", "new", 8)]
+    turn = run_turn(PRESETS["self_refine"], Judge(evaluation(0.1)), retriever=Library(first, first))
+    assert turn.state["stop_reason"] is StopReason.DUPLICATE_DOCUMENTS
+    assert turn.state["iterations"][-1].duplicate_share == 1.0
+    turn = run_turn(PRESETS["self_refine"], Judge(evaluation(0.1), evaluation(0.3)), retriever=Library(first, similar))
+    assert turn.state["iterations"][1].duplicate_share == pytest.approx(7 / 9)
+    assert turn.state["stop_reason"] is not StopReason.DUPLICATE_DOCUMENTS
+    turn = run_turn(
+        PRESETS["self_refine"],
+        Judge(evaluation(0.1), evaluation(0.3)),
+        retriever=Library(first, similar),
+        duplicate_threshold=0.75,
+    )
+    assert turn.state["stop_reason"] is StopReason.DUPLICATE_DOCUMENTS

@@ -1,0 +1,1 @@
+"""Stand-ins that the tests share."""
