@@ -20,11 +20,13 @@ _MARKUP = re.compile(r"```.*?```|`[^`\n]*`|https?://\S+", re.DOTALL)
 _HEADING = re.compile(r"#{1,6}\s+\S")
 _ITEM = re.compile(r"\s*(?:[-*+•·▪◦]|\(?\d{1,3}[.)]|[①-⑳]|[가-하][.)])\s+\S")
 _ROW = re.compile(r"\s*\|.*\|\s*$")
-_FENCE = re.compile(r"\s*(?:```|~~~)")
+_FENCE = re.compile(r"\s*(?:```[^`\n]*$|~~~)")  # ```code``` within one line opens nothing
 _INDENTED = re.compile(r"(?:\s{2,}|\t)\S")
 
 # A terminator, closing quotes or brackets after it, then white space. CJK terminators need no white space.
-_STOP = re.compile(r"[.!?…]+[\"'”’)\]»]*(?=\s|$)|[。！？]+[\"'”’)\]»]*")
+# The look-behind and the possessive repeats keep a long row of dots from being tried from each of them.
+_STOP = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]»]*+(?=\s|$)|[。！？]++[\"'”’)\]»]*+")
+_NUMBER_OF_ITEM = re.compile(r"(?:^|\n)\s*\d{1,3}$")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:Dr|Mr|Mrs|Ms|Prof|Sr|Jr|St|vs|etc|e\.g|i\.e|cf|al|Fig|Figs|Eq|No|Nos|vol|pp|ca|approx|resp|Inc|Ltd|Co"
     r"|Corp|Dept|U\.S|U\.K|a\.m|p\.m|Ph\.D|M\.D|min|max|avg|sp|spp|subsp|var)|\b[A-Z])\.$"
@@ -134,14 +136,8 @@ def _stop_cuts(text: str, block: Block) -> set[int]:
         return set()
     cuts = set()
     for match in _STOP.finditer(text, block.start, block.end):
-        head = text[max(block.start, match.start() - 12) : match.start() + 1]
-        numbered = text[match.start()] == "." and re.fullmatch(
-            r"\s*\d{1,3}\.", text[_line_start(text, match.start()) : match.end()]
-        )
-        if not _ABBREVIATION.search(head) and not numbered:
+        head = text[max(block.start, match.start() - 12) : match.start()]
+        numbered = match.group() == "." and _NUMBER_OF_ITEM.search(head)
+        if not _ABBREVIATION.search(head + text[match.start()]) and not numbered:
             cuts.add(match.end())
     return cuts
-
-
-def _line_start(text: str, position: int) -> int:
-    return text.rfind("\n", 0, position) + 1

@@ -1,10 +1,9 @@
 """Drafts compared, recorded, and cleaned of what nobody could support."""
 
-import re
 from collections.abc import Sequence
-from dataclasses import replace
 
-from selfright.domain.answers import Attempt, Citation, Draft, Iteration, Sentence
+from selfright.domain.answers import Attempt, Draft, Iteration
+from selfright.domain.composing import with_sentences
 from selfright.domain.judgements import ClaimStatus, Evaluation
 from selfright.flow.guards import duplicate_share, improvement
 from selfright.flow.state import AgentState
@@ -39,18 +38,4 @@ def without_unsupported(draft: Draft, evaluation: Evaluation | None) -> tuple[Dr
     if not kept or len(kept) == len(draft.sentences):
         return draft, ()
     removed = tuple(sentence.text for sentence in draft.sentences if sentence.text in unsupported)
-    return _rebuilt(draft, kept), removed
-
-
-def _rebuilt(draft: Draft, kept: Sequence[Sentence]) -> Draft:
-    used = list(dict.fromkeys(n for sentence in kept for n in sentence.citations))
-    renumbered = {old: new for new, old in enumerate(used, start=1)}
-    by_number: dict[int, Citation] = {citation.n: citation for citation in draft.citations}
-    sentences = tuple(replace(s, citations=tuple(renumbered[n] for n in s.citations)) for s in kept)
-    text = " ".join(s.text + "".join(f" [{n}]" for n in s.citations) for s in sentences)
-    return Draft(
-        text=re.sub(r"[ \t]+", " ", text),
-        sentences=sentences,
-        citations=tuple(replace(by_number[old], n=new) for old, new in renumbered.items()),
-        refused=draft.refused,
-    )
+    return with_sentences(draft, kept), removed

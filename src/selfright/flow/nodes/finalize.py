@@ -3,6 +3,7 @@
 from typing import Any
 
 from selfright.domain.answers import Attempt
+from selfright.domain.composing import styled
 from selfright.domain.judgements import StopReason
 from selfright.domain.ports import Tools
 from selfright.flow.attempts import iteration, without_unsupported
@@ -28,6 +29,7 @@ async def finalize(state: AgentState, tools: Tools) -> dict[str, Any]:
         draft = tools.abstainer.refusal(state["question"], state["language"], best, state.get("retrieved_docs", ()))
         update["notes"] = (f"the loop had stopped because: {reason}",) if reason is not StopReason.ABSTAINED else ()
         reason = StopReason.ABSTAINED
+    draft = styled(draft, tools.flags.citation_style)
     return {
         **update,
         "draft": draft,

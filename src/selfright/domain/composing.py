@@ -1,0 +1,59 @@
+"""From sentences to the text of an answer: layout and citation markers."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Literal
+
+from selfright.domain.answers import Citation, Draft, Sentence
+
+CitationStyle = Literal["numbers", "source"]
+
+# A marker stands behind a blank, so that "[1]" inside quoted text or code is not taken for one.
+MARKER = re.compile(r"(?<=\s)\[(\d{1,4})\]")
+
+_ENTRY = re.compile(r"(?:- |\(?\d{1,3}[.)] |[①-⑳]|[가-하][.)] )")
+
+
+def compose(sentences: Iterable[Sentence]) -> str:
+    """The running text of ``sentences`` with their markers: prose in a line, each entry of a list on its own."""
+    text = ""
+    listing = False
+    for sentence in sentences:
+        entry = _ENTRY.match(sentence.text.rpartition("\n")[2]) is not None
+        block = entry or "\n" in sentence.text
+        gap = "" if not text else "\n" if entry and listing else "\n\n" if block or listing else " "
+        text += gap + sentence.text + "".join(f" [{n}]" for n in sentence.citations)
+        listing = block
+    return text
+
+
+def styled(draft: Draft, style: CitationStyle) -> Draft:
+    """The draft with its markers in the given style: ``[1]``, or ``[Source: file.md]``."""
+    if style == "numbers":
+        return draft
+    names = {citation.n: source_name(citation) for citation in draft.citations}
+
+    def named(match: re.Match[str]) -> str:
+        name = names.get(int(match.group(1)))
+        return f"[Source: {name}]" if name else match.group()
+
+    return replace(draft, text=MARKER.sub(named, draft.text))
+
+
+def source_name(citation: Citation) -> str:
+    """What a reader knows the source by: its address, its file's name, else its title."""
+    if citation.url:
+        return citation.url
+    name = citation.document_id.replace("\\", "/").rpartition("/")[2]
+    return name if "." in name else citation.title or citation.document_id
+
+
+def with_sentences(draft: Draft, kept: Sequence[Sentence]) -> Draft:
+    """The draft with some of its sentences only; citations no longer used go, the rest are numbered anew from 1."""
+    used = list(dict.fromkeys(n for sentence in kept for n in sentence.citations))
+    renumbered = {old: new for new, old in enumerate(used, start=1)}
+    by_number = {citation.n: citation for citation in draft.citations}
+    sentences = tuple(replace(s, citations=tuple(renumbered[n] for n in s.citations)) for s in kept)
+    citations = tuple(replace(by_number[old], n=new) for old, new in renumbered.items())
+    return Draft(compose(sentences), sentences, citations, draft.refused)

@@ -1,0 +1,101 @@
+"""The fixed JSON forms that people script against: one place for the names in them."""
+
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Any
+
+from selfright.domain.answers import Answer, Citation, Iteration
+from selfright.domain.judgements import Evaluation
+from selfright.domain.passages import DocumentInfo, Hit, Ranked, StoreInfo
+
+
+def search_form(hits: Iterable[Hit]) -> list[dict[str, Any]]:
+    """``search --json``."""
+    return [
+        {
+            "rank": rank,
+            "passage_id": hit.passage.id,
+            "document_id": hit.passage.document_id,
+            "title": hit.passage.title,
+            "text": hit.passage.text,
+            "start": hit.passage.start,
+            "end": hit.passage.end,
+            "rrf_score": hit.rrf_score,
+            "bm25": _ranked(hit.bm25),
+            "dense": _ranked(hit.dense),
+        }
+        for rank, hit in enumerate(hits, start=1)
+    ]
+
+
+def answer_form(answer: Answer) -> dict[str, Any]:
+    """``ask --json``; ``evaluation`` is null for presets that do not judge their answers."""
+    return {
+        "question": answer.question,
+        "answer": answer.answer,
+        "abstained": answer.abstained,
+        "language": answer.language,
+        "citations": [asdict(citation) for citation in answer.citations],
+        "evaluation": answer.evaluation and _evaluation(answer.evaluation, answer.citations),
+        "verdict": answer.verdict and answer.verdict.value,
+        "stop_reason": answer.stop_reason.value,
+        "preset": answer.preset,
+        "degraded": answer.degraded,
+        "iterations": [_iteration(iteration) for iteration in answer.iterations],
+        "removed_claims": list(answer.removed_claims),
+        "notes": list(answer.notes),
+        "cost": {**asdict(answer.cost), "seconds": round(answer.cost.seconds, 4)},
+        "trace_id": answer.trace_id,
+    }
+
+
+def document_form(document: DocumentInfo) -> dict[str, Any]:
+    """A row of ``index list --json``."""
+    return asdict(document)
+
+
+def info_form(info: StoreInfo) -> dict[str, Any]:
+    """``index info --json``."""
+    return {**asdict(info), "collections": dict(info.collections), "languages": dict(info.languages)}
+
+
+def _ranked(place: Ranked | None) -> dict[str, Any] | None:
+    return {"rank": place.rank, "score": place.score} if place else None
+
+
+def _iteration(iteration: Iteration) -> dict[str, Any]:
+    return {
+        "query": iteration.query,
+        "verdict": iteration.verdict and iteration.verdict.value,
+        "overall": iteration.overall,
+        "documents": list(iteration.documents),
+        "improvement": iteration.improvement,
+        "duplicate_share": iteration.duplicate_share,
+    }
+
+
+def _evaluation(evaluation: Evaluation, citations: tuple[Citation, ...]) -> dict[str, Any]:
+    numbers: dict[str, list[int]] = {}
+    for citation in citations:
+        numbers.setdefault(citation.passage_id, []).append(citation.n)
+    return {
+        "grounding": evaluation.grounding,
+        "completeness": evaluation.completeness,
+        "accuracy": evaluation.accuracy,
+        "overall": evaluation.overall,
+        "answer_quality": evaluation.answer_quality.value,
+        "confidence": evaluation.confidence,
+        "missing_info": list(evaluation.missing_info),
+        "improvement_suggestions": list(evaluation.improvement_suggestions),
+        "needs_retrieval": evaluation.needs_retrieval,
+        "reason": evaluation.reason,
+        "source": evaluation.source.value,
+        "claims": [
+            {
+                "text": claim.text,
+                "status": claim.status.value,
+                "citations": sorted({n for passage_id in claim.passage_ids for n in numbers.get(passage_id, ())}),
+            }
+            for claim in evaluation.claims
+        ],
+    }

@@ -1,0 +1,114 @@
+"""An answer as a person reads it: the text, its sources, and a short account of how it came about."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from selfright.domain.answers import Answer, Iteration
+from selfright.domain.judgements import StopReason
+from selfright.domain.passages import Language
+
+Words = Mapping[str, str]
+
+_WORDS: Mapping[Language, Words] = MappingProxyType(
+    {
+        "en": {
+            "sources": "Sources",
+            "account": "How this came about",
+            "verdict": "verdict",
+            "pass": "pass",
+            "quality": "quality",
+            "unjudged": "not judged",
+            "stopped": "stopped",
+            "removed": "removed",
+            "note": "note",
+            "cost": "cost",
+            "spent": "{seconds:.2f} s, {calls} model calls, {web} web pages read",
+        },
+        "ko": {
+            "sources": "출처",
+            "account": "답이 나온 과정",
+            "verdict": "검색 판정",
+            "pass": "시도",
+            "quality": "품질",
+            "unjudged": "평가 안 함",
+            "stopped": "종료",
+            "removed": "삭제",
+            "note": "참고",
+            "cost": "비용",
+            "spent": "{seconds:.2f}초, 모델 호출 {calls}회, 웹 페이지 {web}쪽",
+        },
+    }
+)
+
+_STOPPED: Mapping[Language, Mapping[StopReason, str]] = MappingProxyType(
+    {
+        "en": {
+            StopReason.ADEQUATE: "the answer holds up",
+            StopReason.BASIC: "this preset makes one pass",
+            StopReason.FAST_PATH: "no documents were needed",
+            StopReason.MAX_ITERATIONS: "the limit of passes was reached",
+            StopReason.DUPLICATE_DOCUMENTS: "the search brought the same documents again",
+            StopReason.STAGNATED: "another pass hardly made it better",
+            StopReason.DECLINED: "another pass made it worse; the best one is shown",
+            StopReason.BUDGET: "the budget of this turn was used up",
+            StopReason.DEADLINE: "the time of this turn was used up",
+            StopReason.ABSTAINED: "nothing that was found supports an answer",
+            StopReason.DEGRADED: "the model was out of reach; the offline roles answered",
+            StopReason.ERROR: "an error ended the turn early",
+        },
+        "ko": {
+            StopReason.ADEQUATE: "답이 근거와 맞음",
+            StopReason.BASIC: "한 번만 검색하는 설정",
+            StopReason.FAST_PATH: "문서가 필요 없었음",
+            StopReason.MAX_ITERATIONS: "반복 한도에 이름",
+            StopReason.DUPLICATE_DOCUMENTS: "같은 문서가 다시 검색됨",
+            StopReason.STAGNATED: "다시 해도 거의 나아지지 않음",
+            StopReason.DECLINED: "다시 하니 나빠져 가장 좋은 답을 보임",
+            StopReason.BUDGET: "이번 질문의 예산을 다 씀",
+            StopReason.DEADLINE: "이번 질문의 시간을 다 씀",
+            StopReason.ABSTAINED: "찾은 자료가 답을 뒷받침하지 않음",
+            StopReason.DEGRADED: "모델에 닿지 않아 오프라인으로 답함",
+            StopReason.ERROR: "오류로 일찍 끝남",
+        },
+    }
+)
+
+
+def account(answer: Answer) -> str:
+    """The answer, its sources and its account, in the language of the question."""
+    words = _WORDS[answer.language]
+    parts = [answer.answer]
+    if answer.citations:
+        parts.append("\n".join([f"{words['sources']}:", *_sources(answer)]))
+    parts.append("\n".join([f"{words['account']}:", *_lines(answer, words)]))
+    return "\n\n".join(parts)
+
+
+def _sources(answer: Answer) -> list[str]:
+    rows = []
+    for citation in answer.citations:
+        title = f"{citation.title} > {citation.section}" if citation.section else citation.title
+        place = citation.url or citation.document_id
+        rows.append(f"  [{citation.n}] {title} ({place}, {citation.start}-{citation.end})")
+    return rows
+
+
+def _lines(answer: Answer, words: Words) -> list[str]:
+    rows = [(words["verdict"], answer.verdict.value)] if answer.verdict else []
+    rows += [
+        (f"{words['pass']} {n}", _pass(iteration, words)) for n, iteration in enumerate(answer.iterations, start=1)
+    ]
+    rows.append((words["stopped"], f"{answer.stop_reason.value} ({_STOPPED[answer.language][answer.stop_reason]})"))
+    rows += [(words["removed"], claim) for claim in answer.removed_claims]
+    rows += [(words["note"], note) for note in answer.notes]
+    cost = answer.cost
+    spent = words["spent"].format(seconds=cost.seconds, calls=cost.llm_calls, web=cost.web_requests)
+    rows.append((words["cost"], spent))
+    return [f"  {name + ':':<10} {text}" for name, text in rows]
+
+
+def _pass(iteration: Iteration, words: Words) -> str:
+    judged = words["unjudged"] if iteration.overall is None else f"{words['quality']} {iteration.overall:.2f}"
+    gain = f" ({iteration.improvement:+.2f})" if iteration.improvement is not None else ""
+    verdict = f", {iteration.verdict.value}" if iteration.verdict else ""
+    return f"{judged}{gain}{verdict}  «{iteration.query}»"

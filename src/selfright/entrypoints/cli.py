@@ -1,0 +1,95 @@
+"""``selfright``: the command line. Results on stdout; everything else, errors in one line, on stderr.
+
+Exit codes: 0 fine, 1 the task failed, 2 wrong use, 130 interrupted.
+"""
+
+import difflib
+import logging
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from selfright.domain.errors import SelfrightError
+from selfright.entrypoints.commands.ask import ask
+from selfright.entrypoints.commands.chat import chat
+from selfright.entrypoints.commands.config import config
+from selfright.entrypoints.commands.demo import demo
+from selfright.entrypoints.commands.graph import graph
+from selfright.entrypoints.commands.index import index
+from selfright.entrypoints.commands.search import search
+
+
+class Commands(click.Group):
+    """A group that names the nearest command when one is mistyped."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Click's, with a hint."""
+        if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
+            near = difflib.get_close_matches(args[0], self.list_commands(ctx), n=1)
+            hint = f"did you mean '{near[0]}'?" if near else f"choose one of: {', '.join(self.list_commands(ctx))}"
+            raise click.UsageError(f"no command '{args[0]}': {hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="selfright", message="%(prog)s %(version)s")
+@click.option("--debug", is_flag=True, help="Show tracebacks and the log.")
+def cli(debug: bool) -> None:
+    """Answers questions from your own documents, checks and corrects itself, and says what it could not support.
+
+    Works without any language model, key or network. Korean and English.
+    """
+    logging.basicConfig(level=logging.DEBUG if debug else logging.ERROR, format="%(name)s: %(message)s")
+
+
+for command in (demo, index, search, ask, chat, graph, config):
+    cli.add_command(command)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command line and gives back its exit code; one line on stderr for anything that goes wrong."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in given
+    try:
+        code = cli.main(given, prog_name="selfright", standalone_mode=False)
+        return code if isinstance(code, int) else 0
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.ctx.get_help() if error.ctx else str(error), err=True)
+        return 2
+    except click.ClickException as error:
+        return _fail(_usage(error), 2)
+    except (click.Abort, KeyboardInterrupt):
+        return _fail("interrupted; what was committed before is kept", 130)
+    except BrokenPipeError:
+        # The reader of our output has gone (`selfright … | head`): nothing is wrong, and nothing can be said.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except SelfrightError as error:
+        if debug:
+            raise
+        return _fail(str(error), error.exit_code)
+    except Exception as error:
+        if debug:
+            raise
+        return _fail(f"{type(error).__name__}: {error} (run again with --debug for the whole story)", 1)
+
+
+def _usage(error: click.ClickException) -> str:
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    where = f"; see '{context.command_path} --help'" if context else ""
+    return f"{error.format_message().rstrip('.')}{where}"
+
+
+def _fail(message: str, code: int) -> int:
+    line = " ".join(message.split())
+    click.echo(f"selfright: {line}", err=True)
+    return code
+
+
+def run() -> None:
+    """The installed script."""
+    sys.exit(main())

@@ -1,0 +1,103 @@
+"""``selfright index``: add, remove, list, info."""
+
+from pathlib import Path
+
+import click
+
+from selfright.entrypoints.commands.options import index_option, json_option, print_json, set_option, values_of
+
+
+@click.group()
+def index() -> None:
+    """Keep the index: add and remove documents, list them, see figures."""
+
+
+@index.command()
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@index_option
+@click.option("--collection", metavar="NAME", default="default", show_default=True, help="Named part of the index.")
+@set_option
+@json_option
+def add(
+    paths: tuple[Path, ...], index: str | None, collection: str, assignments: tuple[str, ...], as_json: bool
+) -> int:
+    """Add PATHS: files, folders, or JSONL with _id|id, title, text, metadata. Unchanged documents are skipped.
+
+    Reads txt, md, html, pdf, docx, csv, json and jsonl. A bad file gives one line, and the rest goes on.
+    """
+    from selfright.api import Selfright
+    from selfright.entrypoints.progress import bar
+
+    with Selfright.open(**values_of(assignments, index=index)) as selfright, bar("Indexing") as progress:
+        report = selfright.add(paths, collection=collection, progress=progress)
+    for path, why in report.failed:
+        click.echo(f"selfright: {path}: {why}", err=True)
+    counts = {
+        "added": report.added,
+        "replaced": report.replaced,
+        "unchanged": report.unchanged,
+        "failed": len(report.failed),
+        "skipped": report.skipped,
+        "passages": report.passages,
+    }
+    if as_json:
+        print_json({**counts, "errors": [{"path": str(path), "error": why} for path, why in report.failed]})
+    else:
+        click.echo(", ".join(f"{number:,} {name}" for name, number in counts.items()))
+    nothing_read = report.failed and not (report.added or report.replaced or report.unchanged)
+    return 1 if nothing_read else 0
+
+
+@index.command()
+@click.argument("document_ids", nargs=-1, required=True, metavar="DOC_ID...")
+@index_option
+@json_option
+def remove(document_ids: tuple[str, ...], index: str | None, as_json: bool) -> int:
+    """Remove documents by id ('selfright index list' shows the ids)."""
+    from selfright.api import Selfright
+
+    with Selfright.open(**values_of((), index=index)) as selfright:
+        removed = selfright.remove(document_ids)
+    missing = [document_id for document_id in document_ids if document_id not in removed]
+    for document_id in missing:
+        click.echo(f"selfright: no document '{document_id}' in the index; see 'selfright index list'", err=True)
+    if as_json:
+        print_json({"removed": removed, "missing": missing})
+    else:
+        click.echo(f"{len(removed):,} removed")
+    return 1 if missing else 0
+
+
+@index.command(name="list")
+@index_option
+@json_option
+def list_(index: str | None, as_json: bool) -> None:
+    """List the documents."""
+    from selfright.api import Selfright
+    from selfright.domain.forms import document_form
+
+    with Selfright.open(**values_of((), index=index)) as selfright:
+        documents = selfright.documents()
+    if as_json:
+        print_json([document_form(document) for document in documents])
+        return
+    for document in documents:
+        click.echo(f"{document.id}\t{document.title}\t{document.passages} passages\t{document.collection}")
+
+
+@index.command()
+@index_option
+@json_option
+def info(index: str | None, as_json: bool) -> None:
+    """Show the index in figures: sizes, tokenizer, embedder, kind of vector index."""
+    from selfright.api import Selfright
+    from selfright.domain.forms import info_form
+
+    with Selfright.open(**values_of((), index=index)) as selfright:
+        form = info_form(selfright.info())
+    if as_json:
+        print_json(form)
+        return
+    for name, value in form.items():
+        shown = ", ".join(f"{k} {v:,}" for k, v in value.items()) if isinstance(value, dict) else value
+        click.echo(f"{name:<15} {shown:,}" if isinstance(shown, int) else f"{name:<15} {shown}")

@@ -1,0 +1,40 @@
+"""Options and habits that commands share."""
+
+import json
+import sys
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from selfright.domain.errors import UsageError
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+index_option = click.option(
+    "--index", "index", metavar="DIR", help="Folder of the index [default: $SELFRIGHT_INDEX, then .selfright/index]."
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="JSON on stdout, everything else on stderr.")
+preset_option = click.option(
+    "--preset", metavar="NAME", help="Which graph to run [default: full]; 'selfright graph' lists them."
+)
+set_option = click.option(
+    "--set", "assignments", metavar="FLAG=VALUE", multiple=True, help="Set a flag or setting; may be repeated."
+)
+
+
+def values_of(assignments: tuple[str, ...], **given: object) -> dict[str, object]:
+    """``FLAG=VALUE`` pairs and the options that were really given, as one mapping."""
+    values: dict[str, object] = {}
+    for assignment in assignments:
+        name, equals, value = assignment.partition("=")
+        if not equals or not name.strip():
+            raise UsageError(f"--set takes FLAG=VALUE, but got '{assignment}'; for example --set top_k=5")
+        values[name.strip()] = value.strip()
+    return {**values, **{name: value for name, value in given.items() if value is not None}}
+
+
+def print_json(value: object) -> None:
+    """One JSON document on stdout; Korean stays readable."""
+    json.dump(value, sys.stdout, ensure_ascii=False, indent=2)
+    sys.stdout.write("\n")

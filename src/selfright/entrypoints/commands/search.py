@@ -1,0 +1,35 @@
+"""``selfright search``."""
+
+import click
+
+from selfright.entrypoints.commands.options import index_option, json_option, print_json, set_option, values_of
+
+SHOWN_CHARACTERS = 240
+
+
+@click.command()
+@click.argument("query")
+@index_option
+@click.option("-k", "k", type=click.IntRange(1, 1000), default=10, show_default=True, help="How many passages.")
+@set_option
+@json_option
+def search(query: str, index: str | None, k: int, assignments: tuple[str, ...], as_json: bool) -> None:
+    """Find the passages nearest to QUERY, with their scores."""
+    from selfright.api import Selfright
+    from selfright.domain.forms import search_form
+
+    with Selfright.open(**values_of(assignments, index=index)) as selfright:
+        hits = selfright.search(query, k)
+    if as_json:
+        print_json(search_form(hits))
+        return
+    if not hits:
+        click.echo("nothing found", err=True)
+    for row in search_form(hits):
+        places = "  ".join(
+            f"{name} {row[name]['rank']}. ({row[name]['score']:.2f})" for name in ("bm25", "dense") if row[name]
+        )
+        click.secho(f"{row['rank']:>2}. {row['title']}  ", bold=True, nl=False)
+        click.secho(f"{row['passage_id']}  {row['rrf_score']:.4f}  {places}", dim=True)
+        text = " ".join(row["text"].split())
+        click.echo(f"    {text[:SHOWN_CHARACTERS]}{'…' if len(text) > SHOWN_CHARACTERS else ''}")
