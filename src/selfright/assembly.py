@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from selfright.domain.budget import Meter
-from selfright.domain.errors import IndexNotFound
+from selfright.domain.errors import IndexNotFound, UsageError
 from selfright.domain.flags import Flags
 from selfright.domain.ports import Embedder, Evaluator, Library, Retriever, Tokenizer, Tools, WebSearch
 from selfright.flow.presets import Preset, find_preset
@@ -106,12 +106,15 @@ class Engine:
         return MiniLM(self.settings.cache_folder / "models")
 
     def _flags(self, preset: Preset, given: Mapping[str, object]) -> Flags:
-        """The preset's own flags give way to the settings' where those differ from the default, and both to a call's."""
+        """The preset's flags; over them the settings' where they differ from the defaults; over both the call's."""
         defaults = Flags()
         names = Flags.__dataclass_fields__
         chosen = {n: getattr(self.settings.flags, n) for n in names}
         set_by_user = {name: value for name, value in chosen.items() if value != getattr(defaults, name)}
-        return defaults.with_values({**preset.flags, **set_by_user, **given})
+        flags = defaults.with_values({**preset.flags, **set_by_user, **given})
+        if flags.medcat2_enabled:
+            raise UsageError("flag 'medcat2_enabled' needs the medical pack, which this version does not have")
+        return flags
 
     def _tools(self, preset: Preset, flags: Flags) -> Tools:
         store = self._opened()

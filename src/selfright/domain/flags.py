@@ -81,11 +81,12 @@ def _read(name: str, kind: Any, value: object) -> object:
         return value
     if kind is bool:
         return _read_truth(name, value)
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
+    accepted = (str,) if kind is str else (str, int) if kind is int else (str, int, float)
+    if isinstance(value, bool) or not isinstance(value, accepted):
         raise UsageError(f"flag '{name}' takes {_NOUNS[kind]}, but got {value!r}")
     try:
         return kind(value)
-    except ValueError:
+    except (ValueError, OverflowError):
         raise UsageError(f"flag '{name}' takes {_NOUNS[kind]}, but got {value!r}") from None
 
 

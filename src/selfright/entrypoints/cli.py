@@ -53,29 +53,34 @@ for command in (demo, index, search, ask, chat, graph, config):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line and gives back its exit code; one line on stderr for anything that goes wrong."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    debug = "--debug" in given
     try:
         code = cli.main(given, prog_name="selfright", standalone_mode=False)
-        return code if isinstance(code, int) else 0
-    except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.ctx.get_help() if error.ctx else str(error), err=True)
-        return 2
-    except click.ClickException as error:
-        return _fail(_usage(error), 2)
-    except (click.Abort, KeyboardInterrupt):
-        return _fail("interrupted; what was committed before is kept", 130)
-    except BrokenPipeError:
-        # The reader of our output has gone (`selfright … | head`): nothing is wrong, and nothing can be said.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except SelfrightError as error:
-        if debug:
-            raise
-        return _fail(str(error), error.exit_code)
     except Exception as error:
-        if debug:
+        if "--debug" in given and not isinstance(error, click.ClickException):
             raise
-        return _fail(f"{type(error).__name__}: {error} (run again with --debug for the whole story)", 1)
+        return _failed(error)
+    except KeyboardInterrupt:
+        return _say("interrupted; what was committed before is kept", 130)
+    return code if isinstance(code, int) else 0
+
+
+def _failed(error: Exception) -> int:
+    match error:
+        case click.exceptions.NoArgsIsHelpError():
+            click.echo(error.ctx.get_help() if error.ctx else str(error), err=True)
+            return 2
+        case click.ClickException():
+            return _say(_usage(error), 2)
+        case click.Abort():
+            return _say("interrupted; what was committed before is kept", 130)
+        case BrokenPipeError():
+            # The reader of our output has gone (`selfright … | head`): nothing is wrong, and nothing can be said.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
+        case SelfrightError():
+            return _say(str(error), error.exit_code)
+        case _:
+            return _say(f"{type(error).__name__}: {error} (run again with --debug for the whole story)", 1)
 
 
 def _usage(error: click.ClickException) -> str:
@@ -84,7 +89,7 @@ def _usage(error: click.ClickException) -> str:
     return f"{error.format_message().rstrip('.')}{where}"
 
 
-def _fail(message: str, code: int) -> int:
+def _say(message: str, code: int) -> int:
     line = " ".join(message.split())
     click.echo(f"selfright: {line}", err=True)
     return code

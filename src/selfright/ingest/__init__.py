@@ -1,0 +1,1 @@
+"""From files to documents to passages: discovery, readers, splitting, the pipeline."""

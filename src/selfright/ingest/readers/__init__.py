@@ -1,0 +1,1 @@
+"""One file per format; each reads a file into documents."""

@@ -1,0 +1,225 @@
+"""A document cut into passages: at sections, then at sentences, with exact spans."""
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from selfright.domain.passages import Document, Passage
+from selfright.domain.text import Block, BlockKind, blocks, sentence_spans
+
+_HANGUL_RUN = re.compile(r"[가-힣]+")
+_HANGUL_EXTRA = 0.5
+_CHARACTERS_PER_WORD = 10
+_SLACK = 1.1  # a text this much over the size is not worth cutting
+_TINY = 0.25  # what is smaller than this share of the size does not stand alone
+_WHOLE = 2.0  # tables, lists and code up to this many times the size are not cut
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What is never cut: a sentence, a heading, a row, or a whole table, list or code block.
+
+    ``size`` is in words (see ``size_of``); blank space in front of it counts as text does.
+    """
+
+    kind: BlockKind
+    start: int
+    end: int
+    size: float
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Units under one heading path; ``body`` is the size of the text, ``size`` of text and headings."""
+
+    path: tuple[str, ...]
+    units: tuple[Unit, ...]
+    body: float
+    size: float
+
+
+def split(document: Document, words: int = 200, overlap: int = 30) -> list[Passage]:
+    """Passages of about ``words`` words that cover all text but blank space, in order, ids ``{document_id}#{n}``.
+
+    A document of at most 1.1 × ``words`` stays whole. Otherwise a section begins a new passage (tiny neighbours
+    share one), and long sections are cut at sentence ends into even parts that repeat about ``overlap`` words of
+    whole sentences. Tables, lists and code stay whole up to twice the size. For every passage
+    ``document.text[start:end] == text``.
+    """
+    sections = _sections(document, words)
+    if _short(document.text, words):
+        sections = iter([_merged(list(sections))])
+    else:
+        sections = _parts_of_sections(sections, words, min(overlap, words // 2))
+    return [_passage(document, n, section) for n, section in enumerate(s for s in sections if s.units)]
+
+
+def size_of(text: str) -> float:
+    """Length in English words, a Korean one counting 1.5; at least a tenth of the characters."""
+    # With its particles and endings a Korean word carries what three English ones do in two: 200 English words say
+    # about as much as 133 Korean ones. Text without blanks still has a length, hence the tenth.
+    counted = len(text.split()) + _HANGUL_EXTRA * len(_HANGUL_RUN.findall(text))
+    return max(counted, len(text) / _CHARACTERS_PER_WORD)
+
+
+def _short(text: str, words: int) -> bool:
+    # Here a word is a word in both languages: somebody who brings short rows has already cut them as they should be.
+    return len(text) <= words * _SLACK * _CHARACTERS_PER_WORD and len(text.split()) <= words * _SLACK
+
+
+def _passage(document: Document, n: int, section: Section) -> Passage:
+    start, end = section.units[0].start, section.units[-1].end
+    return Passage(
+        id=f"{document.id}#{n}",
+        document_id=document.id,
+        title=document.title,
+        text=document.text[start:end],
+        start=start,
+        end=end,
+        section=" > ".join(section.path),
+        language=document.language,
+        collection=document.collection,
+        url=document.url,
+    )
+
+
+def _section(path: tuple[str, ...], units: Sequence[Unit]) -> Section:
+    body = sum(unit.size for unit in units if unit.kind != "heading")
+    return Section(path, tuple(units), body, sum(unit.size for unit in units))
+
+
+def _sections(document: Document, words: int) -> Iterator[Section]:
+    """Each run of text with its heading, and with the headings without text in front of that."""
+    path: list[tuple[int, str]] = []
+    units: list[Unit] = []
+    last = 0
+    for block in blocks(document.text):
+        if block.kind == "heading":
+            if any(unit.kind != "heading" for unit in reversed(units)):
+                yield _section(_names(path, document.title), units)
+                units = []
+            level, name = _heading(document.text[block.start : block.end])
+            path = [entry for entry in path if entry[0] < level] + [(level, name)]
+        for start, end in _spans(document.text, block, words):
+            size = max(size_of(document.text[start:end]), (end - last) / _CHARACTERS_PER_WORD)
+            units.append(Unit(block.kind, start, end, size))
+            last = end
+    if units:
+        yield _section(_names(path, document.title), units)
+
+
+def _heading(line: str) -> tuple[int, str]:
+    marks = len(line) - len(line.lstrip("#"))
+    return marks, " ".join(line[marks:].strip().rstrip("#").split())[:200]
+
+
+def _names(path: Sequence[tuple[int, str]], title: str) -> tuple[str, ...]:
+    # A first heading that repeats the title says nothing more than the title does.
+    names = [name for _, name in path if name]
+    return tuple(names[1:] if names and names[0].casefold() == title.strip().casefold() else names)
+
+
+def _spans(text: str, block: Block, words: int) -> Iterator[tuple[int, int]]:
+    """Where the units of a block stand; none is larger than ``words``, whole blocks twice that."""
+    whole = words * {"paragraph": 0.0, "heading": 1.0}.get(block.kind, _WHOLE)
+    if size_of(text[block.start : block.end]) <= whole:
+        yield block.start, block.end
+        return
+    finer = _line_spans if block.kind in ("table", "code") else sentence_spans
+    for start, end in finer(text, block.start, block.end):
+        if size_of(text[start:end]) <= words:
+            yield start, end
+        else:
+            yield from _pieces(text, start, end, words)
+
+
+def _line_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    for line in text[start:end].splitlines(keepends=True):
+        if line.strip():
+            yield start + len(line) - len(line.lstrip()), start + len(line.rstrip())
+        start += len(line)
+
+
+def _pieces(text: str, start: int, end: int, words: int) -> Iterator[tuple[int, int]]:
+    """A sentence without an end in sight, cut at white space, or through a word where there is none."""
+    longest = words * _CHARACTERS_PER_WORD
+    first, last, size = start, start, 0.0
+    for match in re.compile(rf"\S{{1,{longest}}}").finditer(text, start, end):
+        weight = size_of(match.group())
+        if size and (size + weight > words or match.end() - first > longest):
+            yield first, last
+            first, size = match.start(), 0.0
+        last, size = match.end(), size + weight
+    yield first, last
+
+
+def _merged(sections: Sequence[Section]) -> Section:
+    """One section of several; its path is what the paths of those with text have in common."""
+    paths = [section.path for section in sections if section.body] or [section.path for section in sections]
+    shared: list[str] = []
+    for names in zip(*paths, strict=False):
+        if len(set(names)) > 1:
+            break
+        shared.append(names[0])
+    return _section(tuple(shared), [unit for section in sections for unit in section.units])
+
+
+def _parts_of_sections(sections: Iterator[Section], words: int, overlap: int) -> Iterator[Section]:
+    for section in _grouped(sections, words):
+        for units in _parts(section.units, words, overlap):
+            yield _section(section.path, units)
+
+
+def _grouped(sections: Iterator[Section], words: int) -> Iterator[Section]:
+    """Tiny neighbours put together up to the size."""
+    group: list[Section] = []
+    body = size = 0.0
+    for section in sections:
+        tiny = min(body, section.body) < words * _TINY
+        if body and not (tiny and size + section.size <= words * _SLACK):
+            yield _merged(group)
+            group, body, size = [], 0.0, 0.0
+        group.append(section)
+        body, size = body + section.body, size + section.size
+    if group:
+        yield _merged(group)
+
+
+def _parts(units: Sequence[Unit], words: int, overlap: int) -> Iterator[Sequence[Unit]]:
+    """The units in even runs of at most about ``words``; a run begins with the last sentences of the one before."""
+    left = sum(unit.size for unit in units)
+    first = index = 0
+    while index < len(units):
+        if units[index].size > words:
+            first = index  # it fills a passage by itself
+        filled, begun = sum(unit.size for unit in units[first:index]), index
+        target = _even_share(filled + left, words, overlap)
+        while index < len(units) and (index == begun or _fits(units[index].size, filled, target, words)):
+            filled, left = filled + units[index].size, left - units[index].size
+            index += 1
+        yield units[first:index]
+        first = _repeat_from(units, begun, index, overlap)
+
+
+def _fits(size: float, filled: float, target: float, words: int) -> bool:
+    return filled + size / 2 <= target or (filled < words * _TINY and size <= words * _WHOLE)
+
+
+def _even_share(size: float, words: int, overlap: int) -> float:
+    if size <= words * _SLACK:
+        return math.inf
+    parts = math.ceil((size - overlap) / (words - overlap))
+    return (size + (parts - 1) * overlap) / parts
+
+
+def _repeat_from(units: Sequence[Unit], begun: int, end: int, overlap: int) -> int:
+    first, repeated = end, 0.0
+    while first - 1 > begun and _is_prose(units[first - 1]) and repeated + units[first - 1].size / 2 <= overlap:
+        first -= 1
+        repeated += units[first].size
+    return first
+
+
+def _is_prose(unit: Unit) -> bool:
+    return unit.kind in ("paragraph", "list")

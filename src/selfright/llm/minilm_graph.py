@@ -1,0 +1,135 @@
+"""The computation of all-MiniLM-L6-v2 as an ONNX graph, written from its published architecture (BERT, 6 layers).
+
+Input ``input_ids`` and ``attention_mask``, int64, shape ``(batch, tokens)``; output ``embedding``, float32, shape
+``(batch, 384)``: the mean of the token vectors, scaled to length one. The graph holds no large weights: they are handed
+to the runtime beside it, so that nothing has to be written to disk.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+LAYERS = 6
+HEADS = 12
+WIDTH = 384
+_HEAD_WIDTH = WIDTH // HEADS
+_OPSET = 20
+_IR_VERSION = 9
+_INLINE_BYTES = 64  # constants up to this size (shapes, axes) stay in the graph; weights go beside it
+
+
+class MiniLMGraph:
+    """The graph, built node by node from the named parameters of the checkpoint.
+
+    ``model`` is the serialized graph; ``weights`` are the arrays the runtime needs beside it, by initializer name. They
+    must live as long as the session does.
+    """
+
+    def __init__(self, parameters: "Mapping[str, NDArray[np.float32]]") -> None:
+        self._parameters = parameters
+        self._nodes: list[Any] = []
+        self._initializers: list[Any] = []
+        self.weights: dict[str, NDArray[Any]] = {}
+        self.model: bytes = self._build()
+
+    def _build(self) -> bytes:
+        from onnx import TensorProto, helper
+
+        mask = self._node("Cast", "attention_mask", to=TensorProto.FLOAT)
+        hidden = self._embeddings()
+        bias = self._attention_bias(mask)
+        for layer in range(LAYERS):
+            hidden = self._layer(hidden, bias, f"encoder.layer.{layer}.")
+        self._pooled(hidden, mask, output="embedding")
+        inputs = [
+            helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "tokens"])
+            for name in ("input_ids", "attention_mask")
+        ]
+        output = helper.make_tensor_value_info("embedding", TensorProto.FLOAT, ["batch", WIDTH])
+        graph = helper.make_graph(self._nodes, "all-MiniLM-L6-v2", inputs, [output], self._initializers)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=_IR_VERSION)
+        serialized: bytes = model.SerializeToString()
+        return serialized
+
+    def _embeddings(self) -> str:
+        words = self._constant("words", self._parameters["embeddings.word_embeddings.weight"])
+        segment = self._parameters["embeddings.token_type_embeddings.weight"][0]
+        positions = self._constant("positions", self._parameters["embeddings.position_embeddings.weight"] + segment)
+        length = self._node("Shape", "input_ids", start=1, end=2)
+        zero = self._constant("zero", np.array([0]))
+        used = self._node("Slice", positions, zero, length, zero)
+        summed = self._node("Add", self._node("Gather", words, "input_ids"), used)
+        return self._layer_norm(summed, "embeddings.LayerNorm")
+
+    def _attention_bias(self, mask: str) -> str:
+        """Zero where a token may be looked at, a large negative number where there is only padding."""
+        padding = self._node("Sub", self._constant("one", np.float32(1)), mask)
+        bias = self._node("Mul", padding, self._constant("minus_infinity", np.float32(-3e4)))
+        return self._node("Unsqueeze", bias, self._constant("head_and_query_axes", np.array([1, 2])))
+
+    def _layer(self, hidden: str, bias: str, name: str) -> str:
+        attended = self._linear(self._attention(hidden, bias, name), name + "attention.output.dense")
+        hidden = self._layer_norm(self._node("Add", attended, hidden), name + "attention.output.LayerNorm")
+        inner = self._node("Gelu", self._linear(hidden, name + "intermediate.dense"))
+        outer = self._linear(inner, name + "output.dense")
+        return self._layer_norm(self._node("Add", outer, hidden), name + "output.LayerNorm")
+
+    def _attention(self, hidden: str, bias: str, name: str) -> str:
+        parts = [f"{name}attention.self.{part}" for part in ("query", "key", "value")]
+        split = self._constant("heads", np.array([0, 0, HEADS, _HEAD_WIDTH]))
+        query, key, value = (self._node("Reshape", self._linear(hidden, part), split) for part in parts)
+        scores = self._node(
+            "MatMul",
+            self._node("Transpose", query, perm=[0, 2, 1, 3]),
+            self._node("Transpose", key, perm=[0, 2, 3, 1]),
+        )
+        scaled = self._node("Mul", scores, self._constant("scale", np.float32(_HEAD_WIDTH**-0.5)))
+        weights = self._node("Softmax", self._node("Add", scaled, bias), axis=-1)
+        mixed = self._node("MatMul", weights, self._node("Transpose", value, perm=[0, 2, 1, 3]))
+        joined = self._node("Transpose", mixed, perm=[0, 2, 1, 3])
+        return self._node("Reshape", joined, self._constant("joined", np.array([0, 0, WIDTH])))
+
+    def _pooled(self, hidden: str, mask: str, output: str) -> None:
+        tokens = self._constant("token_axis", np.array([1]))
+        last = self._constant("last_axis", np.array([-1]))
+        kept = self._node("Mul", hidden, self._node("Unsqueeze", mask, last))
+        total = self._node("ReduceSum", kept, tokens, keepdims=0)
+        mean = self._node("Div", total, self._node("ReduceSum", mask, tokens, keepdims=1))
+        self._node("LpNormalization", mean, output=output, axis=-1, p=2)
+
+    def _linear(self, source: str, name: str) -> str:
+        weight = self._constant(f"{name}.weight", self._parameters[f"{name}.weight"].T)
+        bias = self._constant(f"{name}.bias", self._parameters[f"{name}.bias"])
+        return self._node("Add", self._node("MatMul", source, weight), bias)
+
+    def _layer_norm(self, source: str, name: str) -> str:
+        scale = self._constant(f"{name}.weight", self._parameters[f"{name}.weight"])
+        shift = self._constant(f"{name}.bias", self._parameters[f"{name}.bias"])
+        return self._node("LayerNormalization", source, scale, shift, axis=-1, epsilon=1e-12)
+
+    def _node(self, operator: str, *inputs: str, output: str = "", **attributes: Any) -> str:
+        from onnx import helper
+
+        name = output or f"{operator}_{len(self._nodes)}"
+        self._nodes.append(helper.make_node(operator, list(inputs), [name], **attributes))
+        return name
+
+    def _constant(self, name: str, value: "NDArray[Any] | np.float32") -> str:
+        from onnx import TensorProto, helper, numpy_helper
+
+        if name in self.weights or any(made.name == name for made in self._initializers):
+            return name
+        array = np.ascontiguousarray(value) if np.ndim(value) else np.asarray(value)
+        if array.nbytes <= _INLINE_BYTES:
+            self._initializers.append(numpy_helper.from_array(array, name))
+            return name
+        beside = TensorProto(name=name, data_type=helper.np_dtype_to_tensor_dtype(array.dtype), dims=array.shape)
+        beside.data_location = TensorProto.EXTERNAL
+        beside.external_data.add(key="location", value="beside")
+        self._initializers.append(beside)
+        self.weights[name] = array
+        return name

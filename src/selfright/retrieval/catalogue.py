@@ -1,0 +1,177 @@
+"""The single source of truth of an index: documents, passages and what changed, in one SQLite file."""
+
+import json
+import sqlite3
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from selfright.domain.errors import IndexDamaged, IndexNotFound, NotAnIndex
+from selfright.domain.passages import Document, DocumentInfo, Passage
+from selfright.retrieval.connections import Connections
+from selfright.retrieval.schema import APPLICATION_ID, FORMAT_VERSION, TABLES, IndexMeta, check_format
+
+FILE_NAME = "catalogue.sqlite"
+_BATCH = 500  # rows or parameters of one statement
+
+_PASSAGE_COLUMNS = 'id, document_id, title, text, start, "end", section, language, collection, url'
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What the search indexes take of a passage: its key, collection, terms, and its vector's bytes (float32)."""
+
+    key: int
+    collection: str
+    tokens: str
+    embedding: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A passage ready to be stored. ``text_hash`` identifies what was embedded."""
+
+    passage: Passage
+    tokens: str
+    text_hash: bytes
+    embedding: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """The passage keys that came and went between two places of the change log, up to ``sequence``."""
+
+    sequence: int
+    added: tuple[int, ...]
+    removed: tuple[int, ...]
+
+
+class Catalogue:
+    """Reads and changes the catalogue in ``folder``. Changes become lasting, and visible to readers, with ``commit``."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._connections = Connections(folder / FILE_NAME)
+        try:
+            self.meta = self._read_meta()
+        except sqlite3.DatabaseError as error:
+            self._connections.close()
+            raise IndexDamaged(
+                f"{folder / FILE_NAME} cannot be read ({error}); restore it from a backup, or index the documents anew"
+            ) from error
+        except BaseException:
+            self._connections.close()
+            raise
+
+    @classmethod
+    def create(cls, folder: Path, tokenizer: str, embedder: str, dimension: int) -> "Catalogue":
+        """A new, empty catalogue; the folder must be empty or not exist, else ``NotAnIndex``."""
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise NotAnIndex(f"cannot make an index at {folder}: expected an empty or new folder, but it has content")
+        folder.mkdir(parents=True, exist_ok=True)
+        meta = IndexMeta(uuid.uuid4().hex, tokenizer, embedder, dimension)
+        # Under another name until it is whole, so that a crash leaves no half-made index.
+        unfinished = folder / f"{FILE_NAME}.new"
+        connection = sqlite3.connect(unfinished)
+        connection.executescript(TABLES)
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {FORMAT_VERSION}")
+        rows = [(field.name, str(value)) for field, value in zip(fields(meta), astuple(meta), strict=True)]
+        connection.executemany("INSERT INTO meta VALUES (?, ?)", rows)
+        connection.commit()
+        connection.close()
+        unfinished.replace(folder / FILE_NAME)
+        return cls(folder)
+
+    def close(self) -> None:
+        """Closes the file, dropping what was not committed."""
+        self._connections.close()
+
+    # Reading
+
+    def document(self, document_id: str) -> Document | None:
+        """The document with its text, or None."""
+        row = self._one(
+            "SELECT id, title, text, language, source, url, media_type, collection, metadata FROM documents WHERE id = ?",
+            (document_id,),
+        )
+        return None if row is None else Document(*row[:-1], metadata=json.loads(row[-1]))
+
+    def documents(self) -> Iterator[DocumentInfo]:
+        """All documents, ordered by id."""
+        query = (
+            "SELECT id, title, collection, language, source, content_hash, characters, "
+            "(SELECT COUNT(*) FROM passages WHERE document_id = documents.id AND NOT removed) "
+            "FROM documents WHERE id > ? ORDER BY id LIMIT ?"
+        )
+        last = ""
+        while rows := self._all(query, (last, _BATCH)):
+            yield from (DocumentInfo(*row) for row in rows)
+            last = rows[-1][0]
+
+    def passages_of(self, document_id: str) -> list[Passage]:
+        """A document's passages in reading order."""
+        query = f"SELECT {_PASSAGE_COLUMNS} FROM passages WHERE document_id = ? AND NOT removed ORDER BY start, key"
+        return [Passage(*row) for row in self._all(query, (document_id,))]
+
+    def passages(self, keys: Sequence[int]) -> dict[int, Passage]:
+        """The passages with these keys; keys that are gone are left out."""
+        rows = self._chosen(f"SELECT key, {_PASSAGE_COLUMNS} FROM passages WHERE key IN ", keys)
+        return {row[0]: Passage(*row[1:]) for row in rows}
+
+    def ids(self, keys: Sequence[int]) -> dict[int, str]:
+        """The passage ids of these keys; keys that are gone are left out."""
+        return dict(self._chosen("SELECT key, id FROM passages WHERE key IN ", keys))
+
+    def keys_in(self, collections: Sequence[str]) -> list[int]:
+        """The keys of all passages of these collections."""
+        marks = ", ".join("?" * len(collections))
+        return [key for (key,) in self._all(f"SELECT key FROM passages WHERE collection IN ({marks})", collections)]
+
+    def entries(self, keys: Sequence[int] | None = None) -> Iterator[Entry]:
+        """What search indexes take: of these keys, or of all live passages, by key."""
+        select = "SELECT key, collection, tokens, embedding FROM passages WHERE "
+        if keys is not None:
+            yield from (Entry(*row) for row in self._chosen(f"{select} NOT removed AND key IN ", keys))
+            return
+        last = 0
+        while rows := self._all(f"{select} NOT removed AND key > ? ORDER BY key LIMIT ?", (last, _BATCH)):
+            yield from (Entry(*row) for row in rows)
+            last = rows[-1][0]
+
+    def counts(self, column: str) -> dict[str, int]:
+        """Documents by ``collection`` or ``language``."""
+        return dict(self._all(f"SELECT {column}, COUNT(*) FROM documents GROUP BY {column} ORDER BY {column}", ()))
+
+    def passage_count(self) -> int:
+        """How many passages can be found."""
+        return int(self._all("SELECT COUNT(*) FROM passages WHERE NOT removed", ())[0][0])
+
+    def embeddings(self, text_hashes: Sequence[bytes]) -> dict[bytes, bytes]:
+        """Vectors that are already there, by the hash of the embedded text."""
+        select = "SELECT text_hash, embedding FROM passages WHERE embedding IS NOT NULL AND text_hash IN "
+        return dict(self._chosen(select, text_hashes))
+
+    # The change log
+
+    def sequence(self) -> int:
+        """The place of the last committed change."""
+        return int(self._all("SELECT COALESCE(MAX(seq), 0) FROM sqlite_sequence WHERE name = 'changes'", ())[0][0])
+
+    def changes_since(self, sequence: int) -> Changes | None:
+        """What came and went after ``sequence``; None when the log does not reach back that far."""
+        with self._connections.reading() as connection, _transaction(connection, "DEFERRED"):
+            last, oldest = connection.execute(
+                "SELECT (SELECT COALESCE(MAX(seq), 0) FROM sqlite_sequence WHERE name = 'changes'), "
+                "(SELECT MIN(sequence) FROM changes)"
+            ).fetchone()
+            if sequence > last or (sequence < last and (oldest is None or oldest > sequence + 1)):
+                return None
+            rows = connection.execute("SELECT action, passage FROM changes WHERE sequence > ?", (sequence,)).fetchall()
+        removed = tuple(passage for action, passage in rows if action == "remove")
+        gone = frozenset(removed)
+        added = tuple(passage for action, passage in rows if action == "add" and passage not in gone)
+        return Changes(last, added, removed)

@@ -1,0 +1,57 @@
+"""SQLite connections of one file: a pool for readers on any thread, and one for the writer."""
+
+import queue
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+_IDLE = 8
+_BUSY_SECONDS = 30.0
+
+
+class Connections:
+    """Opens and keeps the connections of the database ``path``; close it when done."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._idle: queue.LifoQueue[sqlite3.Connection] = queue.LifoQueue(_IDLE)
+        self._writer: sqlite3.Connection | None = None
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """A connection for one thread's reads, at the last committed state; more open while more read at once."""
+        try:
+            connection = self._idle.get_nowait()
+        except queue.Empty:
+            connection = self._connect()
+            connection.execute("PRAGMA query_only = ON")
+        try:
+            yield connection
+        finally:
+            try:
+                self._idle.put_nowait(connection)
+            except queue.Full:
+                connection.close()
+
+    @property
+    def writer(self) -> sqlite3.Connection:
+        """The one connection that writes; transactions are begun and ended by hand."""
+        if self._writer is None:
+            self._writer = self._connect()
+            # The search indexes must never be ahead of the catalogue, so a commit has to reach the disk.
+            self._writer.execute("PRAGMA synchronous = FULL")
+        return self._writer
+
+    def close(self) -> None:
+        """Closes all idle connections and the writer's, dropping what it had not committed."""
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+        while not self._idle.empty():
+            self._idle.get_nowait().close()
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+        connection.execute("PRAGMA journal_mode = WAL")
+        return connection

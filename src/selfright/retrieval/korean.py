@@ -1,0 +1,114 @@
+"""Index terms of the Hangul in a text: morphemes by Kiwi, or syllable bigrams where Kiwi is not installed."""
+
+import functools
+import hashlib
+import importlib
+import importlib.util
+import re
+import threading
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol
+
+Term = tuple[int, str]
+"""Where a term begins in the text, and the term."""
+
+_MAX_LINE = 4_096  # characters; longer lines are cut, so that one call stays short
+_LINE = re.compile(rf"[^\n]{{1,{_MAX_LINE}}}")
+_HANGUL_RUN = re.compile(r"[\uac00-\ud7a3]+")
+
+# Content: nouns (not pronouns), verb and adjective stems, roots, adverbs, foreign words in Hangul.
+_CONTENT = ("NNG", "NNP", "NNB", "NR", "VV", "VA", "XR", "MAG")
+_NOMINAL = ("NNG", "NNP", "XPN", "XSN", "XR")  # what a compound noun is made of
+_MAX_COMPOUND = 5  # morphemes; longer runs are mis-analysed text rather than words
+
+
+class HangulTerms(Protocol):
+    """Cuts the Hangul of a text into index terms; everything else in it is left to others."""
+
+    @property
+    def name(self) -> str:
+        """The scheme and its version."""
+        ...
+
+    def terms(self, text: str) -> Iterator[Term]:
+        """Terms with their positions, in reading order."""
+        ...
+
+
+class HangulBigrams:
+    """Every two neighbouring syllables; a single syllable stays alone. Needs nothing but the text."""
+
+    name = "bigrams-1"
+
+    def terms(self, text: str) -> Iterator[Term]:
+        """The bigrams of each run of Hangul."""
+        for run in _HANGUL_RUN.finditer(text):
+            syllables, start = run.group(), run.start()
+            for i in range(max(1, len(syllables) - 1)):
+                yield start + i, syllables[i : i + 2]
+
+
+class KoreanMorphemes:
+    """Content morphemes by Kiwi; of a compound noun both its parts and the whole.
+
+    ``user_words`` are nouns that Kiwi shall not split. Kiwi (under a second, 330 MB) is loaded when the first Hangul
+    comes, once per process and set of user words; needs the package ``kiwipiepy``.
+    """
+
+    def __init__(self, user_words: Sequence[str] = ()) -> None:
+        self._user_words = tuple(sorted(set(user_words)))
+        digest = hashlib.sha256("\n".join(self._user_words).encode()).hexdigest()[:8]
+        self.name = f"kiwi-1-{digest}" if self._user_words else "kiwi-1"
+
+    @staticmethod
+    def installed() -> bool:
+        """Whether the package ``kiwipiepy`` can be used."""
+        return importlib.util.find_spec("kiwipiepy") is not None
+
+    def terms(self, text: str) -> Iterator[Term]:
+        """Nouns, verb and adjective stems, roots and adverbs of the lines that hold Hangul."""
+        for line in _LINE.finditer(text):
+            if _HANGUL_RUN.search(line.group()):
+                for position, term in _content(_analyse(line.group(), self._user_words)):
+                    yield line.start() + position, term
+
+
+def _content(morphemes: Sequence[Any]) -> Iterator[Term]:
+    """The terms of one analysed line."""
+    run: list[Any] = []  # nominal morphemes without a gap between them
+    for morpheme in morphemes:
+        if run and (morpheme.tag not in _NOMINAL or morpheme.start != run[-1].start + run[-1].len):
+            yield from _compound(run)
+            run = []
+        if morpheme.tag in _NOMINAL:
+            run.append(morpheme)
+        if morpheme.tag.startswith(_CONTENT) and _HANGUL_RUN.match(morpheme.form):
+            yield morpheme.start, morpheme.form
+    yield from _compound(run)
+
+
+def _compound(run: Sequence[Any]) -> Iterator[Term]:
+    if 1 < len(run) <= _MAX_COMPOUND:
+        yield run[0].start, "".join(morpheme.form for morpheme in run)
+
+
+_loading = threading.Lock()
+_analysing = threading.Lock()
+
+
+def _analyse(text: str, user_words: tuple[str, ...]) -> Sequence[Any]:
+    with _loading:  # lru_cache alone would let two threads load it twice
+        kiwi = _kiwi(user_words)
+    with _analysing:
+        morphemes: Sequence[Any] = kiwi.tokenize(text)
+    return morphemes
+
+
+@functools.lru_cache(maxsize=2)
+def _kiwi(user_words: tuple[str, ...]) -> Any:
+    module: Any = importlib.import_module("kiwipiepy")  # it does not declare what it exports
+    # The dictionary of multi-word names and allomorph integration cost most of the start and change no term we keep.
+    kiwi = module.Kiwi(num_workers=1, model_type="cong", load_multi_dict=False, integrate_allomorph=False)
+    for word in user_words:
+        kiwi.add_user_word(word, "NNP")
+    return kiwi

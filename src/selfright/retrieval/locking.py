@@ -1,0 +1,68 @@
+"""One writer at a time: a lock file that the system frees by itself when its holder dies."""
+
+import os
+import sys
+from pathlib import Path
+
+from selfright.domain.errors import IndexBusy
+
+
+class WriterLock:
+    """A lock on an index folder, held by at most one process; the file names its holder."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._descriptor: int | None = None
+
+    @property
+    def held(self) -> bool:
+        """Whether this object holds the lock."""
+        return self._descriptor is not None
+
+    def acquire(self) -> None:
+        """Takes the lock; raises ``IndexBusy``, which names the holder, when someone else has it."""
+        if self.held:
+            return
+        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+        if not _try_lock(descriptor):
+            holder = os.read(descriptor, 100).decode("utf-8", "replace").strip() or "unknown"
+            os.close(descriptor)
+            raise IndexBusy(
+                f"the index {self._path.parent} is being written by process {holder}; only one can write at a time: "
+                "wait until it is done, then try again"
+            )
+        os.ftruncate(descriptor, 0)
+        os.write(descriptor, str(os.getpid()).encode())
+        self._descriptor = descriptor
+
+    def release(self) -> None:
+        """Frees the lock; nothing happens when it is not held."""
+        if self._descriptor is not None:
+            os.ftruncate(self._descriptor, 0)
+            os.close(self._descriptor)  # closing frees the lock
+            self._descriptor = None
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _try_lock(descriptor: int) -> bool:
+        os.lseek(descriptor, _FAR, os.SEEK_SET)
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        finally:
+            os.lseek(descriptor, 0, os.SEEK_SET)
+        return True
+
+    _FAR = 1 << 20  # a byte past the holder's name, for a locked byte cannot be read by others
+else:
+    import fcntl
+
+    def _try_lock(descriptor: int) -> bool:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True

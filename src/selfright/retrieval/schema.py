@@ -1,0 +1,67 @@
+"""The catalogue's tables, and what an index remembers of how it was made."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from selfright.domain.errors import IncompatibleIndex
+
+FORMAT_VERSION = 1
+APPLICATION_ID = 0x53465254  # marks the SQLite file as ours
+
+# Passage keys are never used twice: whoever still holds an old key finds nothing, never another passage.
+# A replaced or removed passage stays, marked, until both search indexes have let go of it.
+TABLES = """
+CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE documents (
+    id TEXT PRIMARY KEY, title TEXT NOT NULL, collection TEXT NOT NULL, language TEXT NOT NULL,
+    source TEXT, url TEXT, media_type TEXT NOT NULL, content_hash TEXT NOT NULL, metadata TEXT NOT NULL,
+    characters INTEGER NOT NULL, text TEXT NOT NULL
+);
+CREATE TABLE passages (
+    key INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL, document_id TEXT NOT NULL, title TEXT NOT NULL, text TEXT NOT NULL,
+    start INTEGER NOT NULL, "end" INTEGER NOT NULL, section TEXT NOT NULL, language TEXT NOT NULL,
+    collection TEXT NOT NULL, url TEXT,
+    removed INTEGER NOT NULL DEFAULT 0, tokens TEXT NOT NULL, text_hash BLOB NOT NULL, embedding BLOB
+);
+CREATE UNIQUE INDEX passages_by_id ON passages (id) WHERE NOT removed;
+CREATE INDEX passages_by_document ON passages (document_id);
+CREATE INDEX passages_by_text ON passages (text_hash) WHERE embedding IS NOT NULL;
+CREATE TABLE changes (
+    sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+    action TEXT NOT NULL CHECK (action IN ('add', 'remove')),
+    passage INTEGER NOT NULL
+);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexMeta:
+    """How an index was made. ``identity`` is a random name that ties the search indexes to their catalogue."""
+
+    identity: str
+    tokenizer: str
+    embedder: str
+    dimension: int
+    format_version: int = FORMAT_VERSION
+
+    def check(self, where: Path, tokenizer: str, embedder: str, dimension: int) -> None:
+        """Raises ``IncompatibleIndex`` when the index cannot be used with this tokenizer and embedder."""
+        if tokenizer != self.tokenizer:
+            raise _incompatible(where, "tokenizer", self.tokenizer, tokenizer)
+        if (embedder, dimension) != (self.embedder, self.dimension):
+            made = f"{self.embedder} ({self.dimension} dimensions)"
+            raise _incompatible(where, "embedder", made, f"{embedder} ({dimension} dimensions)")
+
+
+def check_format(where: Path, version: int) -> None:
+    """Raises ``IncompatibleIndex`` when the index was written in another format."""
+    if version != FORMAT_VERSION:
+        raise _incompatible(where, "index format", str(version), str(FORMAT_VERSION))
+
+
+def _incompatible(where: Path, what: str, made: str, came: str) -> IncompatibleIndex:
+    return IncompatibleIndex(
+        f"the index {where} was made with the {what} {made}, but is opened with {came}; "
+        f"open it with {made}, or index the documents anew in another folder"
+    )

@@ -1,0 +1,18 @@
+"""Terms that say nothing about what is looked for. They are indexed like all others and left out of queries only."""
+
+from collections.abc import Sequence
+
+_ENGLISH = (
+    "a an and are as at be but by for if in into is it no not of on or such that the their then there these they this to "
+    "was will with what which who whom whose how do doe does did done when where whi can could would should shall may "
+    "might must from has have had i you he she we were been am also than my me your our his her its them so about ani "
+    "some other"
+)
+_KOREAN = "있 하 되 이 것 수 같 않 말 어떻 무엇 어떤 어느 등 및 때 중 경우 대하 위하 관하 알 알리 주 보 따르 다음"
+
+_STOP_WORDS = frozenset(f"{_ENGLISH} {_KOREAN}".split())
+
+
+def content_terms(terms: Sequence[str]) -> list[str]:
+    """The terms without stop words, repeats kept; all of them when nothing else would be left."""
+    return [term for term in terms if term not in _STOP_WORDS] or list(terms)

@@ -1,0 +1,111 @@
+"""Korean and English text to index terms, the same for documents and for queries.
+
+Latin words become lower-case stems, Hangul becomes morphemes. Numbers keep their unit and are found without it
+(``500mg`` → ``500mg``, ``500``, ``mg``); codes stay whole (``HbA1c``, ``CYP2C9``) and compounds with a digit are found
+whole and by their parts (``FX-1007``).
+"""
+
+import functools
+import re
+import threading
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+
+from selfright.retrieval.korean import HangulBigrams, HangulTerms, KoreanMorphemes, Term
+
+_VERSION = 1
+
+# A run of letters and digits that are not Hangul, with connectors inside: words, numbers, codes, paths, dates.
+_LETTER = r"[^\W_\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3]"
+_COMPOUND = re.compile(rf"{_LETTER}+(?:[-‐‑–.,:/_'+]{_LETTER}+)*")
+_CONNECTOR = re.compile(r"[-‐‑–.,:/_+]")  # not the apostrophe: the stemmer knows what to do with it
+_NUMBER = re.compile(r"(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)([^\W\d_]*)")
+_CAMEL = re.compile(r"(?<=[a-z]{3})(?=[A-Z][a-z]{2})")
+
+# Units that may stand apart from their number; apart or together, the same term comes out.
+_UNIT = re.compile(
+    r"[ \u00a0]?(%|°[cf]|[kmµμn]?g|mcg|[dmµμ]?l|[kcmµμn]?m|[mµμn]?s|min|hrs?|[kmgt]i?b|[km]?hz|[km]?[vwj]|k?pa|mmhg|"
+    r"[mµμn]?mol|iu|rpm|fps)(?![^\W_])",
+    re.IGNORECASE,
+)
+_ENGLISH = re.compile(r"[a-z']+")
+_MAX_TERM = 64
+
+
+class BilingualTokenizer:
+    """The tokenizer of every index. ``korean`` cuts the Hangul; Kiwi where it is installed, else syllable bigrams."""
+
+    def __init__(self, korean: HangulTerms | None = None, user_words: Sequence[str] = ()) -> None:
+        self._korean = korean or (KoreanMorphemes(user_words) if KoreanMorphemes.installed() else HangulBigrams())
+
+    @property
+    def name(self) -> str:
+        """For example ``bilingual-1-kiwi-1``."""
+        return f"bilingual-{_VERSION}-{self._korean.name}"
+
+    def tokens(self, text: str) -> list[str]:
+        """Terms in reading order, repeats kept."""
+        text = unicodedata.normalize("NFKC", text).replace("’", "'")
+        found = [*_latin(text), *self._korean.terms(text)]
+        found.sort(key=lambda term: term[0])  # stable: terms of one place keep their order
+        return [term for _, term in found]
+
+
+def _latin(text: str) -> Iterator[Term]:
+    for match in _COMPOUND.finditer(text):
+        compound = match.group()
+        number = _NUMBER.fullmatch(compound) if compound[0].isdigit() else None
+        terms = _quantity(number, text, match.end()) if number else _words(compound)
+        start = match.start()
+        for term in terms:
+            yield start, term[:_MAX_TERM]
+
+
+@functools.lru_cache(maxsize=32_768)
+def _words(compound: str) -> tuple[str, ...]:
+    parts = _CONNECTOR.split(compound)
+    whole = [compound.lower()] if len(parts) > 1 and any(map(str.isdigit, compound)) else []
+    return (*whole, *(term for part in parts for term in _word(part)))
+
+
+def _word(word: str) -> Iterator[str]:
+    yield _stem(word)
+    pieces = _CAMEL.split(word)
+    if len(pieces) > 1:
+        yield from map(_stem, pieces)
+
+
+def _stem(word: str) -> str:
+    plain = _without_accents(word.lower())
+    return _stemmers.english(plain) if _ENGLISH.fullmatch(plain) else plain
+
+
+class _Stemmers(threading.local):
+    """A stemmer for each thread, for they may not be shared."""
+
+    def __init__(self) -> None:
+        import Stemmer
+
+        self.english: Callable[[str], str] = Stemmer.Stemmer("english").stemWord
+
+
+_stemmers = _Stemmers()
+
+
+def _without_accents(word: str) -> str:
+    if word.isascii():
+        return word
+    return "".join(c for c in unicodedata.normalize("NFKD", word) if not unicodedata.combining(c))
+
+
+def _quantity(number: re.Match[str], text: str, end: int) -> Iterator[str]:
+    """A number, and with its unit as one term when there is one."""
+    value, unit = number.group(1).replace(",", ""), number.group(2).lower()
+    apart = None if unit else _UNIT.match(text, end)
+    if apart:
+        yield value + apart.group(1).lower()
+    elif unit:
+        yield value + unit
+    yield value
+    if unit:
+        yield unit

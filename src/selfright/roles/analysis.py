@@ -1,0 +1,114 @@
+"""Cheap facts of a text that judges and writers share, on the index's own tokenizer and term statistics.
+
+What needs no tokenizer is a plain function next door: ``quantities.quantities``, ``words.negated``,
+``questions.answer_type``, ``questions.matches_type``, ``questions.question_parts``.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from selfright.domain.ports import TermStatistics, Tokenizer
+from selfright.roles.words import KOREAN_LIGHT, mask_stop_words
+
+_LONGEST_CACHED = 20_000
+_WORD = re.compile(r"[A-Za-z0-9À-ÿ][\w.%°/+-]*|[가-힣]+[\w-]*|\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A word that carries the topic: its index token, its weight (idf) and how it is written in the text.
+
+    ``start`` is where ``surface`` stands in the text. Korean surfaces come without particles where the token is
+    written out (``메트포르민의`` → ``메트포르민``), English ones are whole words.
+    """
+
+    token: str
+    weight: float
+    surface: str
+    start: int
+
+
+class TextAnalyzer:
+    """Key terms and coverage of texts. Safe to use from several threads; token lists are cached within bounds."""
+
+    def __init__(self, tokenizer: Tokenizer, statistics: TermStatistics, cache_size: int = 4096) -> None:
+        self._tokenizer = tokenizer
+        self._statistics = statistics
+        self._cached_tokens = lru_cache(maxsize=cache_size)(self._tokenize)
+        self._cached_terms = lru_cache(maxsize=cache_size // 4)(self._find_terms)
+
+    def tokens(self, text: str) -> tuple[str, ...]:
+        """All index tokens of ``text`` in reading order."""
+        return self._cached_tokens(text) if len(text) <= _LONGEST_CACHED else self._tokenize(text)
+
+    def idf(self, tokens: Iterable[str]) -> list[float]:
+        """The weight of each token: how rare it is in the index."""
+        return self._statistics.idf(list(tokens))
+
+    def key_terms(self, text: str) -> tuple[Term, ...]:
+        """The words of ``text`` that carry its topic, once each, in order of appearance.
+
+        Stop words, question words, request phrases and polite endings of both languages are left out.
+        """
+        return self._cached_terms(text) if len(text) <= _LONGEST_CACHED else self._find_terms(text)
+
+    def coverage(self, question: str, text: str) -> float:
+        """The idf-weighted share (0…1) of the question's key terms that occur in ``text``; 0 when it has none."""
+        return self.terms_coverage(self.key_terms(question), text)
+
+    def terms_coverage(self, terms: Iterable[Term], text: str) -> float:
+        """As ``coverage``, for terms already at hand."""
+        present = set(self.tokens(text))
+        covered = total = 0.0
+        for term in terms:
+            total += term.weight
+            covered += term.weight * (term.token in present)
+        return covered / total if total else 0.0
+
+    def _tokenize(self, text: str) -> tuple[str, ...]:
+        return tuple(self._tokenizer.tokens(text))
+
+    def _find_terms(self, text: str) -> tuple[Term, ...]:
+        composed = unicodedata.normalize("NFC", text)
+        masked = mask_stop_words(composed)
+        tokens = [token for token in dict.fromkeys(self._tokenize(masked)) if token not in KOREAN_LIGHT]
+        placed = list(self._place(tokens, masked, composed))
+        weights = self._statistics.idf([token for token, _, _ in placed])
+        terms = [
+            Term(token, weight, surface, start) for (token, surface, start), weight in zip(placed, weights, strict=True)
+        ]
+        return tuple(sorted(terms, key=lambda term: term.start))
+
+    def _place(self, tokens: list[str], masked: str, text: str) -> Iterator[tuple[str, str, int]]:
+        """Each token with its surface and position: by spelling where it is spelled out, else by its word's tokens."""
+        words = [(match.start(), match.group()) for match in _WORD.finditer(masked)]
+        spelled = masked.lower()
+        by_word: dict[str, tuple[int, str]] | None = None
+        for token in tokens:
+            at = spelled.find(token) if len(spelled) == len(masked) else -1
+            if at >= 0 and not token.isascii():
+                yield token, text[at : at + len(token)], at
+                continue
+            home = next(((start, word) for start, word in words if word.lower().startswith(token)), None)
+            if home is None:
+                by_word = self._homes(words) if by_word is None else by_word
+                home = by_word.get(token, (max(at, 0), token))
+            yield token, _trimmed(home[1], token), home[0]
+
+    def _homes(self, words: list[tuple[int, str]]) -> dict[str, tuple[int, str]]:
+        homes: dict[str, tuple[int, str]] = {}
+        for start, word in words:
+            for token in self.tokens(word):
+                homes.setdefault(token, (start, word))
+        return homes
+
+
+def _trimmed(word: str, token: str) -> str:
+    """An English word without what hangs on it: closing punctuation and Korean particles (``API를`` → ``API``)."""
+    if token.isascii():
+        latin = re.match(r"[\x21-\x7eÀ-ÿ°%µ]+", word)
+        word = latin.group() if latin and len(latin.group()) >= len(token) else word
+    return word.rstrip(".,;:/-+")

@@ -1,0 +1,165 @@
+"""What can be seen of one sentence of an answer beside the evidence. Nothing here decides."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from selfright.domain.ports import Embedder
+from selfright.roles.analysis import Term, TextAnalyzer
+from selfright.roles.evaluate.evidence import Source, letters
+from selfright.roles.quantities import Quantity, quantities
+from selfright.roles.words import negated
+
+_WINDOW = 2
+_COMPARABLE = 0.5
+_AS_NEAR = 0.9
+_MOST_PER_CLAIM = 3
+_MOST_EMBEDDED = 4
+_NAME = re.compile(r"(?<!^)(?<![.?!:]\s)\b[A-Z][\w-]+|\b[A-Za-z]*\d[\w.-]*\b|(?<=[가-힣\s])[A-Za-z]{2,}")
+_LINE_MARK = re.compile(r"^(?:- |\(?\d{1,3}[.)] )")
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimFacts:
+    """One claim beside the evidence; shares lie in 0…1.
+
+    ``verbatim``: the evidence says it in the same words. ``coverage``: idf share of its words in the best two
+    neighbouring sentences of one passage; ``anywhere``: in that whole passage. ``names_missing`` and
+    ``numbers_missing``: shares of its names and quantities that the passage lacks. ``number_conflict`` and
+    ``negation_conflict``: a sentence on the same matter gives another number, or says the opposite. ``cosine``: of
+    the claim and the best sentence (None without an embedder). ``weight``: how much it says.
+    """
+
+    text: str
+    weight: float
+    verbatim: bool = False
+    coverage: float = 0.0
+    anywhere: float = 0.0
+    names_missing: float = 0.0
+    numbers_missing: float = 0.0
+    number_conflict: bool = False
+    negation_conflict: bool = False
+    cosine: float | None = None
+    specific: bool = False
+    passage_ids: tuple[str, ...] = ()
+
+
+def claim_facts(
+    text: str, sources: Sequence[Source], analyzer: TextAnalyzer, embedder: Embedder | None = None
+) -> ClaimFacts:
+    """Reads one claim. ``embedder`` is asked only when the words alone do not settle it."""
+    literal = tuple(source.passage.id for source in sources if _says(source, text))[:_MOST_PER_CLAIM]
+    if literal:
+        return ClaimFacts(text, _bulk(text), True, 1.0, 1.0, specific=bool(quantities(text)), passage_ids=literal)
+    terms = analyzer.key_terms(text)
+    amounts = quantities(text)
+    names = _names(text, terms)
+    specific = bool(amounts or names)
+    if not terms or not sources:
+        return ClaimFacts(text, _bulk(text), specific=specific)
+    total = sum(term.weight for term in terms)
+    reads = sorted((_Reading.of(source, terms, total, analyzer) for source in sources), key=lambda r: -r.rank)
+    best = reads[0]
+    near = tuple(r.source.passage.id for r in reads[:_MOST_PER_CLAIM] if r.coverage >= max(0.3, 0.9 * best.coverage))
+    said = quantities(best.source.passage.heading + "\n" + best.source.passage.text)
+    missing = [amount for amount in amounts if not any(amount.agrees(other) for other in said)]
+    comparable = best.sentence_coverage >= _COMPARABLE
+    denied = negated(text)
+    return ClaimFacts(
+        text,
+        _bulk(text),
+        coverage=best.coverage,
+        anywhere=best.anywhere,
+        names_missing=_share_missing(names, best.tokens),
+        numbers_missing=len(missing) / len(amounts) if amounts else 0.0,
+        number_conflict=comparable and _conflicts(missing, quantities(best.nearest[0])),
+        negation_conflict=comparable and all(negated(sentence) != denied for sentence in best.nearest),
+        cosine=_cosine(text, reads, embedder) if embedder else None,
+        specific=specific,
+        passage_ids=near,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """One source read against one claim."""
+
+    source: Source
+    coverage: float
+    anywhere: float
+    nearest: tuple[str, ...]
+    sentence_coverage: float
+    tokens: frozenset[str]
+
+    @property
+    def rank(self) -> float:
+        return 0.7 * self.coverage + 0.3 * self.anywhere
+
+    @classmethod
+    def of(cls, source: Source, terms: Sequence[Term], total: float, analyzer: TextAnalyzer) -> "_Reading":
+        def share(found: set[str]) -> float:
+            return sum(term.weight for term in terms if term.token in found) / total
+
+        wanted = {term.token for term in terms}
+        heading = wanted & set(analyzer.tokens(source.passage.heading))
+        found = [wanted & set(analyzer.tokens(sentence)) for sentence in source.sentences] or [set()]
+        shares = [share(tokens | heading) for tokens in found]
+        best = max(shares)
+        windows = (heading.union(*found[i : i + _WINDOW]) for i in range(len(found)))
+        ranked = sorted(zip(source.sentences, shares, strict=False), key=lambda pair: -pair[1])
+        everything = heading.union(*found)
+        return cls(
+            source,
+            max(share(window) for window in windows),
+            share(everything),
+            tuple(sentence for sentence, share in ranked if share >= _AS_NEAR * best) or ("",),
+            best,
+            frozenset(everything),
+        )
+
+
+def _says(source: Source, text: str) -> bool:
+    """Whether the source says the claim word for word, line by line; a table's row may name its columns."""
+    lines = [_LINE_MARK.sub("", line) for line in text.splitlines() if line.strip()]
+    return bool(lines) and all(_says_line(source, line) for line in lines)
+
+
+def _says_line(source: Source, line: str) -> bool:
+    wanted = letters(line)
+    if not wanted or wanted in source.letters:
+        return bool(wanted)
+    head, colon, tail = line.partition(": ")
+    if colon and "; " not in tail:
+        return len(letters(tail)) >= 8 and letters(tail) in source.letters and letters(head) in source.letters
+    cells = [cell.partition(": ") for cell in line.split("; ")]
+    values = "".join(letters(value or name) for name, _, value in cells)
+    named = all(letters(name) in source.letters for name, _, _ in cells)
+    return named and len(values) > 1 and any(values in row for row in source.lines)
+
+
+def _names(text: str, terms: Sequence[Term]) -> list[str]:
+    """The tokens of the claim's names, codes and foreign words."""
+    starts = {match.start() for match in _NAME.finditer(text)}
+    return [term.token for term in terms if term.start in starts]
+
+
+def _share_missing(names: Sequence[str], tokens: frozenset[str]) -> float:
+    return sum(name not in tokens for name in names) / len(names) if names else 0.0
+
+
+def _conflicts(missing: Sequence[Quantity], said: Sequence[Quantity]) -> bool:
+    """Whether a number the claim gives stands there with another value and the same unit."""
+    return any(amount.unit == other.unit and amount.value != other.value for amount in missing for other in said)
+
+
+def _bulk(text: str) -> float:
+    """A claim's weight: longer sentences say more, but not in proportion."""
+    return min(3.0, max(0.5, len(letters(text)) / 40)) ** 0.5
+
+
+def _cosine(text: str, reads: Sequence[_Reading], embedder: Embedder) -> float:
+    sentences = list(dict.fromkeys(read.nearest[0] for read in reads[:_MOST_EMBEDDED] if read.nearest[0]))
+    if not sentences:
+        return 0.0
+    vectors = embedder.embed([text, *sentences])
+    return max(0.0, float((vectors[1:] @ vectors[0]).max()))

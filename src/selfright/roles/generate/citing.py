@@ -1,0 +1,75 @@
+"""From chosen pieces to a draft: order, wording, citations with exact spans."""
+
+import re
+from collections.abc import Sequence
+
+from selfright.domain.answers import Citation, Draft, Sentence
+from selfright.domain.composing import compose
+from selfright.domain.passages import Strip
+from selfright.roles.generate.pieces import Piece
+
+_SENTENCE_END = re.compile(r"[.!?。]\W*$")
+_NUMBERED = re.compile(r"^(?:\(?\d{1,3}[.)]\s|[①-⑳]|[가-하][.)]\s)")
+
+
+def draft_of(groups: Sequence[Sequence[Piece]]) -> Draft:
+    """The draft that says ``groups`` in this order; a group is one sentence or the entries of one list or table.
+
+    Pieces of one strip share one citation, whose span reaches from the first to the last of them.
+    """
+    numbers: dict[int, int] = {}
+    spans: dict[int, tuple[Strip, int, int]] = {}
+    sentences: list[Sentence] = []
+    for group in groups:
+        for piece, text in zip(group, _worded(group), strict=True):
+            key = id(piece.strip)
+            n = numbers.setdefault(key, len(numbers) + 1)
+            strip, start, end = spans.get(key, (piece.strip, piece.start, piece.end))
+            led = piece.lead_start if piece is group[0] and piece.lead_start >= 0 else piece.start
+            spans[key] = (strip, min(start, piece.start, led), max(end, piece.end))
+            sentences.append(Sentence(text, (n,)))
+    citations = tuple(_citation(numbers[key], *span) for key, span in spans.items())
+    return Draft(compose(sentences), tuple(sentences), citations)
+
+
+def _worded(group: Sequence[Piece]) -> list[str]:
+    """How each piece of a group reads; the first one carries the lead-in."""
+    first = group[0]
+    if first.kind == "sentence":
+        return [piece.text for piece in group]
+    if first.kind == "code":
+        return [f"{piece.lead}\n{piece.text}" if piece.lead else piece.text for piece in group]
+    if len(group) == 1 and first.kind == "item":
+        return [_alone(first)]
+    lead = first.lead or _topic(first)
+    entries = [piece.text if _NUMBERED.match(piece.text) else f"- {piece.text}" for piece in group]
+    return [f"{lead}\n{entries[0]}" if lead else entries[0], *entries[1:]]
+
+
+def _alone(item: Piece) -> str:
+    """An item told outside of its list: without its number, and with what introduces it unless it is a sentence."""
+    text = _NUMBERED.sub("", item.text, count=1)
+    lead = item.lead or ("" if _SENTENCE_END.search(text) else _topic(item))
+    return f"{lead} {text}" if lead else text
+
+
+def _topic(piece: Piece) -> str:
+    """The heading a list stands under, as its lead-in: "Side effects:"."""
+    section = piece.strip.passage.section.rpartition(">")[2].strip()
+    heading = section or piece.strip.passage.title
+    return f"{heading.rstrip(':?!. ')}:" if heading else ""
+
+
+def _citation(n: int, strip: Strip, start: int, end: int) -> Citation:
+    passage = strip.passage
+    return Citation(
+        n=n,
+        passage_id=passage.id,
+        document_id=passage.document_id,
+        title=passage.title,
+        section=passage.section,
+        start=start,
+        end=end,
+        text=passage.text[start - passage.start : end - passage.start],
+        url=passage.url,
+    )

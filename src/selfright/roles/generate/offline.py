@@ -1,0 +1,87 @@
+"""An answer without a language model: the sentences of the evidence that answer, in their own words, each cited."""
+
+import asyncio
+import re
+from collections.abc import Sequence
+
+from selfright.domain.answers import Draft, GenerationRequest, Sentence
+from selfright.domain.judgements import QueryClass
+from selfright.domain.ports import Embedder
+from selfright.roles.analysis import TextAnalyzer
+from selfright.roles.generate.candidates import Candidate, candidates
+from selfright.roles.generate.citing import draft_of
+from selfright.roles.generate.pieces import Piece, pieces_of
+from selfright.roles.generate.selection import choose_answer, choose_summary
+from selfright.roles.generate.smalltalk import nothing_found, reply
+
+# Below both, nothing of the question is in the evidence and no judge believed in the strip either.
+_LEAST_COVERAGE = 0.15
+_LEAST_STRIP_SCORE = 0.5
+
+_LONGEST_PREDECESSOR = 220
+# A sentence that opens like this speaks of what the sentence before it named.
+_DANGLING = re.compile(
+    r"(?:it|its|they|them|their|these|those|this|that|he|she|his|her|such|both|the (?:former|latter)|however|but|also"
+    r"|therefore|thus|hence|instead|moreover|furthermore|in addition|as a result|consequently|otherwise)\b"
+    r"|(?:이는|이것|이들|이를|이와|그는|그녀|그것|그들|그의|이러한|그러한|이런|그런|그러나|하지만|그래서|그러므로|따라서|또한|또|반면"
+    r"|게다가|한편|즉|그 (?:결과|때문|밖|후)|이 (?:때문|경우|중|때))",
+    re.IGNORECASE,
+)
+
+
+class OfflineGenerator:
+    """Extracts the answer (port ``Generator``); ``embedder`` adds similarity of meaning for English questions."""
+
+    def __init__(self, analyzer: TextAnalyzer, embedder: Embedder | None = None) -> None:
+        self._analyzer = analyzer
+        self._embedder = embedder
+
+    @property
+    def needs_documents(self) -> bool:
+        """Always: it can only repeat what documents say."""
+        return True
+
+    async def generate(self, request: GenerationRequest) -> Draft:
+        """One to four sentences (a summary: up to eight), the most direct answer first, or a refusal."""
+        if request.query_class is QueryClass.CHITCHAT:
+            text = reply(request.question, request.language)
+            return Draft(text, (Sentence(text),))
+        return await asyncio.to_thread(self._write, request)
+
+    def _write(self, request: GenerationRequest) -> Draft:
+        embedder = self._embedder if request.language == "en" else None
+        found = candidates(request.question, pieces_of(request.strips), self._analyzer, embedder)
+        if request.query_class is QueryClass.SUMMARY and request.strips:
+            chosen = choose_summary(found)
+        else:
+            chosen = _in_order(choose_answer(found, self._analyzer.key_terms(request.question)))
+        if not chosen or not (request.query_class is QueryClass.SUMMARY or _relevant(found)):
+            text = nothing_found(request.language)
+            return Draft(text, (Sentence(text),), refused=True)
+        return draft_of([group for candidate in chosen for group in _with_predecessor(candidate, chosen)])
+
+
+def _relevant(found: Sequence[Candidate]) -> bool:
+    coverage = max((candidate.coverage for candidate in found), default=0.0)
+    score = max((piece.strip.score for candidate in found for piece in candidate.pieces), default=0.0)
+    return coverage >= _LEAST_COVERAGE or score >= _LEAST_STRIP_SCORE
+
+
+def _in_order(chosen: list[Candidate]) -> list[Candidate]:
+    """The most direct answer first, the rest as the documents have it: the best one's document, then the others."""
+    if not chosen:
+        return []
+    best, *rest = chosen
+    documents = [candidate.pieces[0].strip.passage.document_id for candidate in chosen]
+    rest.sort(key=lambda c: (documents.index(c.pieces[0].strip.passage.document_id), c.pieces[0].start))
+    return [best, *rest]
+
+
+def _with_predecessor(candidate: Candidate, chosen: Sequence[Candidate]) -> list[tuple[Piece, ...]]:
+    """The candidate, after the sentence that its opening word points back to, unless that one is said anyway."""
+    first = candidate.pieces[0]
+    before = first.before
+    if before is None or not before.text or not _DANGLING.match(first.text):
+        return [candidate.pieces]
+    said = any(piece.start == before.start and piece.text == before.text for c in chosen for piece in c.pieces)
+    return [candidate.pieces] if said or len(before.text) > _LONGEST_PREDECESSOR else [(before,), candidate.pieces]

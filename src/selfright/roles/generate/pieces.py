@@ -1,0 +1,161 @@
+"""What an extractive answer is made of: the sentences, list items and table rows inside the strips."""
+
+import re
+from collections.abc import Generator, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from selfright.domain.passages import Passage, Strip
+from selfright.domain.text import Block, blocks, sentence_spans
+from selfright.roles.generate.markup import plain
+
+PieceKind = Literal["sentence", "item", "row", "code"]
+
+_LEAD_IN = re.compile(r"(?:[:：]|다음과 같다\.?|다음과 같습니다\.?|as follows\.?)[*_\s]*$")
+_RULE = re.compile(r"\s*\|?(?:\s*:?-{2,}:?\s*\|?)+\s*$")
+_CELL = re.compile(r"(?<!\\)\|")
+_LINE = re.compile(r"[^\S\n]*(\S[^\n]*)")
+_ITEM = re.compile(r"(?:[-*+•·▪◦]|\(?\d{1,3}[.)]|[①-⑳]|[가-하][.)])\s+\S")
+_LONGEST = 700
+_MOST = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One thing that can be said: ``text`` is how it reads, ``start`` and ``end`` are positions in the document.
+
+    ``lead`` introduces it (a list's lead-in sentence, ``lead_start`` its position); items and rows of one list or
+    table share ``group``, which is its position in the document (-1 for sentences). ``before`` is the sentence
+    that stands before it in the same paragraph.
+    """
+
+    strip: Strip
+    start: int
+    end: int
+    text: str
+    kind: PieceKind
+    lead: str = ""
+    lead_start: int = -1
+    group: int = -1
+    before: "Piece | None" = None
+
+
+def pieces_of(strips: Iterable[Strip]) -> list[Piece]:
+    """The pieces of all strips, in their order; what overlapping strips share is taken once. At most 400."""
+    seen: set[tuple[str, int, int]] = set()
+    texts: set[str] = set()
+    found: list[Piece] = []
+    for strip in strips:
+        for piece in _pieces(strip):
+            place = (strip.passage.document_id, piece.start, piece.end)
+            key = piece.text.casefold()
+            if place in seen or (key in texts and piece.kind == "sentence") or len(found) >= _MOST:
+                continue
+            seen.add(place)
+            texts.add(key)
+            found.append(piece)
+    return found
+
+
+def _pieces(strip: Strip) -> Iterator[Piece]:
+    passage = strip.passage
+    start, end = strip.start - passage.start, strip.end - passage.start
+    lead: Piece | None = None
+    for block in blocks(passage.text):
+        if block.kind == "heading":
+            lead = None
+        elif block.kind == "paragraph":
+            lead = yield from _sentences(strip, block, start, end)
+        elif block.end > start and block.start < end:
+            inside = Block(block.kind, max(block.start, start), min(block.end, end))
+            yield from _READERS[block.kind](strip, block, inside, lead)
+            lead = None
+
+
+def _sentences(strip: Strip, block: Block, start: int, end: int) -> Generator[Piece, None, Piece | None]:
+    """Yields the sentences of a paragraph that lie in the strip; gives back its last one if it introduces a list."""
+    text = strip.passage.text
+    before: Piece | None = None
+    for first, last in sentence_spans(text, block.start, block.end):
+        piece = _piece(strip, first, min(last, first + _LONGEST), "sentence", before=before)
+        before = piece
+        if piece.text and last > start and first < end and not _LEAD_IN.search(text[first:last]):
+            yield piece
+    return before if before and _LEAD_IN.search(text[block.start : block.end]) else None
+
+
+def _items(strip: Strip, block: Block, inside: Block, lead: Piece | None) -> Iterator[Piece]:
+    for first, last in _entries(strip.passage.text, inside):
+        piece = _piece(strip, first, min(last, first + _LONGEST), "item", lead=lead, group=block.start)
+        if piece.text:
+            yield piece
+
+
+def _rows(strip: Strip, block: Block, inside: Block, lead: Piece | None) -> Iterator[Piece]:
+    text = strip.passage.text
+    lines = list(sentence_spans(text, block.start, block.end))
+    ruled = len(lines) > 1 and _RULE.match(text[slice(*lines[1])]) is not None
+    names = _cells(text[slice(*lines[0])]) if ruled else []
+    for first, last in lines[2 if ruled else 0 :]:
+        if last > inside.start and first < inside.end:
+            shown = _row(names, _cells(text[first:last]))
+            yield _piece(strip, first, last, "row", shown=shown[:_LONGEST], lead=lead, group=block.start)
+
+
+def _code(strip: Strip, block: Block, _: Block, lead: Piece | None) -> Iterator[Piece]:
+    shown = strip.passage.text[block.start : block.end]
+    if len(shown) <= _LONGEST:
+        yield _piece(strip, block.start, block.end, "code", shown=shown, lead=lead, group=block.start)
+
+
+_READERS = {"list": _items, "table": _rows, "code": _code}
+
+
+def _piece(
+    strip: Strip,
+    first: int,
+    last: int,
+    kind: PieceKind,
+    shown: str = "",
+    lead: Piece | None = None,
+    group: int = -1,
+    before: Piece | None = None,
+) -> Piece:
+    passage: Passage = strip.passage
+    at = passage.start
+    return Piece(
+        strip=strip,
+        start=at + first,
+        end=at + last,
+        text=shown or plain(passage.text[first:last]),
+        kind=kind,
+        lead=lead.text if lead else "",
+        lead_start=lead.start if lead else -1,
+        group=at + group if group >= 0 else -1,
+        before=before,
+    )
+
+
+def _entries(text: str, block: Block) -> Iterator[tuple[int, int]]:
+    """The items of a list; a line without a mark belongs to the item above it."""
+    current: tuple[int, int] | None = None
+    for line in _LINE.finditer(text, block.start, block.end):
+        first, last = line.span(1)
+        if current and not _ITEM.match(line.group(1)):
+            current = (current[0], last)
+            continue
+        if current:
+            yield current
+        current = (first, last)
+    if current:
+        yield current
+
+
+def _cells(line: str) -> list[str]:
+    return [plain(cell.replace("\\|", "|")) for cell in _CELL.split(line.strip().strip("|"))]
+
+
+def _row(names: list[str], cells: list[str]) -> str:
+    if len(names) != len(cells):
+        return "; ".join(cell for cell in cells if cell)
+    return "; ".join(f"{name}: {cell}" if name else cell for name, cell in zip(names, cells, strict=True) if cell)

@@ -1,0 +1,197 @@
+"""What the offline grader looks at: cheap signals of one question and one passage, in a fixed order.
+
+Nothing here decides; the weights beside it do. Every signal is a number in about 0…1 so that weights can be read.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from selfright.domain.passages import Passage
+from selfright.domain.text import has_hangul, language_of, sentence_spans
+from selfright.roles.analysis import TextAnalyzer
+from selfright.roles.matching import Places, TermMatcher
+from selfright.roles.quantities import Quantity, quantities
+from selfright.roles.questions import AnswerType, answer_type, matches_type
+from selfright.roles.words import negated
+
+FEATURES = (
+    "coverage",  # idf share of the question's terms in heading and text
+    "text_coverage",  # … in the text alone
+    "heading_coverage",  # … in title and section alone
+    "sentence_coverage",  # … in the best sentence
+    "window_coverage",  # … in the best three sentences in a row
+    "context_coverage",  # … in the best sentence together with the heading
+    "count_coverage",  # share of the terms, each counting one
+    "saturation",  # BM25-like: repeats count a little, long texts count less
+    "rarest_missing",  # idf of the rarest term that is missing, relative to the rarest term
+    "rare_pair",  # idf share of the two rarest terms
+    "last_term",  # whether the last key term (often what is asked about) occurs
+    "adjacent",  # share of neighbouring term pairs that are near each other in the text too
+    "names_missing",  # share of the question's names, codes and numbers that are missing
+    "has_names",
+    "numbers_missing",  # share of the question's quantities that are missing
+    "type_asked",  # whether the wording asks for a visible type of answer
+    "type_matched",  # … and the best window shows one
+    "type_novel",  # … that is not in the question already
+    "negation_differs",  # question and best sentence disagree in negation
+    "length",  # ln characters of the text, over 8
+    "question_length",  # ln(1 + key terms), over 3
+    "no_terms",  # the question has no key terms
+    "korean",
+    "cross_language",
+    "cosine",  # of question and passage; 0 when there is none
+    "sentence_cosine",  # of question and the best-matching sentences; 0 when there is none
+)
+_WINDOW = 3
+_SATURATION = 1.2
+_TYPICAL_LENGTH = 900
+_NEAR = 3
+_NAME = re.compile(r"(?<!^)(?<![.?!]\s)\b[A-Z][\w-]*|\b\w*\d\w*\b")
+_LONGEST = 12_000
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question read once for all its passages."""
+
+    text: str
+    matcher: TermMatcher
+    kind: AnswerType
+    quantities: tuple[Quantity, ...]
+    names: frozenset[int]
+    negated: bool
+    korean: bool
+
+    @classmethod
+    def of(cls, question: str, analyzer: TextAnalyzer) -> "Asked":
+        """Reads key terms, answer type, quantities, names and negation."""
+        terms = analyzer.key_terms(question)
+        named = {match.start() for match in _NAME.finditer(question)}
+        names = frozenset(i for i, term in enumerate(terms) if term.start in named or any(map(str.isdigit, term.token)))
+        return cls(
+            question,
+            TermMatcher(analyzer, terms),
+            answer_type(question),
+            quantities(question),
+            names,
+            negated(question),
+            has_hangul(question) and language_of(question) == "ko",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A passage read against a question: its sentences as (start, end) and the terms found in each and the heading."""
+
+    text: str
+    spans: tuple[tuple[int, int], ...]
+    places: tuple[Places, ...]
+    heading: Places
+
+    @classmethod
+    def of(cls, asked: Asked, passage: Passage) -> "Read":
+        """Reads at most the first 12,000 characters."""
+        text = passage.text[:_LONGEST]
+        spans = tuple(sentence_spans(text)) or ((0, len(text)),)
+        places = tuple(asked.matcher.places(text[start:end]) for start, end in spans)
+        return cls(text, spans, places, asked.matcher.places(passage.heading) if passage.heading else {})
+
+    def window(self, first: int) -> set[int]:
+        """The terms found in ``_WINDOW`` sentences from sentence ``first`` on."""
+        return set().union(*self.places[first : first + _WINDOW])
+
+    def best_sentences(self, asked: Asked, most: int) -> list[int]:
+        """The numbers of the sentences with the most of the question's terms, best first."""
+        shares = [asked.matcher.share(places) for places in self.places]
+        return sorted(range(len(shares)), key=lambda i: (-shares[i], i))[:most]
+
+
+def features(asked: Asked, read: Read, cosine: float | None = None, sentence_cosine: float | None = None) -> list[float]:
+    """One value per name in ``FEATURES``. The cosines are optional and lie in -1…1."""
+    values = {
+        **_coverages(asked, read),
+        **_rarity(asked, read),
+        **_answer_signals(asked, read),
+        "length": math.log(1 + len(read.text)) / 8,
+        "question_length": math.log(1 + len(asked.matcher.terms)) / 3,
+        "no_terms": float(not asked.matcher.terms),
+        "korean": float(asked.korean),
+        "cross_language": float(asked.korean != (language_of(read.text) == "ko")),
+        "cosine": cosine or 0.0,
+        "sentence_cosine": sentence_cosine or 0.0,
+    }
+    return [values[name] for name in FEATURES]
+
+
+def _coverages(asked: Asked, read: Read) -> dict[str, float]:
+    share = asked.matcher.share
+    in_text = set().union(*read.places)
+    anywhere = in_text | read.heading.keys()
+    norm = _SATURATION * (0.4 + 0.6 * len(read.text) / _TYPICAL_LENGTH)
+    counts = {i: sum(len(places.get(i, ())) for places in read.places) + (i in read.heading) for i in anywhere}
+    gained = sum(asked.matcher.weights[i] * n / (n + norm) for i, n in counts.items())
+    return {
+        "coverage": share(anywhere),
+        "text_coverage": share(in_text),
+        "heading_coverage": share(read.heading),
+        "sentence_coverage": max(share(places) for places in read.places),
+        "window_coverage": max(share(read.window(i)) for i in range(len(read.places))),
+        "context_coverage": max(share(places.keys() | read.heading.keys()) for places in read.places),
+        "count_coverage": len(anywhere) / len(asked.matcher.terms) if asked.matcher.terms else 0.0,
+        "saturation": gained / asked.matcher.total if asked.matcher.total else 0.0,
+    }
+
+
+def _rarity(asked: Asked, read: Read) -> dict[str, float]:
+    weights = asked.matcher.weights
+    anywhere = set(read.heading).union(*read.places)
+    missing = [weight for i, weight in enumerate(weights) if i not in anywhere]
+    rarest = sorted(range(len(weights)), key=lambda i: -weights[i])[:2]
+    pair = sum(weights[i] for i in rarest)
+    return {
+        "rarest_missing": max(missing, default=0.0) / max(weights, default=1.0) if any(weights) else 0.0,
+        "rare_pair": sum(weights[i] for i in rarest if i in anywhere) / pair if pair else 0.0,
+        "last_term": float(bool(weights) and len(weights) - 1 in anywhere),
+        "adjacent": _adjacent(asked, read),
+        "names_missing": _missing_share(asked.names, anywhere),
+        "has_names": float(bool(asked.names)),
+    }
+
+
+def _missing_share(wanted: frozenset[int], found: set[int]) -> float:
+    return len(wanted - found) / len(wanted) if wanted else 0.0
+
+
+def _adjacent(asked: Asked, read: Read) -> float:
+    pairs = [(i, i + 1) for i in range(len(asked.matcher.terms) - 1)]
+    near = sum(any(_are_near(places, i, j) for places in read.places) for i, j in pairs)
+    return near / len(pairs) if pairs else 0.0
+
+
+def _are_near(places: Places, i: int, j: int) -> bool:
+    return any(abs(a - b) <= _NEAR for a in places.get(i, ()) for b in places.get(j, ()))
+
+
+def _answer_signals(asked: Asked, read: Read) -> dict[str, float]:
+    sentence = read.best_sentences(asked, 1)[0]
+    start = read.spans[max(0, sentence - 1)][0]
+    end = read.spans[min(len(read.spans) - 1, sentence + 1)][1]
+    window = read.text[start:end]
+    found = quantities(window)
+    novel = tuple(q for q in found if not any(q.agrees(known) for known in asked.quantities))
+    is_asked = asked.kind not in (AnswerType.OTHER, AnswerType.YES_NO)
+    unmatched = [q for q in asked.quantities if not any(q.agrees(other) for other in _all_quantities(asked, read))]
+    best = read.text[slice(*read.spans[sentence])]
+    return {
+        "numbers_missing": len(unmatched) / len(asked.quantities) if asked.quantities else 0.0,
+        "type_asked": float(is_asked),
+        "type_matched": matches_type(asked.kind, window, found) if is_asked else 0.0,
+        "type_novel": matches_type(asked.kind, window, novel) if is_asked else 0.0,
+        "negation_differs": float(asked.negated != negated(best)),
+    }
+
+
+def _all_quantities(asked: Asked, read: Read) -> Sequence[Quantity]:
+    return quantities(read.text) if asked.quantities else ()

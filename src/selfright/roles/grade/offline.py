@@ -1,0 +1,1 @@
+SENTENCES = 2

@@ -1,0 +1,1 @@
+"""Who turns a question into what is searched for."""

@@ -1,0 +1,110 @@
+"""Wrong input: one line that says what to do, exit code 1 or 2, nothing lost."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.functional.conftest import Cli, Outcome
+
+
+def assert_one_line(outcome: Outcome, code: int, *words: str) -> None:
+    assert outcome.code == code
+    lines = outcome.err.strip().splitlines()
+    assert len(lines) == 1, lines
+    assert lines[0].startswith("selfright: ")
+    assert "Traceback" not in outcome.err
+    for word in words:
+        assert word in lines[0]
+
+
+def test_no_index(cli: Cli, tmp_path: Path) -> None:
+    for command in (("ask", "What?"), ("search", "what"), ("index", "list"), ("index", "info")):
+        assert_one_line(cli(*command, "--index", tmp_path / "none"), 1, "selfright index add")
+
+
+def test_a_folder_that_is_no_index(cli: Cli, documents: Path) -> None:
+    assert_one_line(cli("ask", "What?", "--index", documents), 1, str(documents))
+    assert_one_line(cli("index", "add", documents, "--index", documents), 1, str(documents))
+
+
+def test_a_file_in_the_place_of_the_index(cli: Cli, documents: Path) -> None:
+    assert_one_line(cli("ask", "What?", "--index", documents / "harbour.md"), 1, "harbour.md")
+
+
+def test_missing_and_empty_paths(cli: Cli, tmp_path: Path) -> None:
+    index = tmp_path / "index"
+    assert_one_line(cli("index", "add", tmp_path / "nothing", "--index", index), 1, "nothing")
+    (tmp_path / "empty").mkdir()
+    assert_one_line(cli("index", "add", tmp_path / "empty", "--index", index), 1, "empty")
+    assert not index.exists()
+
+
+def test_one_bad_file_does_not_stop_the_others(cli: Cli, tmp_path: Path) -> None:
+    folder = tmp_path / "mixed"
+    folder.mkdir()
+    (folder / "good.txt").write_text("The good file speaks of otters.", encoding="utf-8")
+    (folder / "binary.txt").write_bytes(bytes(range(256)) * 40)
+    (folder / "broken.pdf").write_bytes(b"%PDF-1.4 this is not a pdf")
+    (folder / "empty.txt").write_text("", encoding="utf-8")
+    (folder / "broken.docx").write_bytes(b"PK\x03\x04 nonsense")
+    (folder / "korean.txt").write_bytes("수달은 강에 산다.".encode("cp949"))
+    (folder / "rows.jsonl").write_text('{"_id": "r1", "text": "Otters hold hands."}\n{broken\n', encoding="utf-8")
+    outcome = cli("index", "add", folder, "--index", tmp_path / "index", "--json")
+    assert outcome.code == 0
+    report = json.loads(outcome.out)
+    assert report["added"] == 3
+    assert len(report["errors"]) >= 5
+    for name in ("binary.txt", "broken.pdf", "empty.txt", "broken.docx", "rows.jsonl"):
+        assert any(name in line for line in outcome.err.splitlines()), name
+    hits = json.loads(cli("search", "수달", "--index", tmp_path / "index", "--json").out)
+    assert hits[0]["text"] == "수달은 강에 산다."
+
+
+def test_nothing_readable_is_a_failure(cli: Cli, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.pdf"
+    bad.write_bytes(b"%PDF-1.4 no")
+    outcome = cli("index", "add", bad, "--index", tmp_path / "index")
+    assert outcome.code == 1
+    assert "bad.pdf" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("ask", ""), ("empty",)),
+        (("ask", "   "), ("empty",)),
+        (("ask", "x" * 100_000), ("100,000", "at most")),
+        (("search", ""), ("empty",)),
+    ],
+)
+def test_questions_that_cannot_be_asked(cli: Cli, indexed: Path, arguments: tuple, words: tuple) -> None:
+    assert_one_line(cli(*arguments, "--index", indexed), 1, *words)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("ask", "What?", "--preset", "ful"), ("did you mean 'full'",)),
+        (("ask", "What?", "--set", "top_kk=3"), ("did you mean 'top_k'",)),
+        (("ask", "What?", "--set", "top_k=many"), ("whole number",)),
+        (("ask", "What?", "--set", "top_k=0"), ("between",)),
+        (("ask", "What?", "--set", "top_k"), ("FLAG=VALUE",)),
+        (("ask", "What?", "--set", "refine_strategy=corrective"), ("corrective_rag",)),
+        (("ask", "What?", "--set", "medcat2_enabled=true"), ("medcat2_enabled",)),
+        (("ask", "What?", "--set", "llm=openai:gpt"), ("offline",)),
+        (("ask", "What?", "--presett", "full"), ("--preset",)),
+        (("ask",), ("QUESTION",)),
+        (("aks", "What?"), ("did you mean 'ask'",)),
+        (("search", "x", "-k", "0"), ("-k",)),
+        (("graph", "--preset", "crg"), ("did you mean 'crag'",)),
+    ],
+)
+def test_wrong_use_names_the_right_one(cli: Cli, indexed: Path, arguments: tuple, words: tuple) -> None:
+    where = () if arguments[0] in ("graph", "aks") else ("--index", indexed)
+    assert_one_line(cli(*arguments, *where), 2, *words)
+
+
+def test_another_embedder_is_refused(cli: Cli, indexed: Path, documents: Path) -> None:
+    outcome = cli("ask", "What?", "--index", indexed, "--set", "embedder=none")
+    assert_one_line(outcome, 1, "minilm")

@@ -1,0 +1,130 @@
+"""The command line as people use and script it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from selfright.domain.judgements import StopReason
+from tests.functional.conftest import Cli
+
+ANSWER_KEYS = {
+    "question", "answer", "abstained", "language", "citations", "evaluation", "verdict", "stop_reason", "preset",
+    "degraded", "iterations", "removed_claims", "notes", "cost", "trace_id",
+}  # fmt: skip
+EVALUATION_KEYS = {
+    "grounding", "completeness", "accuracy", "overall", "answer_quality", "confidence", "missing_info",
+    "improvement_suggestions", "needs_retrieval", "reason", "source", "claims",
+}  # fmt: skip
+
+
+def test_add_list_remove(cli: Cli, documents: Path, tmp_path: Path) -> None:
+    index = tmp_path / "index"
+    added = json.loads(cli("index", "add", documents, "--index", index, "--json").out)
+    assert (added["added"], added["failed"]) == (3, 0)
+    again = json.loads(cli("index", "add", documents, "--index", index, "--json").out)
+    assert (again["added"], again["unchanged"]) == (0, 3)
+    listed = json.loads(cli("index", "list", "--index", index, "--json").out)
+    assert [row["id"] for row in listed] == ["harbour.md", "ko/등대.md", "lighthouse.md"]
+    assert cli("index", "remove", "harbour.md", "--index", index).code == 0
+    hits = json.loads(cli("search", "harbour master Orla Keane", "--index", index, "--json").out)
+    assert "harbour.md" not in {hit["document_id"] for hit in hits}
+    info = json.loads(cli("index", "info", "--index", index, "--json").out)
+    assert (info["documents"], info["languages"]) == (2, {"en": 1, "ko": 1})
+
+
+def test_removing_what_is_not_there_says_so(cli: Cli, documents: Path, tmp_path: Path) -> None:
+    index = tmp_path / "index"
+    cli("index", "add", documents, "--index", index)
+    outcome = cli("index", "remove", "nothing.md", "--index", index)
+    assert outcome.code == 1
+    assert "no document 'nothing.md'" in outcome.err
+
+
+def test_search_form(cli: Cli, indexed: Path) -> None:
+    rows = json.loads(cli("search", "lamp changed", "--index", indexed, "-k", 2, "--json").out)
+    assert [row["rank"] for row in rows] == list(range(1, len(rows) + 1))
+    assert len(rows) <= 2
+    best = rows[0]
+    assert best["document_id"] == "lighthouse.md"
+    assert set(best) == {
+        "rank", "passage_id", "document_id", "title", "text", "start", "end", "rrf_score", "bm25", "dense",
+    }  # fmt: skip
+    assert best["bm25"]["rank"] == 1
+
+
+@pytest.mark.parametrize("preset", ["full", "basic", "crag", "self_refine", "self_correcting"])
+def test_ask_form(cli: Cli, indexed: Path, documents: Path, preset: str) -> None:
+    outcome = cli("ask", "How often is the lamp changed?", "--index", indexed, "--preset", preset, "--json")
+    assert outcome.code == 0
+    answer = json.loads(outcome.out)
+    assert set(answer) == ANSWER_KEYS
+    assert "90 days" in answer["answer"]
+    assert answer["preset"] == preset
+    assert answer["stop_reason"] in set(StopReason)
+    assert answer["language"] == "en"
+    for citation in answer["citations"]:
+        text = (documents / citation["document_id"]).read_text(encoding="utf-8")
+        assert text[citation["start"] : citation["end"]] == citation["text"]
+        assert f"[{citation['n']}]" in answer["answer"]
+    if preset in ("basic", "crag"):
+        assert answer["evaluation"] is None
+    else:
+        assert set(answer["evaluation"]) == EVALUATION_KEYS
+        assert {claim["status"] for claim in answer["evaluation"]["claims"]} == {"supported"}
+
+
+def test_ask_in_korean_reads_like_korean(cli: Cli, indexed: Path) -> None:
+    outcome = cli("ask", "등대의 등은 얼마나 자주 교체하나요?", "--index", indexed)
+    assert "90일마다" in outcome.out
+    assert "출처:" in outcome.out
+    assert "ko/등대.md" in outcome.out
+
+
+def test_an_answer_tells_how_it_came_about(cli: Cli, indexed: Path) -> None:
+    out = cli("ask", "Who is the harbour master?", "--index", indexed).out
+    assert "Orla Keane" in out
+    for part in ("Sources:", "How this came about:", "verdict:", "pass 1:", "stopped:", "adequate"):
+        assert part in out
+
+
+def test_what_the_documents_do_not_say_is_refused(cli: Cli, indexed: Path) -> None:
+    answer = json.loads(cli("ask", "How many penguins live in Antarctica?", "--index", indexed, "--json").out)
+    assert answer["abstained"]
+    assert answer["stop_reason"] == "abstained"
+    assert not answer["citations"]
+
+
+def test_citations_by_source_on_request(cli: Cli, indexed: Path) -> None:
+    out = cli("ask", "Who is the harbour master?", "--index", indexed, "--set", "citation_style=source", "--json").out
+    assert "[Source: harbour.md]" in json.loads(out)["answer"]
+
+
+def test_the_folder_web_rescues(cli: Cli, indexed: Path, tmp_path: Path) -> None:
+    (tmp_path / "ferry.html").write_text(
+        "<html><head><title>Ferry</title><link rel='canonical' href='https://ferry.example/times'></head>"
+        "<body><article><h1>Ferry</h1><p>The ferry to Skellig leaves at 9:40 every morning.</p></article></body></html>",
+        encoding="utf-8",
+    )
+    settings = ("--set", "web_provider=static", "--set", f"web_folder={tmp_path}")
+    out = cli("ask", "When does the ferry to Skellig leave?", "--index", indexed, *settings, "--json").out
+    answer = json.loads(out)
+    assert "9:40" in answer["answer"]
+    assert answer["citations"][0]["url"] == "https://ferry.example/times"
+    assert answer["cost"]["web_requests"] >= 1
+
+
+def test_graph_and_config(cli: Cli) -> None:
+    assert "retrieve" in cli("graph", "--preset", "crag").out
+    assert "self_refine_full_safety" in cli("graph").out
+    assert json.loads(cli("config", "--set", "top_k=3", "--json").out)["flags"]["top_k"] == 3
+
+
+def test_chat_understands_a_follow_up(cli: Cli, indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = iter(["Who is the harbour master?", "/sources", "/nonsense", "", "/quit"])
+    monkeypatch.setattr("builtins.input", lambda _: next(lines))
+    outcome = cli("chat", "--index", indexed)
+    assert outcome.code == 0
+    assert "Orla Keane" in outcome.out
+    assert "Sources:" in outcome.out
+    assert "no command '/nonsense'" in outcome.err

@@ -1,0 +1,31 @@
+"""Errors tell callers what to do, and programs whether to try again."""
+
+from selfright.domain import errors
+
+
+def test_wrong_use_and_failure_have_their_exit_codes() -> None:
+    assert errors.SelfrightError.exit_code == 1
+    assert {kind.exit_code for kind in (errors.UsageError, errors.UnknownName, errors.SettingsError)} == {2}
+    assert {kind.exit_code for kind in (errors.InputError, errors.StoreError, errors.ModelError)} == {1}
+
+
+def test_only_what_can_pass_is_retried() -> None:
+    assert errors.IndexBusy.retryable
+    assert errors.JudgeFailed.retryable
+    assert not errors.IndexDamaged.retryable
+
+
+def test_an_unreadable_file_is_named_with_the_reason() -> None:
+    error = errors.UnreadableFile("notes/a.pdf", "it is encrypted; save it without a password")
+    assert str(error) == "notes/a.pdf: it is encrypted; save it without a password"
+    assert (error.path, error.why) == ("notes/a.pdf", "it is encrypted; save it without a password")
+
+
+def test_a_missing_extra_says_how_to_get_it() -> None:
+    error = errors.MissingExtra("kiwipiepy", "pip install 'selfright[ko]'")
+    assert "kiwipiepy is not installed; install it with: pip install 'selfright[ko]'" in str(error)
+
+
+def test_a_near_name_is_offered_and_a_far_one_is_not() -> None:
+    assert str(errors.UnknownName("preset", "craq", ["crag", "full"])) == "unknown preset 'craq': did you mean 'crag'?"
+    assert "choose one of: crag, full" in str(errors.UnknownName("preset", "zzzzzz", ["full", "crag"]))

@@ -1,0 +1,96 @@
+"""A judgement is what the judge said, or it is refused: never clamped into a good one."""
+
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from selfright.domain.judgements import (
+    AnswerQuality,
+    Evaluation,
+    EvaluationSource,
+    Grade,
+    Grading,
+    StopReason,
+    Verdict,
+)
+
+SHARES = st.floats(0.0, 1.0)
+SCORES = ("grounding", "completeness", "accuracy", "confidence")
+
+
+def evaluation(**changed: Any) -> Evaluation:
+    said: dict[str, Any] = {
+        "grounding": 0.4,
+        "completeness": 0.3,
+        "accuracy": 0.7,
+        "answer_quality": AnswerQuality.NEEDS_DOCS,
+        "confidence": 0.5,
+        "source": EvaluationSource.LOCAL,
+    }
+    return Evaluation(**{**said, **changed})
+
+
+def test_the_worked_example() -> None:
+    assert evaluation(grounding=0.4, completeness=0.3, accuracy=0.7).overall == 0.42
+
+
+@given(SHARES, SHARES, SHARES)
+def test_overall_is_the_weighted_mean(grounding: float, completeness: float, accuracy: float) -> None:
+    overall = evaluation(grounding=grounding, completeness=completeness, accuracy=accuracy).overall
+    assert overall == pytest.approx(0.4 * grounding + 0.4 * completeness + 0.2 * accuracy, abs=1e-6)
+    assert 0.0 <= overall <= 1.0
+
+
+@pytest.mark.parametrize("name", SCORES)
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 1.7, -1, -0.0001, "0.9", None])
+def test_a_score_out_of_range_is_refused(name: str, value: object) -> None:
+    with pytest.raises(ValueError, match=f"{name} must be a number from 0 to 1"):
+        evaluation(**{name: value})
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_the_ends_of_the_range_are_scores(name: str) -> None:
+    assert getattr(evaluation(**{name: 0}), name) == 0
+    assert getattr(evaluation(**{name: 1}), name) == 1
+
+
+def test_only_a_real_judge_verifies() -> None:
+    verified = {source: evaluation(source=source).verified for source in EvaluationSource}
+    assert verified == {EvaluationSource.LLM: True, EvaluationSource.LOCAL: True, EvaluationSource.HEURISTIC: False}
+
+
+def test_verdicts_drop_one_step() -> None:
+    assert Verdict.CORRECT.lowered() is Verdict.AMBIGUOUS
+    assert Verdict.AMBIGUOUS.lowered() is Verdict.INCORRECT
+    assert Verdict.INCORRECT.lowered() is Verdict.INCORRECT
+
+
+def test_what_was_never_judged_does_not_drop() -> None:
+    assert Verdict.UNKNOWN.lowered() is Verdict.UNKNOWN
+
+
+def test_a_grading_gives_the_probability_of_a_passage() -> None:
+    grading = Grading(Verdict.CORRECT, 0.9, (Grade("a#0", 0.8), Grade("a#1", None)))
+    assert grading.probability("a#0") == 0.8
+    assert grading.probability("a#1") is None
+    assert grading.probability("b#0") is None
+
+
+def test_stop_reasons_are_the_written_ones() -> None:
+    assert {str(reason) for reason in StopReason} == {
+        "adequate",
+        "basic",
+        "fast_path",
+        "max_iterations",
+        "duplicate_documents",
+        "stagnated",
+        "declined",
+        "budget",
+        "deadline",
+        "abstained",
+        "degraded",
+        "error",
+    }

@@ -1,0 +1,42 @@
+"""What a document is known by: its content, not the file it came from."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from selfright.domain.passages import Document, Passage
+
+DOCUMENT = Document(id="guide.md", title="Guide", text="Back up daily.")
+
+
+@pytest.mark.parametrize("changed", [{"title": "Guide 2"}, {"text": "Back up weekly."}, {"collection": "old"}])
+def test_the_hash_follows_what_retrieval_sees(changed: dict[str, Any]) -> None:
+    assert replace(DOCUMENT, **changed).content_hash != DOCUMENT.content_hash
+
+
+@pytest.mark.parametrize("changed", [{"id": "other.md"}, {"source": "elsewhere"}, {"url": "https://example.org"}])
+def test_the_hash_ignores_where_it_came_from(changed: dict[str, Any]) -> None:
+    assert replace(DOCUMENT, **changed).content_hash == DOCUMENT.content_hash
+
+
+@given(st.text(max_size=6), st.text(max_size=6))
+def test_title_and_text_do_not_run_together(title: str, text: str) -> None:
+    first = Document(id="a", title=title, text=text + "x")
+    second = Document(id="a", title=title + "x", text=text)
+    assert first.content_hash != second.content_hash
+
+
+def test_a_lone_surrogate_has_a_hash() -> None:
+    assert len(replace(DOCUMENT, text="\ud800").content_hash) == 64
+
+
+@pytest.mark.parametrize(
+    ("title", "section", "heading"),
+    [("Guide", "Backup", "Guide > Backup"), ("Guide", "", "Guide"), ("", "Backup", "Backup"), ("", "", "")],
+)
+def test_the_heading_is_title_and_section(title: str, section: str, heading: str) -> None:
+    passage = Passage("a#0", "a", title, "text", 0, 4, section=section)
+    assert passage.heading == heading

@@ -1,0 +1,37 @@
+"""A profile says what is true of the user now."""
+
+from selfright.domain.slots import Profile, Slot
+
+
+def test_only_current_affirmed_facts_about_the_user_count() -> None:
+    profile = Profile(
+        (
+            Slot("language", "Kotlin"),
+            Slot("language", "Java", time="past"),
+            Slot("language", "Scala", negated=True),
+            Slot("language", "Python", subject="other"),
+            Slot("version", "0.3"),
+        )
+    )
+    assert profile.values("language") == ("Kotlin",)
+
+
+def test_repeats_are_said_once_in_order() -> None:
+    profile = Profile(tuple(Slot("topic", value) for value in ("backup", "locks", "backup")))
+    assert profile.values("topic") == ("backup", "locks")
+
+
+def test_an_unknown_kind_has_no_values() -> None:
+    assert Profile().values("topic") == ()
+
+
+def test_plain_facts_become_slots_without_a_place_in_a_message() -> None:
+    profile = Profile.of({"age": 60, "topics": ["backup", "", "locks"], "team": "", "lead": None})
+    assert profile.values("age") == ("60",)
+    assert profile.values("topics") == ("backup", "locks")
+    assert {slot.name for slot in profile.slots} == {"age", "topics"}
+    assert {(slot.start, slot.end) for slot in profile.slots} == {(-1, -1)}
+
+
+def test_nought_is_a_fact() -> None:
+    assert Profile.of({"retries": 0}).values("retries") == ("0",)

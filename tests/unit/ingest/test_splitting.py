@@ -1,0 +1,153 @@
+"""Splitting: exact spans, full cover, bounded size, and cuts where a reader would cut."""
+
+import time
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from selfright.domain.passages import Document, Passage
+from selfright.ingest.splitting import size_of, split
+
+ENGLISH = "The valve opens when the pressure in the line falls under two bar. "
+KOREAN = "관의 압력이 2 bar 아래로 내려가면 밸브가 저절로 열립니다. "
+
+
+def document(text: str, title: str = "") -> Document:
+    return Document("doc", title, text)
+
+
+def words(passage: Passage) -> int:
+    return len(passage.text.split())
+
+
+lines = st.one_of(
+    st.sampled_from(
+        ["", " ", "```", "| a | b |", "|---|---|", "- item one", "  more of it", "1. first", "# Top", "## Low"]
+    ),
+    st.sampled_from(
+        [ENGLISH * 3, KOREAN * 3, "x" * 700, "단어 " * 90, "\ufeff", "\u2028", "\x1c", "Dr. Kim said 3.5 mg."]
+    ),
+    st.text(max_size=60),
+)
+
+
+@given(st.lists(lines, max_size=40).map("\n".join), st.integers(5, 60), st.integers(0, 40))
+def test_passages_are_exact_ordered_bounded_and_cover_the_text(text: str, size: int, overlap: int) -> None:
+    passages = split(document(text), words=size, overlap=overlap)
+    covered = 0
+    for n, passage in enumerate(passages):
+        assert passage.id == f"doc#{n}"
+        assert passage.text == text[passage.start : passage.end] == passage.text.strip()
+        assert not text[covered : passage.start].strip()
+        assert passage.end > covered
+        assert size_of(passage.text) <= max(2.6 * size, 2.0)
+        covered = passage.end
+    assert not text[covered:].strip()
+
+
+def test_a_short_document_stays_whole() -> None:
+    text = "\n# Valve\n\nShort.\n\n## Opening\n\n" + ENGLISH * 5 + "\n\n## Closing\n\n" + ENGLISH * 5
+    (passage,) = split(document(text, title="Valve"))
+    assert passage.text == text.strip()
+    assert passage.section == ""
+
+
+@pytest.mark.parametrize("row", ["word " * 220, "단어를 " * 220])
+def test_a_row_of_220_words_stays_whole_in_both_languages(row: str) -> None:
+    assert len(split(document(row))) == 1
+
+
+@pytest.mark.parametrize("text", ["", " \n\n\t", "\u2003\n"])
+def test_blank_text_has_no_passages(text: str) -> None:
+    assert split(document(text)) == []
+
+
+def test_long_prose_is_cut_at_sentence_ends_and_repeats_a_sentence() -> None:
+    passages = split(document("".join(f"Sentence {n}: {ENGLISH}" for n in range(100))))
+    assert all(150 <= words(passage) <= 220 for passage in passages)
+    assert all(passage.text.endswith("bar.") and passage.text.startswith("Sentence") for passage in passages)
+    for one, two in pairwise(passages):
+        repeated = one.end - two.start
+        assert repeated > 0
+        assert 14 <= len(two.text[:repeated].split()) <= 45
+
+
+def test_korean_passages_have_fewer_words() -> None:
+    passages = split(document(KOREAN * 200))
+    assert all(110 <= words(passage) <= 150 for passage in passages)
+    assert all(passage.text.endswith("다.") for passage in passages)
+
+
+def test_a_section_begins_a_new_passage_and_names_its_path() -> None:
+    headings = ("# Guide", "## Setup", "### Linux", "## Use")
+    text = "".join(f"{heading}\n\n{ENGLISH * 7}\n\n" for heading in headings)
+    passages = split(document(text, title="Guide"))
+    assert [passage.section for passage in passages] == ["", "Setup", "Setup > Linux", "Use"]
+    assert [passage.text.split("\n")[0] for passage in passages] == list(headings)
+    assert split(document(text, title="Other"))[2].section == "Guide > Setup > Linux"
+
+
+def test_tiny_neighbouring_sections_share_a_passage() -> None:
+    tiny = "".join(f"## Flag {n}\n\n{ENGLISH}\n\n" for n in range(40))
+    passages = split(document(f"# Flags\n\n{tiny}"))
+    assert all(100 <= words(passage) <= 220 for passage in passages[:-1])
+    assert {passage.section for passage in passages[:-1]} == {"Flags"}
+    assert all(passage.text.startswith("#") for passage in passages)
+
+
+def test_a_heading_without_text_goes_with_what_follows() -> None:
+    text = f"{ENGLISH * 15}\n\n# Part\n\n## Chapter\n\n{ENGLISH * 15}"
+    one, two, *_ = split(document(text))
+    assert one.text == (ENGLISH * 15).strip()
+    assert two.text.startswith("# Part\n\n## Chapter\n\nThe valve")
+    assert two.section == "Part > Chapter"
+
+
+@pytest.mark.parametrize(
+    "row", ["| left cell | right cell |\n", "- one item of a list\n", "call(left, right)  # three\n"]
+)
+def test_a_table_list_or_code_block_stays_whole_up_to_twice_the_size(row: str) -> None:
+    block = row * 50 if "call" not in row else f"```\n{row * 50}```\n"
+    passages = split(document(f"{ENGLISH * 12}\n\n{block}\n{ENGLISH * 12}"))
+    assert any(block.strip() in passage.text for passage in passages)
+
+
+def test_a_long_table_is_cut_between_rows() -> None:
+    row = "| left cell | right cell |"
+    passages = split(document("\n".join([row] * 500)))
+    assert len(passages) > 5
+    assert all(set(passage.text.split("\n")) == {row} for passage in passages)
+
+
+def test_a_sentence_without_an_end_is_cut_at_white_space() -> None:
+    passages = split(document("unending " * 2500))
+    assert all(words(passage) <= 240 for passage in passages)
+    assert all(set(passage.text.split()) == {"unending"} for passage in passages)
+
+
+def test_text_without_white_space_is_cut_all_the_same() -> None:
+    passages = split(document("x" * 20_000))
+    assert all(len(passage.text) <= 2_400 for passage in passages)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ENGLISH * 75_000,
+        (KOREAN * 9 + "\n\n") * 3_000,
+        "." * 1_000_000 + "x",
+        "unending " * 200_000,
+        "# a\n" * 250_000,
+        "```\n" * 250_000,
+        "| a | b |\n" * 100_000,
+        " " * 2_000_000 + "x" + "\n" * 2_000_000 + "y",
+        "| " * 500_000 + "x",
+    ],
+    ids=["one line", "korean", "dots", "no sentence end", "headings", "fences", "table", "blanks", "bars"],
+)
+def test_megabytes_are_split_in_seconds(text: str) -> None:
+    started = time.process_time()
+    assert split(document(text))
+    assert time.process_time() - started < 0.5 + 2 * len(text.encode()) / 1e6
