@@ -30,5 +30,7 @@ find_uv() {
 python=$(find_python)
 uv=$(find_uv "$python")
 [ -x "$VENV/bin/python" ] || "$uv" venv --quiet --python "$("$python" -c 'import sys; print(sys.executable)')" "$VENV"
-"$uv" pip sync --quiet --require-hashes --python "$VENV/bin/python" requirements.lock
+# Compiled now, once: where Python may not write its caches, every start would compile everything again.
+"$uv" pip sync --quiet --require-hashes --compile-bytecode --python "$VENV/bin/python" requirements.lock
 "$uv" pip install --quiet --no-deps --python "$VENV/bin/python" --editable .
+"$VENV/bin/python" -m compileall -q src

@@ -25,6 +25,22 @@ def logistic(x: Array, y: Array, weight: Array, ridge: float, rounds: int = 50) 
     return w
 
 
+def signed_logistic(x: Array, y: Array, weight: Array, ridge: float, signs: Array) -> Array:
+    """As ``logistic``, but a weight whose sign is not the wanted one (+1, -1; 0 for any) becomes 0.
+
+    Columns with wrong signs are left out and the rest fitted again, until none is wrong.
+    """
+    kept = np.arange(x.shape[1])
+    while True:
+        w = logistic(x[:, kept], y, weight, ridge)
+        right = w[:-1] * signs[kept] >= 0
+        if right.all():
+            full = np.zeros(x.shape[1] + 1)
+            full[kept], full[-1] = w[:-1], w[-1]
+            return full
+        kept = kept[right]
+
+
 def sigmoid(z: Array) -> Array:
     """1 / (1 + e^-z), without overflow."""
     return 0.5 * (1 + np.tanh(0.5 * z))

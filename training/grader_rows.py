@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from selfright.domain.ports import Embedder, Tokenizer
 from selfright.roles.analysis import TextAnalyzer
-from selfright.roles.grade.features import FEATURES, Asked, Read, features
+from selfright.roles.grade.features import FEATURES, Asked, Read, compared, features
 from selfright.roles.grade.offline import SENTENCES
 from training.labelled import Case
 
@@ -52,7 +52,9 @@ class CachedEmbedder:
     def save(self) -> None:
         """Writes what is known."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        np.savez(self._path, keys=np.array(list(self._vectors)), vectors=np.array(list(self._vectors.values()), np.float16))
+        np.savez(
+            self._path, keys=np.array(list(self._vectors)), vectors=np.array(list(self._vectors.values()), np.float16)
+        )
 
     @staticmethod
     def _key(text: str) -> str:
@@ -60,7 +62,7 @@ class CachedEmbedder:
 
 
 def extract(cases: Iterable[Case], tokenizer: Tokenizer, embedder: CachedEmbedder | None) -> Rows:
-    """All rows of ``cases``; without an embedder both cosines are 0."""
+    """All rows of ``cases``; without an embedder the cosines are 0."""
     columns: list[list[object]] = []
     values: list[list[float]] = []
     analyzers: dict[int, TextAnalyzer] = {}
@@ -68,25 +70,47 @@ def extract(cases: Iterable[Case], tokenizer: Tokenizer, embedder: CachedEmbedde
         key = id(case.statistics)
         if key not in analyzers:
             analyzers[key] = TextAnalyzer(tokenizer, case.statistics)
-        values += _features_of(case, analyzers[key], embedder)
+        asked = Asked.of(case.question, analyzers[key])
+        reads = [Read.of(asked, candidate.passage) for candidate in case.candidates]
+        found = features(asked, reads, _cosines(case, asked, reads, embedder))
+        values += [[row[name] for name in FEATURES] for row in found]
         columns += [[c.label, case.dataset, c.kind, number, case.fold] for c in case.candidates]
     y, dataset, kind, numbers, fold = (np.array(column) for column in zip(*columns, strict=True))
     return Rows(np.array(values), y, dataset, kind, numbers, fold)
 
 
-def _features_of(case: Case, analyzer: TextAnalyzer, embedder: CachedEmbedder | None) -> list[list[float]]:
-    asked = Asked.of(case.question, analyzer)
-    reads = [Read.of(asked, candidate.passage) for candidate in case.candidates]
+def _cosines(
+    case: Case, asked: Asked, reads: Sequence[Read], embedder: CachedEmbedder | None
+) -> list[tuple[float, float] | None]:
     if embedder is None or asked.korean or case.candidates[0].passage.language != "en":
-        return [features(asked, read) for read in reads]
+        return [None] * len(reads)
     (question,) = embedder.embed([case.question])
     texts = [f"{c.passage.heading}\n{c.passage.text}".strip() for c in case.candidates]
-    cosines = embedder.embed(texts) @ question
-    rows = []
-    for read, cosine in zip(reads, cosines, strict=True):
+    pairs: list[tuple[float, float] | None] = []
+    for read, cosine in zip(reads, embedder.embed(texts) @ question, strict=True):
         sentences = [read.text[slice(*read.spans[i])] for i in read.best_sentences(asked, SENTENCES)]
-        rows.append(features(asked, read, float(cosine), float(max(embedder.embed(sentences) @ question))))
-    return rows
+        pairs.append((float(cosine), float(max(embedder.embed(sentences) @ question))))
+    return pairs
+
+
+def on_their_own(rows: Rows) -> Rows:
+    """The same passages, each as the only one of its set."""
+    x = rows.x.copy()
+    for name in FEATURES:
+        if name.startswith("behind_"):
+            x[:, FEATURES.index(name)] = 0.0
+    x[:, FEATURES.index("alone")] = 1.0
+    return replace(rows, x=x)
+
+
+def regrouped(rows: Rows) -> Rows:
+    """The rows with each passage compared anew with what is left of its set."""
+    x = rows.x.copy()
+    for number in np.unique(rows.case):
+        at = np.flatnonzero(rows.case == number)
+        found = compared([dict(zip(FEATURES, values, strict=True)) for values in rows.x[at].tolist()])
+        x[at] = [[row[name] for name in FEATURES] for row in found]
+    return replace(rows, x=x)
 
 
 def column(rows: Rows, name: str) -> NDArray[np.float64]:

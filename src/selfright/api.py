@@ -38,7 +38,7 @@ class Selfright:
         self._loop = _LoopThread()
 
     @classmethod
-    def open(cls, path: str | Path | None = None, **values: object) -> Self:
+    def open(cls, path: str | Path | None = None, **values: Any) -> Self:
         """Opens the index at ``path`` (default: the setting ``index``); ``values`` are settings and flags by name.
 
         The index itself is opened when it is first used, and made by the first ``add``. Raises ``UnknownName`` for a

@@ -7,7 +7,7 @@ import importlib.util
 import logging
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,10 +15,28 @@ from typing import TYPE_CHECKING
 from selfright.domain.budget import Meter
 from selfright.domain.errors import IndexNotFound, UsageError
 from selfright.domain.flags import Flags
-from selfright.domain.ports import Embedder, Evaluator, Library, Retriever, Tokenizer, Tools, WebSearch
+from selfright.domain.ports import (
+    Abstainer,
+    Classifier,
+    Embedder,
+    Evaluator,
+    Generator,
+    Grader,
+    Library,
+    ProfileStore,
+    Prompter,
+    Refiner,
+    Retriever,
+    Rewriter,
+    SlotExtractor,
+    TermStatistics,
+    Tokenizer,
+    Tools,
+    WebSearch,
+)
 from selfright.flow.presets import Preset, find_preset
 from selfright.flow.run import Turn
-from selfright.flow.strategies import create_strategy
+from selfright.flow.strategies import check_strategy, create_strategy
 from selfright.settings import Settings
 
 if TYPE_CHECKING:
@@ -38,8 +56,8 @@ class Engine:
         self.settings = settings
         self._lock = threading.RLock()
         self._store: EmbeddedStore | None = None
-        # A wrong preset or strategy should be heard of now, not at the first question.
-        create_strategy(self._flags(find_preset(settings.preset), {}), _NEVER, _NEVER, "both")
+        # A wrong preset or flag should be heard of now, not at the first question.
+        check_strategy(self._flags(find_preset(settings.preset), {}).refine_strategy)
 
     def turn(self, preset_name: str, flags: Mapping[str, object]) -> Turn:
         """A turn ready to run: the preset's graph with tools and a meter of its own."""
@@ -47,8 +65,8 @@ class Engine:
         return Turn(preset, compiled(preset_name), self._tools(preset, self._flags(preset, flags)))
 
     def retriever(self) -> Retriever:
-        """What searches."""
-        return self._opened()
+        """What searches, as the settings' flags say."""
+        return self._searcher(self.settings.flags)
 
     def library(self) -> Library:
         """What reads stored documents."""
@@ -103,7 +121,7 @@ class Engine:
             return None
         from selfright.llm.minilm import MiniLM
 
-        return MiniLM(self.settings.cache_folder / "models")
+        return MiniLM()
 
     def _flags(self, preset: Preset, given: Mapping[str, object]) -> Flags:
         """The preset's flags; over them the settings' where they differ from the defaults; over both the call's."""
@@ -117,13 +135,12 @@ class Engine:
         return flags
 
     def _tools(self, preset: Preset, flags: Flags) -> Tools:
-        store = self._opened()
         roles = self._roles
         judge = roles.heuristic if flags.evaluator == "heuristic" else roles.evaluator
         return Tools(
             flags=flags,
             meter=Meter(flags.max_llm_calls, flags.max_tokens, flags.deadline_s),
-            retriever=store,
+            retriever=self._searcher(flags),
             classifier=roles.classifier,
             grader=roles.grader,
             refiner=roles.refiner,
@@ -136,3 +153,85 @@ class Engine:
             abstainer=roles.abstainer,
             web=self._web,
         )
+
+    def _searcher(self, flags: Flags) -> Retriever:
+        from selfright.retrieval.fusion import fusion_named
+        from selfright.retrieval.preparing import embedder_languages
+
+        return self._opened().with_fusion(fusion_named(flags.fusion, flags.rrf_k, embedder_languages(self.embedder)))
+
+    @cached_property
+    def _roles(self) -> "Roles":
+        return offline_roles(self.tokenizer, self._opened(), self.embedder)
+
+    @cached_property
+    def _web(self) -> WebSearch | None:
+        folder = self.settings.web_folder
+        if self.settings.web_provider == "none" or folder is None:
+            return None
+        from selfright.ingest.reading import read_page
+        from selfright.ingest.splitting import split
+        from selfright.web.providers.static import StaticWeb
+
+        return StaticWeb(folder, read_page, split, self.tokenizer)
+
+
+def build_engine(settings: Settings) -> Engine:
+    """The engine for these settings; nothing is opened or loaded yet."""
+    return Engine(settings)
+
+
+@cache
+def compiled(preset: str) -> "Graph":
+    """The compiled graph of a preset; graphs hold no tools, so one serves every turn."""
+    from selfright.flow.compile import compile_preset
+
+    return compile_preset(find_preset(preset))
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """Who does which job; the heuristic stands in when the evaluator fails."""
+
+    classifier: Classifier
+    grader: Grader
+    refiner: Refiner
+    prompter: Prompter
+    generator: Generator
+    evaluator: Evaluator
+    heuristic: Evaluator
+    rewriter: Rewriter
+    abstainer: Abstainer
+    slots: SlotExtractor
+    profiles: ProfileStore
+
+
+def offline_roles(tokenizer: Tokenizer, statistics: TermStatistics, embedder: Embedder | None) -> Roles:
+    """Every role without a model or a network."""
+    from selfright.memory.profiles import InMemoryProfiles, NoSlots
+    from selfright.roles.abstain import SupportAbstainer
+    from selfright.roles.analysis import TextAnalyzer
+    from selfright.roles.classify.offline import OfflineClassifier
+    from selfright.roles.evaluate.heuristic import HeuristicEvaluator
+    from selfright.roles.evaluate.offline import LocalEvaluator
+    from selfright.roles.evaluate.support import DEFAULT_THRESHOLD
+    from selfright.roles.generate.offline import OfflineGenerator
+    from selfright.roles.grade.offline import OfflineGrader
+    from selfright.roles.prompts import BilingualPrompter
+    from selfright.roles.rewrite.offline import OfflineRewriter
+    from selfright.roles.strips import OfflineRefiner
+
+    analyzer = TextAnalyzer(tokenizer, statistics)
+    return Roles(
+        classifier=OfflineClassifier(),
+        grader=OfflineGrader(analyzer, embedder),
+        refiner=OfflineRefiner(analyzer, embedder),
+        prompter=BilingualPrompter(),
+        generator=OfflineGenerator(analyzer, embedder),
+        evaluator=LocalEvaluator(analyzer, embedder),
+        heuristic=HeuristicEvaluator(),
+        rewriter=OfflineRewriter(analyzer),
+        abstainer=SupportAbstainer(DEFAULT_THRESHOLD),
+        slots=NoSlots(),
+        profiles=InMemoryProfiles(),
+    )

@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _failed(error: Exception) -> int:
     match error:
         case click.exceptions.NoArgsIsHelpError():
-            click.echo(error.ctx.get_help() if error.ctx else str(error), err=True)
+            click.echo(error.ctx.get_help(), err=True)
             return 2
         case click.ClickException():
             return _say(_usage(error), 2)

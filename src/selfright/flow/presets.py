@@ -1,6 +1,6 @@
 """The presets: each a graph written as a table (node → next node, or the route that chooses it), and its flags."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
@@ -12,7 +12,7 @@ from selfright.flow.strategies import Routing
 
 END = "__end__"
 
-Route = Callable[[Any], str | list[str]]
+Route = Callable[[Any], str | Sequence[str]]
 Edges = Mapping[str, str | Route]
 
 

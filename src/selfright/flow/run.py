@@ -29,11 +29,12 @@ async def run(turn: Turn, start: Mapping[str, Any]) -> AsyncIterator[TurnEvent]:
     state = AgentState(**start)  # type: ignore[typeddict-item]  # the API fills the fields of the start state
     trace_id = uuid.uuid4().hex
     meter = turn.tools.meter
-    config = {"recursion_limit": turn.preset.max_visits(turn.tools.flags) + 1}
+    config: Any = {"recursion_limit": turn.preset.max_visits(turn.tools.flags) + 1}
     try:
-        async for kind, part in turn.graph.astream(
+        parts: AsyncIterator[tuple[str, Any]] = turn.graph.astream(  # type: ignore[assignment]  # two stream modes
             state, config=config, context=turn.tools, stream_mode=["updates", "values"]
-        ):
+        )
+        async for kind, part in parts:
             if kind == "values":
                 state = part
                 continue

@@ -133,10 +133,15 @@ def register_strategy(name: str, factory: StrategyFactory) -> None:
     _FACTORIES[name] = factory
 
 
+def check_strategy(name: str) -> None:
+    """Raises ``UnknownName`` for a strategy that was never registered."""
+    if name not in _FACTORIES:
+        raise UnknownName("refine_strategy", name, _FACTORIES)
+
+
 def create_strategy(flags: Flags, evaluator: Evaluator, fallback: Evaluator, routing: Routing) -> RefineStrategy:
     """The strategy the flags name. Raises ``UnknownName`` for one that was never registered."""
-    if flags.refine_strategy not in _FACTORIES:
-        raise UnknownName("refine_strategy", flags.refine_strategy, _FACTORIES)
+    check_strategy(flags.refine_strategy)
     name = flags.refine_strategy if flags.self_refine_enabled else "basic_rag"
     return _FACTORIES[name](flags, evaluator, fallback, routing)
 

@@ -96,7 +96,7 @@ def _sections(document: Document, words: int) -> Iterator[Section]:
     last = 0
     for block in blocks(document.text):
         if block.kind == "heading":
-            if any(unit.kind != "heading" for unit in reversed(units)):
+            if units and units[-1].kind != "heading":
                 yield _section(_names(path, document.title), units)
                 units = []
             level, name = _heading(document.text[block.start : block.end])

@@ -54,7 +54,7 @@ class MiniLM:
     dimension: ClassVar[int] = 384
     languages: ClassVar[tuple[Language, ...]] = ("en",)
 
-    def __init__(self, folder: Path | None = None) -> None:
+    def __init__(self, *, folder: Path | None = None) -> None:
         self._folder = folder or model_folder()
         self._loading = threading.Lock()
         self._session: Any = None

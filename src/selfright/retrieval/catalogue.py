@@ -3,21 +3,18 @@
 import json
 import sqlite3
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from selfright.domain.errors import IndexDamaged, IndexNotFound, NotAnIndex
 from selfright.domain.passages import Document, DocumentInfo, Passage
-from selfright.retrieval.connections import Connections
+from selfright.retrieval.connections import Connections, transaction
 from selfright.retrieval.schema import APPLICATION_ID, FORMAT_VERSION, TABLES, IndexMeta, check_format
 
 FILE_NAME = "catalogue.sqlite"
-_BATCH = 500  # rows or parameters of one statement
-
-_PASSAGE_COLUMNS = 'id, document_id, title, text, start, "end", section, language, collection, url'
+_BATCH = 500  # rows read at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +28,6 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
-    """A passage ready to be stored. ``text_hash`` identifies what was embedded."""
-
-    passage: Passage
-    tokens: str
-    text_hash: bytes
-    embedding: bytes | None
-
-
-@dataclass(frozen=True, slots=True)
 class Changes:
     """The passage keys that came and went between two places of the change log, up to ``sequence``."""
 
@@ -50,20 +37,20 @@ class Changes:
 
 
 class Catalogue:
-    """Reads and changes the catalogue in ``folder``. Changes become lasting, and visible to readers, with ``commit``."""
+    """Reads the catalogue in ``folder``, from any thread, at its last committed state; ``Ledger`` changes it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._connections = Connections(folder / FILE_NAME)
+        self.connections = Connections(folder / FILE_NAME)
         try:
             self.meta = self._read_meta()
         except sqlite3.DatabaseError as error:
-            self._connections.close()
+            self.connections.close()
             raise IndexDamaged(
                 f"{folder / FILE_NAME} cannot be read ({error}); restore it from a backup, or index the documents anew"
             ) from error
         except BaseException:
-            self._connections.close()
+            self.connections.close()
             raise
 
     @classmethod
@@ -88,17 +75,19 @@ class Catalogue:
 
     def close(self) -> None:
         """Closes the file, dropping what was not committed."""
-        self._connections.close()
+        self.connections.close()
 
     # Reading
 
     def document(self, document_id: str) -> Document | None:
         """The document with its text, or None."""
-        row = self._one(
-            "SELECT id, title, text, language, source, url, media_type, collection, metadata FROM documents WHERE id = ?",
-            (document_id,),
+        query = (
+            "SELECT id, title, text, language, source, url, media_type, collection, metadata "
+            "FROM documents WHERE id = ?"
         )
-        return None if row is None else Document(*row[:-1], metadata=json.loads(row[-1]))
+        for *columns, metadata in self._all(query, (document_id,)):
+            return Document(*[*columns, json.loads(metadata)])
+        return None
 
     def documents(self) -> Iterator[DocumentInfo]:
         """All documents, ordered by id."""
@@ -114,56 +103,71 @@ class Catalogue:
 
     def passages_of(self, document_id: str) -> list[Passage]:
         """A document's passages in reading order."""
-        query = f"SELECT {_PASSAGE_COLUMNS} FROM passages WHERE document_id = ? AND NOT removed ORDER BY start, key"
+        query = (
+            'SELECT id, document_id, title, text, start, "end", section, language, collection, url '
+            "FROM passages WHERE document_id = ? AND NOT removed ORDER BY start, key"
+        )
         return [Passage(*row) for row in self._all(query, (document_id,))]
 
     def passages(self, keys: Sequence[int]) -> dict[int, Passage]:
         """The passages with these keys; keys that are gone are left out."""
-        rows = self._chosen(f"SELECT key, {_PASSAGE_COLUMNS} FROM passages WHERE key IN ", keys)
-        return {row[0]: Passage(*row[1:]) for row in rows}
+        query = (
+            'SELECT key, id, document_id, title, text, start, "end", section, language, collection, url '
+            "FROM passages WHERE key IN (SELECT value FROM json_each(?))"
+        )
+        return {row[0]: Passage(*row[1:]) for row in self._all(query, (json.dumps(list(keys)),))}
 
     def ids(self, keys: Sequence[int]) -> dict[int, str]:
         """The passage ids of these keys; keys that are gone are left out."""
-        return dict(self._chosen("SELECT key, id FROM passages WHERE key IN ", keys))
+        query = "SELECT key, id FROM passages WHERE key IN (SELECT value FROM json_each(?))"
+        return dict(self._all(query, (json.dumps(list(keys)),)))
 
     def keys_in(self, collections: Sequence[str]) -> list[int]:
         """The keys of all passages of these collections."""
-        marks = ", ".join("?" * len(collections))
-        return [key for (key,) in self._all(f"SELECT key FROM passages WHERE collection IN ({marks})", collections)]
+        query = "SELECT key FROM passages WHERE NOT removed AND collection IN (SELECT value FROM json_each(?))"
+        return [key for (key,) in self._all(query, (json.dumps(list(collections)),))]
 
-    def entries(self, keys: Sequence[int] | None = None) -> Iterator[Entry]:
-        """What search indexes take: of these keys, or of all live passages, by key."""
-        select = "SELECT key, collection, tokens, embedding FROM passages WHERE "
-        if keys is not None:
-            yield from (Entry(*row) for row in self._chosen(f"{select} NOT removed AND key IN ", keys))
-            return
+    def entries(self, keys: Sequence[int]) -> Iterator[Entry]:
+        """What search indexes take of these passages."""
+        query = (
+            "SELECT key, collection, tokens, embedding FROM passages "
+            "WHERE NOT removed AND key IN (SELECT value FROM json_each(?)) ORDER BY key"
+        )
+        for start in range(0, len(keys), _BATCH):
+            some = keys[start : start + _BATCH]
+            yield from (Entry(*row) for row in self._all(query, (json.dumps(some),)))
+
+    def all_entries(self) -> Iterator[Entry]:
+        """What search indexes take, of every passage, by key."""
+        query = (
+            "SELECT key, collection, tokens, embedding FROM passages WHERE NOT removed AND key > ? ORDER BY key LIMIT ?"
+        )
         last = 0
-        while rows := self._all(f"{select} NOT removed AND key > ? ORDER BY key LIMIT ?", (last, _BATCH)):
+        while rows := self._all(query, (last, _BATCH)):
             yield from (Entry(*row) for row in rows)
             last = rows[-1][0]
 
-    def counts(self, column: str) -> dict[str, int]:
-        """Documents by ``collection`` or ``language``."""
-        return dict(self._all(f"SELECT {column}, COUNT(*) FROM documents GROUP BY {column} ORDER BY {column}", ()))
+    def collections(self) -> dict[str, int]:
+        """Documents of each collection."""
+        return dict(self._all("SELECT collection, COUNT(*) FROM documents GROUP BY collection ORDER BY collection"))
+
+    def languages(self) -> dict[str, int]:
+        """Documents of each language."""
+        return dict(self._all("SELECT language, COUNT(*) FROM documents GROUP BY language ORDER BY language"))
 
     def passage_count(self) -> int:
         """How many passages can be found."""
-        return int(self._all("SELECT COUNT(*) FROM passages WHERE NOT removed", ())[0][0])
-
-    def embeddings(self, text_hashes: Sequence[bytes]) -> dict[bytes, bytes]:
-        """Vectors that are already there, by the hash of the embedded text."""
-        select = "SELECT text_hash, embedding FROM passages WHERE embedding IS NOT NULL AND text_hash IN "
-        return dict(self._chosen(select, text_hashes))
+        return int(self._all("SELECT COUNT(*) FROM passages WHERE NOT removed")[0][0])
 
     # The change log
 
     def sequence(self) -> int:
         """The place of the last committed change."""
-        return int(self._all("SELECT COALESCE(MAX(seq), 0) FROM sqlite_sequence WHERE name = 'changes'", ())[0][0])
+        return int(self._all("SELECT COALESCE(MAX(seq), 0) FROM sqlite_sequence WHERE name = 'changes'")[0][0])
 
     def changes_since(self, sequence: int) -> Changes | None:
         """What came and went after ``sequence``; None when the log does not reach back that far."""
-        with self._connections.reading() as connection, _transaction(connection, "DEFERRED"):
+        with self.connections.reading() as connection, transaction(connection):
             last, oldest = connection.execute(
                 "SELECT (SELECT COALESCE(MAX(seq), 0) FROM sqlite_sequence WHERE name = 'changes'), "
                 "(SELECT MIN(sequence) FROM changes)"
@@ -175,3 +179,26 @@ class Catalogue:
         gone = frozenset(removed)
         added = tuple(passage for action, passage in rows if action == "add" and passage not in gone)
         return Changes(last, added, removed)
+
+    def _read_meta(self) -> IndexMeta:
+        where = self.folder
+        if not where.exists() or (where.is_dir() and not any(where.iterdir())):
+            raise IndexNotFound(
+                f"there is no index at {where}; make one with: selfright index add PATH --index {where}"
+            )
+        if not (where / FILE_NAME).is_file():
+            raise NotAnIndex(
+                f"{where} is not a Selfright index: expected a folder with {FILE_NAME}; choose another place"
+            )
+        with self.connections.reading() as connection:
+            (application,) = connection.execute("PRAGMA application_id").fetchone()
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            if application != APPLICATION_ID:
+                raise NotAnIndex(f"{where / FILE_NAME} is a database of another program; choose another place")
+            check_format(where, version)
+            found = dict(connection.execute("SELECT name, value FROM meta").fetchall())
+        return IndexMeta(found["identity"], found["tokenizer"], found["embedder"], int(found["dimension"]), version)
+
+    def _all(self, query: str, parameters: Sequence[object] = ()) -> list[Any]:
+        with self.connections.reading() as connection:
+            return connection.execute(query, tuple(parameters)).fetchall()

@@ -28,6 +28,15 @@ def sync_folder(folder: Path) -> None:
             os.close(descriptor)
 
 
+def sync_file(path: Path) -> None:
+    """Makes a file's content lasting that something else has written."""
+    descriptor = os.open(path, os.O_RDWR)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def read_json(path: Path) -> dict[str, Any] | None:
     """The JSON object in ``path``; None when there is none that can be read."""
     try:

@@ -50,11 +50,11 @@ class Fusion(Protocol):
         """What settings and reports call it."""
         ...
 
-    def wants_dense(self, query: str) -> bool:
+    def wants_dense(self, query: str, /) -> bool:
         """Whether the dense half can add anything for this query; it is not even asked when it cannot."""
         ...
 
-    def fuse(self, query: str, bm25: Ranking, dense: Ranking) -> list[tuple[str, float]]:
+    def fuse(self, query: str, bm25: Ranking, dense: Ranking, /) -> list[tuple[str, float]]:
         """Ids with their fused score, best first, without repeats."""
         ...
 
@@ -67,11 +67,11 @@ class ReciprocalRankFusion:
     def __init__(self, k: int = DEFAULT_K) -> None:
         self._k = k
 
-    def wants_dense(self, query: str) -> bool:
+    def wants_dense(self, _query: str, /) -> bool:
         """Always."""
         return True
 
-    def fuse(self, query: str, bm25: Ranking, dense: Ranking) -> list[tuple[str, float]]:
+    def fuse(self, _query: str, bm25: Ranking, dense: Ranking, /) -> list[tuple[str, float]]:
         """Plain reciprocal rank fusion."""
         return reciprocal_rank_fusion(([item for item, _ in bm25], [item for item, _ in dense]), self._k)
 
@@ -88,11 +88,11 @@ class LanguageAwareFusion:
         self._plain = ReciprocalRankFusion(k)
         self._dense_languages = frozenset(dense_languages)
 
-    def wants_dense(self, query: str) -> bool:
+    def wants_dense(self, query: str, /) -> bool:
         """Whether the embedder knows the query's language."""
         return not self._dense_languages or language_of(query) in self._dense_languages
 
-    def fuse(self, query: str, bm25: Ranking, dense: Ranking) -> list[tuple[str, float]]:
+    def fuse(self, query: str, bm25: Ranking, dense: Ranking, /) -> list[tuple[str, float]]:
         """Plain fusion, of the lexical ranking alone where the dense one cannot be trusted."""
         return self._plain.fuse(query, bm25, dense if self.wants_dense(query) else ())
 

@@ -22,7 +22,7 @@ CREATE TABLE passages (
     id TEXT NOT NULL, document_id TEXT NOT NULL, title TEXT NOT NULL, text TEXT NOT NULL,
     start INTEGER NOT NULL, "end" INTEGER NOT NULL, section TEXT NOT NULL, language TEXT NOT NULL,
     collection TEXT NOT NULL, url TEXT,
-    removed INTEGER NOT NULL DEFAULT 0, tokens TEXT NOT NULL, text_hash BLOB NOT NULL, embedding BLOB
+    removed INTEGER NOT NULL DEFAULT 0, tokens TEXT NOT NULL, text_hash TEXT NOT NULL, embedding BLOB
 );
 CREATE UNIQUE INDEX passages_by_id ON passages (id) WHERE NOT removed;
 CREATE INDEX passages_by_document ON passages (document_id);

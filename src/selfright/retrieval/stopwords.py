@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 _ENGLISH = (
-    "a an and are as at be but by for if in into is it no not of on or such that the their then there these they this to "
-    "was will with what which who whom whose how do doe does did done when where whi can could would should shall may "
-    "might must from has have had i you he she we were been am also than my me your our his her its them so about ani "
-    "some other"
+    "a an and are as at be but by for if in into is it no not of on or such that the their then there these they this "
+    "to was will with what which who whom whose how do doe does did done when where whi can could would should shall "
+    "may might must from has have had i you he she we were been am also than my me your our his her its them so about "
+    "ani some other"
 )
 _KOREAN = "있 하 되 이 것 수 같 않 말 어떻 무엇 어떤 어느 등 및 때 중 경우 대하 위하 관하 알 알리 주 보 따르 다음"
 

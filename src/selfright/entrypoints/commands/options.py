@@ -23,9 +23,9 @@ set_option = click.option(
 )
 
 
-def values_of(assignments: tuple[str, ...], **given: object) -> dict[str, object]:
+def values_of(assignments: tuple[str, ...], **given: object) -> dict[str, Any]:
     """``FLAG=VALUE`` pairs and the options that were really given, as one mapping."""
-    values: dict[str, object] = {}
+    values: dict[str, Any] = {}
     for assignment in assignments:
         name, equals, value = assignment.partition("=")
         if not equals or not name.strip():

@@ -1,10 +1,12 @@
 """What can be seen of one sentence of an answer beside the evidence. Nothing here decides."""
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from selfright.domain.ports import Embedder
+from selfright.domain.text import has_hangul
 from selfright.roles.analysis import Term, TextAnalyzer
 from selfright.roles.evaluate.evidence import Source, letters
 from selfright.roles.quantities import Quantity, quantities
@@ -15,7 +17,8 @@ _COMPARABLE = 0.5
 _AS_NEAR = 0.9
 _MOST_PER_CLAIM = 3
 _MOST_EMBEDDED = 4
-_NAME = re.compile(r"(?<!^)(?<![.?!:]\s)\b[A-Z][\w-]+|\b[A-Za-z]*\d[\w.-]*\b|(?<=[가-힣\s])[A-Za-z]{2,}")
+_NAME = re.compile(r"(?<!^)(?<![.?!:]\s)\b[A-Z][\w-]+|\b[A-Za-z]*\d[\w.-]*\b")
+_FOREIGN = re.compile(r"[A-Za-z][A-Za-z0-9.-]+|\d[\d.,]*")
 _LINE_MARK = re.compile(r"^(?:- |\(?\d{1,3}[.)] )")
 
 
@@ -139,7 +142,8 @@ def _says_line(source: Source, line: str) -> bool:
 
 def _names(text: str, terms: Sequence[Term]) -> list[str]:
     """The tokens of the claim's names, codes and foreign words."""
-    starts = {match.start() for match in _NAME.finditer(text)}
+    pattern = _FOREIGN if has_hangul(text) else _NAME
+    starts = {match.start() for match in pattern.finditer(text)}
     return [term.token for term in terms if term.start in starts]
 
 
@@ -154,7 +158,7 @@ def _conflicts(missing: Sequence[Quantity], said: Sequence[Quantity]) -> bool:
 
 def _bulk(text: str) -> float:
     """A claim's weight: longer sentences say more, but not in proportion."""
-    return min(3.0, max(0.5, len(letters(text)) / 40)) ** 0.5
+    return math.sqrt(min(3.0, max(0.5, len(letters(text)) / 40)))
 
 
 def _cosine(text: str, reads: Sequence[_Reading], embedder: Embedder) -> float:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from selfright.domain.answers import Draft
+from selfright.domain.answers import Draft, Sentence
 from selfright.roles.analysis import Term, TextAnalyzer
 from selfright.roles.evaluate.evidence import Source
 from selfright.roles.evaluate.offers import offers
@@ -18,9 +18,10 @@ class PartFacts:
     """One part of a question beside the answer; shares lie in 0…1 and are weighted by idf.
 
     ``said``: share of the part's words in the answer itself; ``titled``: … or in title and section of what it cites;
-    ``around``: … or in the passages it cites. ``names_missing``: share of its names and numbers that are in neither
-    answer nor cited passages. ``rarest_missing``: whether its rarest word is in neither answer nor heading.
-    ``offered``: how well the answer holds the type asked for. ``missing``: words in neither answer nor heading.
+    ``direct``: as ``titled``, but within what the answer takes from one passage; ``topic_missing``: whether the
+    part's rarest word is missing there; ``names_missing``: share of its names and numbers that neither the answer nor
+    the cited passages have; ``offered``: how well the answer holds the type asked for; ``missing``: the words that are
+    in neither answer nor headings.
     """
 
     text: str
@@ -28,9 +29,9 @@ class PartFacts:
     weight: float
     said: float
     titled: float
-    around: float
+    direct: float
+    topic_missing: bool
     names_missing: float
-    rarest_missing: bool
     offered: float
     missing: tuple[Term, ...] = ()
 
@@ -38,40 +39,62 @@ class PartFacts:
 def part_facts(question: str, draft: Draft, sources: Sequence[Source], analyzer: TextAnalyzer) -> list[PartFacts]:
     """The facts of each part of the question, at least one."""
     whole = analyzer.key_terms(question)
-    cited = {citation.passage_id for citation in draft.citations}
-    passages = [source.passage for source in sources if source.passage.id in cited]
-    said = "\n".join(sentence.text for sentence in draft.sentences) or draft.text
-    in_answer = set(analyzer.tokens(said))
-    headings = {t for p in passages for t in analyzer.tokens(p.heading)} | {
-        t for c in draft.citations for t in analyzer.tokens(f"{c.title} {c.section}")
-    }
-    around = {t for p in passages for t in analyzer.tokens(p.text)}
-    return [
-        _facts(part, analyzer.key_terms(part) or whole, said, (in_answer, in_answer | headings, in_answer | headings | around))
-        for part in question_parts(question)
-    ]
+    reach = _Reach.of(draft, sources, analyzer)
+    return [_facts(part, analyzer.key_terms(part) or whole, reach) for part in question_parts(question)]
 
 
-def _facts(part: str, terms: Sequence[Term], said: str, reach: tuple[set[str], set[str], set[str]]) -> PartFacts:
-    in_answer, with_headings, anywhere = reach
+@dataclass(frozen=True, slots=True)
+class _Reach:
+    """The words of an answer: ``units`` hold what it takes from one passage, with that passage's heading."""
+
+    text: str
+    said: frozenset[str]
+    units: tuple[frozenset[str], ...]
+    passages: frozenset[str]
+
+    @classmethod
+    def of(cls, draft: Draft, sources: Sequence[Source], analyzer: TextAnalyzer) -> "_Reach":
+        sentences = draft.sentences or (Sentence(draft.text),)
+        headings = {c.n: frozenset(analyzer.tokens(f"{c.title} {c.section}")) for c in draft.citations}
+        units = dict(headings)
+        loose: list[frozenset[str]] = []
+        for sentence in sentences:
+            tokens = frozenset(analyzer.tokens(sentence.text))
+            for n in sentence.citations:
+                units[n] = units.get(n, frozenset()) | tokens
+            if not sentence.citations:
+                loose.append(tokens)
+        cited = {citation.passage_id for citation in draft.citations}
+        texts = [source.passage.text for source in sources if source.passage.id in cited]
+        return cls(
+            "\n".join(sentence.text for sentence in sentences),
+            frozenset(token for sentence in sentences for token in analyzer.tokens(sentence.text)),
+            (*units.values(), *loose),
+            frozenset(token for text in texts for token in analyzer.tokens(text)),
+        )
+
+
+def _facts(part: str, terms: Sequence[Term], reach: _Reach) -> PartFacts:
+    titled = reach.said.union(*reach.units)
     total = sum(term.weight for term in terms)
 
-    def share(tokens: set[str]) -> float:
-        return sum(term.weight for term in terms if term.token in tokens) / total if total else 0.0
+    def share(tokens: frozenset[str]) -> float:
+        return sum(term.weight for term in terms if term.token in tokens) / total if total else 1.0
 
+    best = max(reach.units, key=share)
     starts = {match.start() for match in _NAME.finditer(part)}
     names = [term.token for term in terms if term.start in starts]
-    rarest = max(terms, key=lambda term: term.weight, default=None)
+    topic = max(terms, key=lambda term: term.weight, default=None)
     kind = answer_type(part)
     return PartFacts(
         text=part,
         kind=kind,
         weight=total,
-        said=share(in_answer),
-        titled=share(with_headings),
-        around=share(anywhere),
-        names_missing=sum(name not in anywhere for name in names) / len(names) if names else 0.0,
-        rarest_missing=rarest is not None and rarest.token not in with_headings,
-        offered=offers(kind, part, said),
-        missing=tuple(term for term in terms if term.token not in with_headings),
+        said=share(reach.said),
+        titled=share(titled),
+        direct=share(best),
+        topic_missing=topic is not None and topic.token not in best,
+        names_missing=sum(name not in titled | reach.passages for name in names) / len(names) if names else 0.0,
+        offered=offers(kind, part, reach.text),
+        missing=tuple(term for term in terms if term.token not in titled),
     )

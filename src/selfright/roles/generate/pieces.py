@@ -98,8 +98,8 @@ def _rows(strip: Strip, block: Block, inside: Block, lead: Piece | None) -> Iter
     names = _cells(text[slice(*lines[0])]) if ruled else []
     for first, last in lines[2 if ruled else 0 :]:
         if last > inside.start and first < inside.end:
-            shown = _row(names, _cells(text[first:last]))
-            yield _piece(strip, first, last, "row", shown=shown[:_LONGEST], lead=lead, group=block.start)
+            shown = _row(names, _cells(text[first : min(last, first + _LONGEST)]))
+            yield _piece(strip, first, last, "row", shown=shown, lead=lead, group=block.start)
 
 
 def _code(strip: Strip, block: Block, _: Block, lead: Piece | None) -> Iterator[Piece]:

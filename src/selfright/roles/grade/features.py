@@ -3,9 +3,8 @@
 Nothing here decides; the weights beside it do. Every signal is a number in about 0…1 so that weights can be read.
 """
 
-import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from selfright.domain.passages import Passage
@@ -18,32 +17,55 @@ from selfright.roles.words import negated
 
 FEATURES = (
     "coverage",  # idf share of the question's terms in heading and text
-    "text_coverage",  # … in the text alone
-    "heading_coverage",  # … in title and section alone
     "sentence_coverage",  # … in the best sentence
     "window_coverage",  # … in the best three sentences in a row
     "context_coverage",  # … in the best sentence together with the heading
-    "count_coverage",  # share of the terms, each counting one
     "saturation",  # BM25-like: repeats count a little, long texts count less
-    "rarest_missing",  # idf of the rarest term that is missing, relative to the rarest term
     "rare_pair",  # idf share of the two rarest terms
-    "last_term",  # whether the last key term (often what is asked about) occurs
     "adjacent",  # share of neighbouring term pairs that are near each other in the text too
     "names_missing",  # share of the question's names, codes and numbers that are missing
-    "has_names",
     "numbers_missing",  # share of the question's quantities that are missing
     "type_asked",  # whether the wording asks for a visible type of answer
-    "type_matched",  # … and the best window shows one
-    "type_novel",  # … that is not in the question already
+    "type_novel",  # … and the best sentences show one that is not in the question already
     "negation_differs",  # question and best sentence disagree in negation
-    "length",  # ln characters of the text, over 8
-    "question_length",  # ln(1 + key terms), over 3
     "no_terms",  # the question has no key terms
     "korean",
     "cross_language",
     "cosine",  # of question and passage; 0 when there is none
     "sentence_cosine",  # of question and the best-matching sentences; 0 when there is none
+    "behind_saturation",  # how far behind the best passage of the set; 0 for the best
+    "behind_sentence_coverage",
+    "behind_cosine",
+    "behind_sentence_cosine",
+    "alone",  # the only passage of its set
 )
+COSINES = ("cosine", "sentence_cosine", "behind_cosine", "behind_sentence_cosine")
+LEXICAL = tuple(name for name in FEATURES if name not in COSINES)
+SEMANTIC = tuple(name for name in FEATURES if name not in ("korean", "cross_language"))
+# More of these never counts against a passage, more of those never for it.
+FOR = (
+    "coverage",
+    "sentence_coverage",
+    "window_coverage",
+    "context_coverage",
+    "saturation",
+    "rare_pair",
+    "adjacent",
+    "type_novel",
+    "cosine",
+    "sentence_cosine",
+)
+AGAINST = (
+    "names_missing",
+    "numbers_missing",
+    "negation_differs",
+    "behind_saturation",
+    "behind_sentence_coverage",
+    "behind_cosine",
+    "behind_sentence_cosine",
+)
+_COMPARED = ("saturation", "sentence_coverage", "cosine", "sentence_cosine")
+
 _WINDOW = 3
 _SATURATION = 1.2
 _TYPICAL_LENGTH = 900
@@ -108,38 +130,49 @@ class Read:
         return sorted(range(len(shares)), key=lambda i: (-shares[i], i))[:most]
 
 
-def features(asked: Asked, read: Read, cosine: float | None = None, sentence_cosine: float | None = None) -> list[float]:
-    """One value per name in ``FEATURES``. The cosines are optional and lie in -1…1."""
-    values = {
+def features(
+    asked: Asked, reads: Sequence[Read], cosines: Sequence[tuple[float, float] | None] = ()
+) -> list[dict[str, float]]:
+    """One dictionary by ``FEATURES`` for each passage of a set.
+
+    ``cosines`` are those of passage and best sentences (-1…1), None for a passage that has none.
+    """
+    pairs = cosines or [None] * len(reads)
+    rows = [_alone(asked, read, *(pair or (0.0, 0.0))) for read, pair in zip(reads, pairs, strict=True)]
+    return compared(rows)
+
+
+def compared(rows: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
+    """The rows of one set with what only the set can tell: how far each passage is behind the best."""
+    best = {name: max(row[name] for row in rows) for name in _COMPARED}
+    alone = float(len(rows) == 1)
+    return [{**row, **{f"behind_{name}": best[name] - row[name] for name in _COMPARED}, "alone": alone} for row in rows]
+
+
+def _alone(asked: Asked, read: Read, cosine: float, sentence_cosine: float) -> dict[str, float]:
+    return {
         **_coverages(asked, read),
         **_rarity(asked, read),
         **_answer_signals(asked, read),
-        "length": math.log(1 + len(read.text)) / 8,
-        "question_length": math.log(1 + len(asked.matcher.terms)) / 3,
         "no_terms": float(not asked.matcher.terms),
         "korean": float(asked.korean),
         "cross_language": float(asked.korean != (language_of(read.text) == "ko")),
-        "cosine": cosine or 0.0,
-        "sentence_cosine": sentence_cosine or 0.0,
+        "cosine": cosine,
+        "sentence_cosine": sentence_cosine,
     }
-    return [values[name] for name in FEATURES]
 
 
 def _coverages(asked: Asked, read: Read) -> dict[str, float]:
     share = asked.matcher.share
-    in_text = set().union(*read.places)
-    anywhere = in_text | read.heading.keys()
+    anywhere = set(read.heading).union(*read.places)
     norm = _SATURATION * (0.4 + 0.6 * len(read.text) / _TYPICAL_LENGTH)
     counts = {i: sum(len(places.get(i, ())) for places in read.places) + (i in read.heading) for i in anywhere}
     gained = sum(asked.matcher.weights[i] * n / (n + norm) for i, n in counts.items())
     return {
         "coverage": share(anywhere),
-        "text_coverage": share(in_text),
-        "heading_coverage": share(read.heading),
         "sentence_coverage": max(share(places) for places in read.places),
         "window_coverage": max(share(read.window(i)) for i in range(len(read.places))),
         "context_coverage": max(share(places.keys() | read.heading.keys()) for places in read.places),
-        "count_coverage": len(anywhere) / len(asked.matcher.terms) if asked.matcher.terms else 0.0,
         "saturation": gained / asked.matcher.total if asked.matcher.total else 0.0,
     }
 
@@ -147,16 +180,12 @@ def _coverages(asked: Asked, read: Read) -> dict[str, float]:
 def _rarity(asked: Asked, read: Read) -> dict[str, float]:
     weights = asked.matcher.weights
     anywhere = set(read.heading).union(*read.places)
-    missing = [weight for i, weight in enumerate(weights) if i not in anywhere]
     rarest = sorted(range(len(weights)), key=lambda i: -weights[i])[:2]
     pair = sum(weights[i] for i in rarest)
     return {
-        "rarest_missing": max(missing, default=0.0) / max(weights, default=1.0) if any(weights) else 0.0,
         "rare_pair": sum(weights[i] for i in rarest if i in anywhere) / pair if pair else 0.0,
-        "last_term": float(bool(weights) and len(weights) - 1 in anywhere),
         "adjacent": _adjacent(asked, read),
         "names_missing": _missing_share(asked.names, anywhere),
-        "has_names": float(bool(asked.names)),
     }
 
 
@@ -187,7 +216,6 @@ def _answer_signals(asked: Asked, read: Read) -> dict[str, float]:
     return {
         "numbers_missing": len(unmatched) / len(asked.quantities) if asked.quantities else 0.0,
         "type_asked": float(is_asked),
-        "type_matched": matches_type(asked.kind, window, found) if is_asked else 0.0,
         "type_novel": matches_type(asked.kind, window, novel) if is_asked else 0.0,
         "negation_differs": float(asked.negated != negated(best)),
     }

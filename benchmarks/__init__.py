@@ -1,0 +1,1 @@
+"""Speed and quality, measured; never run by the tests."""

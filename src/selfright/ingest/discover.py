@@ -1,0 +1,101 @@
+"""The files behind the paths a user names."""
+
+import os
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from selfright.domain.errors import InputError, UnreadableFile
+from selfright.ingest.files import Limits, SourceFile, readable_name
+
+_NAMED = 20
+
+
+@dataclass(slots=True)
+class Discovery:
+    """What was found: files to read, sorted within each folder; what cannot be read; what was passed over.
+
+    ``skipped`` counts hidden and unsupported files and links that lead out of their folder; ``skipped_names`` has the
+    first 20 of them.
+    """
+
+    files: list[SourceFile] = field(default_factory=list)
+    failed: list[UnreadableFile] = field(default_factory=list)
+    skipped: int = 0
+    skipped_names: list[str] = field(default_factory=list)
+
+    def skip(self, path: Path) -> None:
+        """Counts a file that is passed over."""
+        self.skipped += 1
+        if len(self.skipped_names) < _NAMED:
+            self.skipped_names.append(readable_name(str(path)))
+
+
+def discover(paths: Sequence[Path], suffixes: Collection[str], limits: Limits | None = None) -> Discovery:
+    """The files that ``paths`` (files or folders) name, each once.
+
+    A file in a named folder is called by its path within that folder, a file named itself by its name. Raises
+    ``InputError`` for a path that does not exist, and when there is nothing to read in all of them.
+    """
+    found = Discovery()
+    seen: set[str] = set()
+    for path in paths:
+        if not os.path.lexists(path):
+            raise InputError(f"no such file or folder: {path}; check the path")
+        for file in _files(path, found, suffixes, limits or Limits()):
+            real = os.path.realpath(file.path)
+            if real not in seen:
+                seen.add(real)
+                found.files.append(file)
+    if not found.files and not found.failed:
+        where = ", ".join(str(path) for path in paths) or "no paths were given"
+        raise InputError(f"nothing to read in {where}; supported are {_listed(suffixes)}")
+    return found
+
+
+def _listed(suffixes: Collection[str]) -> str:
+    return ", ".join(sorted(suffixes))
+
+
+def _files(path: Path, found: Discovery, suffixes: Collection[str], limits: Limits) -> Iterator[SourceFile]:
+    if path.is_dir():
+        yield from sorted(_walk(path, found, suffixes, limits), key=lambda file: file.name)
+        return
+    file = SourceFile(path, readable_name(path.name), limits)
+    # A link that cannot be followed is left to the reader, which says what is wrong with it.
+    if path.suffix.lower() in suffixes or not path.exists():
+        yield file
+    else:
+        found.failed.append(file.refuse(f"files of this kind are not read; supported are {_listed(suffixes)}"))
+
+
+def _walk(root: Path, found: Discovery, suffixes: Collection[str], limits: Limits) -> Iterator[SourceFile]:
+    inside = os.path.realpath(root) + os.sep
+    folders = [root]
+    while folders:
+        folder = folders.pop()
+        for entry in _entries(folder, found, limits):
+            path = Path(entry.path)
+            if entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
+                folders.append(path)
+            elif _wanted(entry, suffixes, inside):
+                yield SourceFile(path, readable_name(path.relative_to(root).as_posix()), limits)
+            else:
+                found.skip(path)
+
+
+def _entries(folder: Path, found: Discovery, limits: Limits) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError as error:
+        why = f"the folder cannot be opened ({error.strerror}); change its permissions, or leave it out"
+        found.failed.append(SourceFile(folder, folder.name, limits).refuse(why))
+        return []
+
+
+def _wanted(entry: os.DirEntry[str], suffixes: Collection[str], inside: str) -> bool:
+    if entry.name.startswith(".") or os.path.splitext(entry.name)[1].lower() not in suffixes:
+        return False
+    # Links may not lead out of the folder that was named: it may have come from somebody else.
+    return not entry.is_symlink() or os.path.realpath(entry.path).startswith(inside)

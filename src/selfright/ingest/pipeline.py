@@ -1,0 +1,187 @@
+"""Files in, passages indexed: what ``selfright index add`` does."""
+
+import dataclasses
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from selfright.domain.errors import UnreadableFile
+from selfright.domain.passages import DEFAULT_COLLECTION, Document, Passage
+from selfright.domain.ports import Library, Writer
+from selfright.ingest.discover import Discovery, discover
+from selfright.ingest.files import Limits, SourceFile
+from selfright.ingest.naming import is_another_file, is_named_by_file, names
+from selfright.ingest.reading import SUFFIXES, read
+from selfright.ingest.splitting import split as split_document
+
+_BATCH = 512
+_COMMIT = 2_000
+
+Split = Callable[[Document], Sequence[Passage]]
+
+
+class Progress(Protocol):
+    """Watches a run."""
+
+    def __call__(self, done: int, total: int, name: str) -> None:
+        """Told how far the work is: ``done`` of ``total`` bytes, and the file or document being read."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a run did, in documents; ``failed`` has a path (with the row, if it was one) and the reason for each."""
+
+    added: int
+    replaced: int
+    unchanged: int
+    failed: tuple[tuple[str, str], ...]
+    skipped: int
+    skipped_names: tuple[str, ...]
+    passages: int
+
+
+def ingest(
+    paths: Sequence[Path],
+    writer: Writer,
+    library: Library,
+    collection: str = DEFAULT_COLLECTION,
+    progress: Progress | None = None,
+    split: Split = split_document,
+    limits: Limits | None = None,
+) -> Report:
+    """Reads, splits and stores the documents of files and folders; what is stored unchanged already is left alone.
+
+    Commits every 2,000 passages and at the end, so that an interrupted run keeps what it had committed. A file that
+    cannot be read is reported, the others go on. Raises ``InputError`` when a path does not exist or nothing readable
+    is there, and passes on what the writer raises.
+    """
+    found = discover(paths, SUFFIXES, limits)
+    run = _Run(writer, library, collection, split, found)
+    for document in _documents(found, run.failed, progress or _silent):
+        run.take(document)
+    run.flush(commit=True)
+    return run.report()
+
+
+def _silent(done: int, total: int, name: str) -> None:
+    """Nobody is watching."""
+
+
+def _documents(found: Discovery, failed: list[UnreadableFile], progress: Progress) -> Iterator[Document]:
+    """All documents, with the progress through the files' bytes told as they come."""
+    sizes = [_size(file) for file in found.files]
+    total, before = sum(sizes), 0
+    for file, size in zip(found.files, sizes, strict=True):
+        progress(before, total, file.name)
+        within = 0
+        for document in _read(file, failed):
+            yield document
+            within = min(within + len(document.text), size)
+            progress(before + within, total, document.id)
+        before += size
+    progress(before, total, "")
+
+
+def _size(file: SourceFile) -> int:
+    try:
+        return os.stat(file.path).st_size
+    except OSError:
+        return 0
+
+
+def _read(file: SourceFile, failed: list[UnreadableFile]) -> Iterator[Document]:
+    try:
+        for document in read(file):
+            if isinstance(document, UnreadableFile):
+                failed.append(document)
+            else:
+                yield document
+    except UnreadableFile as error:
+        failed.append(error)
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """Where a document came from and what it held."""
+
+    source: str | None
+    content_hash: str
+
+
+class _Run:
+    """One run's documents on their way into the store."""
+
+    def __init__(self, writer: Writer, library: Library, collection: str, split: Split, found: Discovery) -> None:
+        self.failed = list(found.failed)
+        self._writer, self._library = writer, library
+        self._collection, self._split, self._found = collection, split, found
+        self._batch: dict[str, tuple[Document, Sequence[Passage]]] = {}
+        self._seen: dict[str, _Known] = {}
+        self._waiting = self._uncommitted = 0
+        self._added = self._replaced = self._unchanged = self._passages = 0
+
+    def take(self, document: Document) -> None:
+        """Stores a document with the next batch, unless it is stored already as it is."""
+        document = self._named(dataclasses.replace(document, collection=self._collection))
+        before = self._known(document.id)
+        now = self._seen[document.id] = _Known(document.source, document.content_hash)
+        if before is None:
+            self._added += 1
+        elif before.content_hash != now.content_hash:
+            self._replaced += 1
+        else:
+            self._unchanged += 1
+            return
+        self._put(document)
+
+    def _known(self, document_id: str) -> "_Known | None":
+        stored = self._seen.get(document_id) or self._library.document(document_id)
+        return _Known(stored.source, stored.content_hash) if stored else None
+
+    def _named(self, document: Document) -> Document:
+        free = next(name for name in names(document) if not self._taken(name, document))
+        return dataclasses.replace(document, id=free)
+
+    def _taken(self, name: str, document: Document) -> bool:
+        seen = self._seen.get(name)
+        if seen is not None:
+            return seen.source != document.source
+        if not is_named_by_file(document):
+            return False
+        stored = self._library.document(name)
+        return stored is not None and is_another_file(stored, document)
+
+    def _put(self, document: Document) -> None:
+        passages = self._split(document)
+        if document.id in self._batch:
+            self.flush()
+        self._batch[document.id] = document, passages
+        self._passages += len(passages)
+        self._waiting += len(passages)
+        if self._waiting >= _BATCH or len(self._batch) >= _BATCH:
+            self.flush(commit=self._uncommitted + self._waiting >= _COMMIT)
+
+    def flush(self, *, commit: bool = False) -> None:
+        """Hands the batch to the writer."""
+        if self._batch:
+            self._writer.put(list(self._batch.values()))
+        self._uncommitted += self._waiting
+        self._waiting, self._batch = 0, {}
+        if commit:
+            self._writer.commit()
+            self._uncommitted = 0
+
+    def report(self) -> Report:
+        """What was done."""
+        return Report(
+            added=self._added,
+            replaced=self._replaced,
+            unchanged=self._unchanged,
+            failed=tuple((error.path, error.why) for error in self.failed),
+            skipped=self._found.skipped,
+            skipped_names=tuple(self._found.skipped_names),
+            passages=self._passages,
+        )

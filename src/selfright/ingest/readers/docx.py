@@ -1,0 +1,109 @@
+"""Word documents: headings, paragraphs, lists and tables in reading order."""
+
+import io
+import re
+import zipfile
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from selfright.domain.passages import Document
+from selfright.ingest.files import SourceFile
+from selfright.ingest.readers import markup
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
+_MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+_PARTS = 10_000
+_XML_SHARE = 4
+_HEADING = re.compile(r"heading (\d)", re.IGNORECASE)
+_SIGNS = {f"{_W}tab": " ", f"{_W}br": "\n", f"{_W}cr": "\n", f"{_W}noBreakHyphen": "-"}
+_NO_TITLE = "Word Document"  # what the library says when there is none
+
+
+def read(file: SourceFile) -> Iterator[Document]:
+    """One document; its title is the one in its properties, else its first heading."""
+    import docx
+
+    archive = io.BytesIO(file.read_bytes())
+    _check(archive, file)
+    try:
+        word = docx.Document(archive)
+        text = markup.joined(_blocks(word.element.body, _style_names(word.styles.element)))
+        title = word.core_properties.title
+    except Exception as error:  # hostile files make the parser fail in more ways than can be named
+        raise file.refuse(f"no Word document that can be read ({error}); save it again as .docx") from error
+    yield file.document(text, title if title not in ("", _NO_TITLE) else markup.first_heading(text), _MEDIA_TYPE)
+
+
+def _check(archive: io.BytesIO, file: SourceFile) -> None:
+    """Refuses what unpacks to too much, before anything is unpacked; XML may take a quarter, for it grows in memory."""
+    try:
+        parts = zipfile.ZipFile(archive).infolist()
+    except (zipfile.BadZipFile, ValueError, OSError) as error:
+        old = "an old .doc or a protected file?" if archive.getvalue().startswith(b"\xd0\xcf\x11\xe0") else str(error)
+        raise file.refuse(f"no Word document that can be read ({old}); save it again as .docx") from error
+    size = sum(part.file_size for part in parts)
+    xml = sum(part.file_size for part in parts if part.filename.lower().endswith((".xml", ".rels")))
+    limit = file.limits.unpacked_bytes
+    if len(parts) > _PARTS or size > limit or xml > limit / _XML_SHARE:
+        raise file.refuse(f"unpacks to {size:,} bytes in {len(parts):,} parts, which is too much; split the document")
+
+
+def _style_names(styles: "_Element") -> dict[str, str]:
+    # Ids are translated in localised Word, names of built-in styles are not.
+    names = ((style.get(f"{_W}styleId"), style.find(f"{_W}name")) for style in styles.iterchildren(f"{_W}style"))
+    return {key: name.get(f"{_W}val") or "" for key, name in names if key and name is not None}
+
+
+def _blocks(parent: "_Element", styles: Mapping[str, str]) -> Iterator[markup.Block]:
+    for child in parent:
+        if child.tag == f"{_W}p":
+            yield _paragraph(child, styles)
+        elif child.tag == f"{_W}tbl":
+            yield "table", markup.table(_rows(child))
+        elif len(child):  # content controls and tracked changes wrap what they hold
+            yield from _blocks(child, styles)
+
+
+def _paragraph(paragraph: "_Element", styles: Mapping[str, str]) -> markup.Block:
+    text = "\n".join(filter(None, map(markup.one_blank, _visible(paragraph).split("\n"))))
+    style = styles.get(_value(paragraph, "pStyle"), "")
+    heading = _HEADING.fullmatch(style)
+    if text and (heading or style == "Title"):
+        return "heading", markup.heading(int(heading.group(1)) if heading else 1, text)
+    if text and (style.startswith("List") or paragraph.find(f"{_W}pPr/{_W}numPr") is not None):
+        return "list", markup.item(text, _depth(paragraph, style))
+    return "paragraph", text
+
+
+def _depth(paragraph: "_Element", style: str) -> int:
+    level = _value(paragraph, "numPr", "ilvl")
+    if level.isdigit():
+        return int(level)
+    return int(style[-1]) - 1 if style[-1:].isdigit() else 0  # "List Bullet 2"
+
+
+def _value(paragraph: "_Element", *names: str) -> str:
+    found = paragraph.find("/".join(f"{_W}{name}" for name in ("pPr", *names)))
+    return (found.get(f"{_W}val") or "") if found is not None else ""
+
+
+def _rows(table: "_Element") -> Iterator[list[str]]:
+    for row in table.iter(f"{_W}tr"):
+        yield [" ".join(map(_visible, cell.iter(f"{_W}p"))) for cell in row.iterchildren(f"{_W}tc")]
+
+
+def _visible(paragraph: "_Element") -> str:
+    """A paragraph's text; what was deleted is marked up as something else, and drawings say all twice."""
+    from lxml import etree
+
+    pieces = []
+    walker = etree.iterwalk(paragraph, events=("start",))
+    for _, node in walker:
+        if node.tag == _FALLBACK:
+            walker.skip_subtree()
+        pieces.append(node.text or "" if node.tag == f"{_W}t" else _SIGNS.get(str(node.tag), ""))
+    return "".join(pieces)

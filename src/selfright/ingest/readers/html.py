@@ -1,0 +1,172 @@
+"""Web pages: the text a reader sees, without menus, scripts and what is hidden."""
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from selfright.domain.passages import Document
+from selfright.domain.text import BlockKind
+from selfright.ingest.encoding import decode
+from selfright.ingest.files import SourceFile
+from selfright.ingest.readers import markup
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+_DECLARED = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]{1,40})""", re.IGNORECASE)
+_DROPPED = frozenset(
+    "script style nav footer aside head noscript template svg math iframe object button select textarea input audio "  # noqa: SIM905 - quoted one by one they read worse
+    "video canvas map dialog".split()
+)
+_DROPPED_ROLES = frozenset(("navigation", "banner", "contentinfo", "complementary", "search"))
+_HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden|(?:opacity|font-size)\s*:\s*0(?![.\d]*[1-9])", re.I)
+_BLOCKS = frozenset(
+    "html body main article section header div p ul ol li dl dt dd pre table caption tbody thead tfoot tr td th "  # noqa: SIM905
+    "blockquote figure figcaption address form fieldset legend details summary hr center "
+    "h1 h2 h3 h4 h5 h6".split()
+)
+_BLANKS = re.compile(r"\s+")
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+
+
+def read(file: SourceFile) -> Iterator[Document]:
+    """One document; its title is ``<title>``, else the first heading, its URL the canonical link."""
+    data = file.read_bytes()
+    declared = _DECLARED.search(data[:4096])
+    root = _parse(decode(data, file.refuse, declared.group(1).decode("ascii") if declared else None), file)
+    writer = _Writer()
+    _walk(root, writer)
+    titles = (title.text_content() for title in (*root.iterfind("head/title"), *root.iter("h1")))
+    title = next((title for title in titles if title.strip()), "")
+    yield file.document(writer.text(), title, "text/html", _canonical(root))
+
+
+def _parse(text: str, file: SourceFile) -> "HtmlElement":
+    from lxml import etree, html
+
+    parser = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True, no_network=True)
+    try:
+        return html.document_fromstring(text.encode(), parser=parser)
+    except (etree.LxmlError, ValueError) as error:
+        raise file.refuse(f"no HTML that can be parsed ({error}); save the page again") from error
+
+
+def _canonical(root: "HtmlElement") -> str | None:
+    for link in root.iter("link"):
+        href = (link.get("href") or "").strip()
+        if "canonical" in (link.get("rel") or "").lower().split() and urlsplit(href).scheme in ("http", "https"):
+            return href
+    return None
+
+
+def _walk(root: "HtmlElement", writer: "_Writer") -> None:
+    """Tells the writer the tree in reading order, without recursion: pages may nest as deep as they like."""
+    from lxml import etree
+
+    walker = etree.iterwalk(root, events=("start", "end"))
+    skipped: HtmlElement | None = None
+    for event, element in walker:
+        if event == "end":
+            if element is not skipped:
+                writer.close(str(element.tag))
+            writer.add(element.tail if element is not root else None)
+        elif _is_dropped(element):
+            skipped = element
+            walker.skip_subtree()
+        elif element.tag == "table" and element is not root and _is_data(element):
+            walker.skip_subtree()
+            writer.block("table", markup.table(_rows(element)))
+        else:
+            writer.open(str(element.tag))
+            writer.add(element.text)
+
+
+def _is_dropped(element: "HtmlElement") -> bool:
+    if element.get("hidden") is not None or element.get("aria-hidden") == "true":
+        return True
+    if element.tag == "header":  # a page's banner goes, an article's own head stays
+        return not any(above.tag in ("article", "main") for above in element.iterancestors())
+    if element.tag in _DROPPED or element.get("role") in _DROPPED_ROLES:
+        return True
+    return _HIDDEN.search(element.get("style") or "") is not None
+
+
+def _is_data(table: "HtmlElement") -> bool:
+    """Whether a table holds data; older pages lay their text out in tables, with headings and tables inside."""
+    inside = table.iterdescendants("table", "pre", *_HEADINGS)
+    return next(inside, None) is None and len(table.findall(".//td")) > 1
+
+
+def _rows(table: "HtmlElement") -> Iterator[list[str]]:
+    for row in table.iter("tr"):
+        yield [_visible(cell) for cell in row.iterchildren("td", "th") if not _is_dropped(cell)]
+
+
+def _visible(cell: "HtmlElement") -> str:
+    writer = _Writer()
+    _walk(cell, writer)
+    return writer.text()
+
+
+class _Writer:
+    """Collects what the walk meets into Markdown blocks."""
+
+    def __init__(self) -> None:
+        self._blocks: list[markup.Block] = []
+        self._pieces: list[str] = []
+        self._lists = self._code = self._heading = 0
+        self._bullet = False
+
+    def open(self, tag: str) -> None:
+        """An element begins."""
+        if tag in _BLOCKS:
+            self._flush()
+        if tag == "br":
+            self._pieces.append("\n")
+        self._lists += tag in ("ul", "ol")
+        self._code += tag == "pre"
+        self._heading = _HEADINGS.get(tag, self._heading)
+        self._bullet = self._bullet or tag == "li"
+
+    def add(self, text: str | None) -> None:
+        """Text between the marks."""
+        if text:
+            self._pieces.append(text if self._code else _BLANKS.sub(" ", text))
+
+    def close(self, tag: str) -> None:
+        """An element ends."""
+        if tag in _BLOCKS:
+            self._flush()
+        self._lists = max(self._lists - (tag in ("ul", "ol")), 0)
+        self._code = max(self._code - (tag == "pre"), 0)
+        if tag in _HEADINGS:
+            self._heading = 0
+
+    def block(self, kind: BlockKind, text: str) -> None:
+        """A whole block."""
+        self._flush()
+        if text:
+            self._blocks.append((kind, text))
+
+    def text(self) -> str:
+        """All that was written."""
+        self._flush()
+        return markup.joined(self._blocks)
+
+    def _flush(self) -> None:
+        raw, self._pieces = "".join(self._pieces), []
+        text = "\n".join(filter(None, map(markup.one_blank, raw.split("\n"))))
+        if not text:
+            return
+        if self._code:
+            self._blocks.append(("code", "```\n" + raw.strip("\n") + "\n```"))
+        elif self._heading:
+            self._blocks.append(("heading", markup.heading(self._heading, text)))
+        elif self._lists and self._bullet:
+            self._blocks.append(("list", markup.item(text, self._lists - 1)))
+        elif self._lists:
+            self._blocks.append(("list", "  " * min(self._lists, 9) + markup.one_blank(text)))
+        else:
+            self._blocks.append(("paragraph", text))
+        self._bullet = False

@@ -1,0 +1,54 @@
+"""JSON Lines: a document a row, read row by row, so that the file may be of any size."""
+
+import codecs
+import json
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from selfright.domain.errors import UnreadableFile
+from selfright.domain.passages import Document
+from selfright.ingest.encoding import decode_known
+from selfright.ingest.files import SourceFile
+from selfright.ingest.readers.rows import BadRow, Row, documents
+
+_CHUNK = 2**20
+
+
+def read(file: SourceFile) -> Iterator[Document | UnreadableFile]:
+    """A document for each row, an error for each row that is none; a row over ``limits.row_bytes`` is never held."""
+    with file.open() as handle:
+        yield from documents(file, _rows(handle, file.limits.row_bytes))
+
+
+def _rows(handle: BinaryIO, limit: int) -> Iterator[Row]:
+    number = 0
+    while line := handle.readline(limit + 1):
+        number += 1
+        if len(line) > limit:
+            ended = line.endswith(b"\n")
+            del line
+            if not ended:
+                _skip_rest(handle)
+            yield number, BadRow(f"longer than {limit:,} bytes; split it into several documents")
+        elif number == 1 and line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            yield number, BadRow("the file is UTF-16, but JSON Lines are UTF-8; save it as UTF-8")
+            return
+        elif line.strip():
+            yield number, _parsed(line.removeprefix(codecs.BOM_UTF8))
+
+
+def _skip_rest(handle: BinaryIO) -> None:
+    while (piece := handle.readline(_CHUNK)) and not piece.endswith(b"\n"):
+        pass
+
+
+def _parsed(line: bytes) -> Any:
+    text = decode_known(line)
+    if text is None:
+        return BadRow("neither UTF-8 nor Korean code page 949; save the file as UTF-8")
+    try:
+        return json.loads(text)
+    except RecursionError:
+        return BadRow("nested too deeply to be a document")
+    except ValueError as error:
+        return BadRow(f"not JSON ({error}); expected one object a line")

@@ -1,0 +1,51 @@
+"""The Markdown that readers of richer formats write: one text form for headings, lists, tables and code."""
+
+from collections.abc import Iterable, Sequence
+
+from selfright.domain.text import BlockKind
+
+Block = tuple[BlockKind, str]
+
+
+def heading(level: int, text: str) -> str:
+    """A heading line of level 1 to 6."""
+    return f"{'#' * min(max(level, 1), 6)} {one_blank(text)}"
+
+
+def item(text: str, depth: int = 0) -> str:
+    """A list item, ``depth`` levels under the outermost list."""
+    return f"{'  ' * min(depth, 8)}- {one_blank(text)}"
+
+
+def row(cells: Sequence[str]) -> str:
+    """A table row; bars within cells are escaped."""
+    return "| " + " | ".join(one_blank(cell).replace("|", "\\|") for cell in cells) + " |"
+
+
+def table(rows: Iterable[Sequence[str]]) -> str:
+    """Rows as a Markdown table, the first one being its header."""
+    lines = [row(cells) for cells in rows if any(cell.strip() for cell in cells)]
+    if len(lines) > 1:
+        lines.insert(1, "|---" * max(lines[0].count(" | ") + 1, 1) + "|")
+    return "\n".join(lines)
+
+
+def one_blank(text: str) -> str:
+    """Text on one line, with single blanks."""
+    return " ".join(text.split())
+
+
+def joined(blocks: Iterable[Block]) -> str:
+    """The blocks as one text: list items one under the other, a blank line between everything else."""
+    parts: list[str] = []
+    before = ""
+    for kind, text in blocks:
+        if text:
+            parts += ["\n" if kind == before == "list" else "\n\n", text]
+            before = kind
+    return "".join(parts[1:])
+
+
+def first_heading(text: str) -> str:
+    """The first heading line without its marks; empty when there is none."""
+    return next((line.lstrip("# ") for line in text.split("\n") if line.startswith("#")), "")

@@ -1,0 +1,127 @@
+"""PDF: the text layer, with lines put back together and headings told by their size."""
+
+import importlib
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from selfright.domain.passages import Document
+from selfright.domain.text import BlockKind
+from selfright.ingest.files import SourceFile, one_line
+from selfright.ingest.readers import markup
+
+_PAGES = 10_000
+_HEADING_SIZE = 1.15
+_HEADING_LENGTH = 120
+_LEVELS = 3
+_FULL_LINE = 0.75
+_BULLET = re.compile(r"\s*[-*•·▪◦●○]\s+")
+_HYPHENS = ("\ufffe", "\x02")  # how PDFium tells a word that was divided at a line's end
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\ufffe\uffff]")
+_MEANINGLESS = re.compile(
+    r"\W*(?:untitled|anonymous|unspecified)|document\d*|microsoft word|.*\.\w{2,5}$|제목\s*없음", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a page, with its letters' size in points."""
+
+    text: str
+    size: float
+
+
+def read(file: SourceFile) -> Iterator[Document]:
+    """One document; its title is the one in its properties if that says anything, else its first heading."""
+    pypdfium2: Any = importlib.import_module("pypdfium2")
+    data = file.read_bytes()
+    try:
+        pdf = pypdfium2.PdfDocument(data)
+    except pypdfium2.PdfiumError as error:
+        raise file.refuse(_reason(str(error))) from error
+    try:
+        text, title = _text(pdf, file), pdf.get_metadata_value("Title")
+    except pypdfium2.PdfiumError as error:
+        raise file.refuse(_reason(str(error))) from error
+    finally:
+        pdf.close()
+    if not text.strip():
+        raise file.refuse("it has no text layer (scanned pages?); run text recognition (OCR) on it first")
+    yield file.document(text, _title(title, text), "application/pdf")
+
+
+def _reason(error: str) -> str:
+    if "password" in error.lower():
+        return "it is protected by a password; save a copy without one"
+    return f"no PDF that can be read ({error}); save it again, or export its text"
+
+
+def _title(given: str, text: str) -> str:
+    title = one_line(given)
+    if len(title) >= 3 and not _MEANINGLESS.match(title):
+        return title
+    return markup.first_heading(text)
+
+
+def _text(pdf: Any, file: SourceFile) -> str:
+    if len(pdf) > _PAGES:
+        raise file.refuse(f"more than {_PAGES:,} pages; split it")
+    pages = [_lines(pdf[n]) for n in range(len(pdf))]
+    sizes: Counter[float] = Counter()
+    for line in (line for page in pages for line in page):
+        sizes[line.size] += len(line.text)
+    levels = _levels(sizes)
+    text = markup.joined(block for page in pages for block in _blocks(page, levels))
+    return _UNPRINTABLE.sub("", text)
+
+
+def _lines(page: Any) -> list[Line]:
+    raw: Any = importlib.import_module("pypdfium2.raw")
+    textpage = page.get_textpage()
+    try:
+        lines = []
+        position = 0
+        for text in textpage.get_text_range().split("\n"):
+            first = position + len(text) - len(text.lstrip())
+            size = raw.FPDFText_GetFontSize(textpage, first) if text.strip() else 0.0
+            lines.append(Line(text.rstrip(), round(size * 2) / 2))
+            position += len(text) + 1
+        return lines
+    finally:
+        textpage.close()
+        page.close()
+
+
+def _levels(sizes: Counter[float]) -> dict[float, int]:
+    """Letter sizes clearly above the commonest one, largest first, as heading levels."""
+    body = sizes.most_common(1)[0][0] if sizes else 0.0
+    larger = sorted((size for size in sizes if size >= body * _HEADING_SIZE and body), reverse=True)
+    return {size: min(rank, _LEVELS) for rank, size in enumerate(larger, start=1)}
+
+
+def _blocks(lines: Sequence[Line], levels: dict[float, int]) -> Iterator[markup.Block]:
+    """Headings, list items and paragraphs of a page; a line that fills the page's width goes on in the next one."""
+    widths = sorted(len(line.text) for line in lines if line.text)
+    full = widths[int(len(widths) * 0.9)] * _FULL_LINE if widths else 0
+    kind: BlockKind = "paragraph"
+    text, goes_on = "", False
+    for line in lines:
+        level = levels.get(line.size, 0) if line.text and len(line.text) <= _HEADING_LENGTH else 0
+        bullet = _BULLET.match(line.text)
+        if level or bullet or not goes_on:
+            yield kind, text
+            kind, text = "list" if bullet else "paragraph", ""
+        if level:
+            yield "heading", markup.heading(level, line.text)
+        else:
+            text = _joined(text, _BULLET.sub("- ", line.text, count=1))
+        goes_on = not level and len(line.text) >= full
+    yield kind, text
+
+
+def _joined(paragraph: str, line: str) -> str:
+    if paragraph.endswith(_HYPHENS):
+        return paragraph[:-1] + line.lstrip()
+    return f"{paragraph} {line.strip()}" if paragraph else line.strip()

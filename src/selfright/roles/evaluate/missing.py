@@ -1,0 +1,75 @@
+"""What an answer lacks, in words that can be searched for: words of the question, and points of the evidence."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from selfright.domain.answers import Draft
+from selfright.roles.analysis import Term, TextAnalyzer
+from selfright.roles.evaluate.evidence import Source
+from selfright.roles.evaluate.parts import PartFacts
+from selfright.roles.generate.markup import plain
+from selfright.roles.phrases import phrases
+
+MOST_POINTS = 6
+_MOST_WORDS = 4
+_LONGEST = 60
+_LONGEST_READ = 600
+_SHORTEST = 3
+_NOVEL = 0.6
+_RELEVANT = 0.5
+_COMMA = re.compile(r"[,;，、]\s+(?![^()]*\))")
+_HEAD = re.compile(r"^([^:：.]{1,40})[:：]\s+")
+_TAIL = re.compile(r"[\s.!?。]+$")
+
+
+def missing_words(parts: Sequence[PartFacts]) -> list[str]:
+    """The words of the question that the answer does not take up, as the question writes them, neighbours joined."""
+    return list(dict.fromkeys(phrase for part in parts for phrase in phrases(part.text, part.missing)))
+
+
+def missing_points(
+    question: str, draft: Draft, parts: Sequence[PartFacts], sources: Sequence[Source], analyzer: TextAnalyzer
+) -> list[str]:
+    """What the passages that bear on the question say and the answer does not, at most six short phrases."""
+    terms = analyzer.key_terms(question)
+    said = set(analyzer.tokens(draft.text))
+    lacking = {term.token for part in parts for term in part.missing}
+    points: list[str] = []
+    for source in sources:
+        in_passage = set(analyzer.tokens(f"{source.passage.heading}\n{source.passage.text}"))
+        if not lacking & in_passage and analyzer.terms_coverage(terms, source.passage.text) < _RELEVANT:
+            continue
+        for sentence in source.sentences:
+            if sentence.startswith(("#", "|", "`", "~~~")):
+                continue
+            points += (phrase for phrase in _phrases(sentence, terms, analyzer) if _novel(phrase, said, analyzer))
+        if len(points) >= MOST_POINTS:
+            break
+    return list(dict.fromkeys(points))[:MOST_POINTS]
+
+
+def _phrases(sentence: str, terms: Sequence[Term], analyzer: TextAnalyzer) -> Iterator[str]:
+    """The sentence cut at its commas; a head that only repeats the question ("Side effects of X:") is left out."""
+    text = _TAIL.sub("", plain(sentence[:_LONGEST_READ]))
+    head = _HEAD.match(text)
+    if head and analyzer.terms_coverage(terms, head.group(1)) > 0:
+        text = text[head.end() :]
+    keeps_head = head is not None and text.startswith(head.group())
+    clauses = [text] if keeps_head and len(text) <= _LONGEST else _COMMA.split(text)
+    for clause in clauses:
+        short = clause if len(clause) <= _LONGEST else _gist(clause, analyzer)
+        if len(short) >= _SHORTEST:
+            yield short
+
+
+def _gist(clause: str, analyzer: TextAnalyzer) -> str:
+    """The weightiest words of a long clause, neighbours together."""
+    best = sorted(analyzer.key_terms(clause), key=lambda term: -term.weight)[:_MOST_WORDS]
+    return " ".join(phrases(clause, best))
+
+
+def _novel(phrase: str, said: set[str], analyzer: TextAnalyzer) -> bool:
+    terms = analyzer.key_terms(phrase)
+    total = sum(term.weight for term in terms)
+    new = sum(term.weight for term in terms if term.token not in said)
+    return total > 0 and new / total >= _NOVEL

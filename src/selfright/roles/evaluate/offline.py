@@ -1,0 +1,159 @@
+"""The local judge: what was seen of an answer's sentences and of the question's parts becomes scores and a label."""
+
+import asyncio
+from collections.abc import Sequence
+
+from selfright.domain.answers import Draft, EvaluationRequest
+from selfright.domain.judgements import AnswerQuality, Claim, ClaimStatus, Evaluation, EvaluationSource, QueryClass
+from selfright.domain.passages import Language
+from selfright.domain.ports import Embedder
+from selfright.domain.text import language_of, sentence_spans
+from selfright.roles.analysis import TextAnalyzer
+from selfright.roles.evaluate.claims import ClaimFacts, claim_facts
+from selfright.roles.evaluate.evidence import Source, sources
+from selfright.roles.evaluate.missing import missing_points, missing_words
+from selfright.roles.evaluate.parts import PartFacts, part_facts
+from selfright.roles.evaluate.scoring import (
+    ADEQUATE_OVERALL,
+    SUPPORTED,
+    UNSUPPORTED,
+    Scores,
+    claim_support,
+    confidence_in,
+    contradicted,
+    label_answer,
+    score_answer,
+)
+from selfright.roles.evaluate.wording import reason, suggestion
+
+_MOST_CLAIMS = 40
+_MOST_SUGGESTED = 3
+
+
+class LocalEvaluator:
+    """Judges an answer by the words, numbers, names and negations it shares with the evidence (port ``Evaluator``).
+
+    ``embedder`` adds the similarity of English claims to evidence in other words.
+    """
+
+    def __init__(self, analyzer: TextAnalyzer, embedder: Embedder | None = None) -> None:
+        self._analyzer = analyzer
+        self._embedder = embedder
+
+    async def evaluate(self, request: EvaluationRequest) -> Evaluation:
+        """The judgement, with ``source=local``. Deterministic; raises nothing of its own."""
+        return await asyncio.to_thread(self._evaluate, request)
+
+    def _evaluate(self, request: EvaluationRequest) -> Evaluation:
+        language = language_of(request.draft.text) if request.draft.text.strip() else request.language
+        if request.query_class is QueryClass.CHITCHAT and request.draft.text.strip():
+            return _verdict(Scores(1.0, 1.0, 1.0), AnswerQuality.ADEQUATE, 0.95, reason(language, "smalltalk"))
+        evidence = sources(request.strips, request.hits)
+        if request.draft.refused or not request.draft.text.strip():
+            return self._refused(request, evidence)
+        return self._judged(request, evidence, language)
+
+    def _refused(self, request: EvaluationRequest, evidence: Sequence[Source]) -> Evaluation:
+        nothing = Draft("")
+        parts = part_facts(request.question, nothing, evidence, self._analyzer)
+        why = reason(request.language, "refused")
+        return _verdict(Scores(0.0, 0.0, 0.5), AnswerQuality.NEEDS_DOCS, 0.9, why, missing=missing_words(parts))
+
+    def _judged(self, request: EvaluationRequest, evidence: Sequence[Source], language: Language) -> Evaluation:
+        embedder = self._embedder if language == "en" else None
+        facts = [claim_facts(text, evidence, self._analyzer, embedder) for text in _claims(request.draft)]
+        parts = part_facts(request.question, request.draft, evidence, self._analyzer)
+        scores = score_answer(facts, parts, request.query_class)
+        same = language_of(request.question) == language
+        quality = label_answer(scores, facts, parts, has_evidence=bool(evidence), same_language=same)
+        missing, advice = self._lacking(request, evidence, facts, parts, quality, language)
+        return _verdict(
+            scores,
+            quality,
+            confidence_in(quality, scores, bool(evidence)),
+            _reason(facts, quality, missing, bool(evidence), language),
+            missing=missing,
+            suggestions=advice,
+            claims=[_claim(fact) for fact in facts],
+        )
+
+    def _lacking(
+        self,
+        request: EvaluationRequest,
+        evidence: Sequence[Source],
+        facts: Sequence[ClaimFacts],
+        parts: Sequence[PartFacts],
+        quality: AnswerQuality,
+        language: Language,
+    ) -> tuple[list[str], list[str]]:
+        """Missing info and suggestions; an adequate answer lacks nothing worth a word."""
+        if quality is AnswerQuality.ADEQUATE:
+            return [], []
+        words = missing_words(parts)
+        points = missing_points(request.question, request.draft, parts, evidence, self._analyzer)
+        advice = [suggestion(language, "add", points[:_MOST_SUGGESTED])] if points else []
+        if words:
+            advice.append(suggestion(language, "address", words))
+        if wrong := [fact.text for fact in facts if contradicted(fact)]:
+            advice.append(suggestion(language, "correct", wrong))
+        elif weak := [fact.text for fact in facts if claim_support(fact) < UNSUPPORTED]:
+            advice.append(suggestion(language, "support", weak))
+        return [*points, *words], advice
+
+
+def _claims(draft: Draft) -> list[str]:
+    if draft.sentences:
+        return [sentence.text for sentence in draft.sentences[:_MOST_CLAIMS]]
+    return [draft.text[start:end] for start, end in sentence_spans(draft.text)][:_MOST_CLAIMS]
+
+
+def _claim(fact: ClaimFacts) -> Claim:
+    value = claim_support(fact)
+    if value >= SUPPORTED and not contradicted(fact):
+        return Claim(fact.text, ClaimStatus.SUPPORTED, fact.passage_ids, round(value, 4))
+    status = ClaimStatus.UNSUPPORTED if value < UNSUPPORTED or contradicted(fact) else ClaimStatus.UNKNOWN
+    return Claim(fact.text, status, (), round(value, 4))
+
+
+def _reason(
+    facts: Sequence[ClaimFacts],
+    quality: AnswerQuality,
+    missing: Sequence[str],
+    has_evidence: bool,
+    language: Language,
+) -> str:
+    if quality is AnswerQuality.ADEQUATE:
+        return reason(language, "adequate")
+    if quality is AnswerQuality.OFF_TOPIC:
+        return reason(language, "off_topic")
+    if not has_evidence:
+        return reason(language, "no_evidence")
+    if wrong := [fact.text for fact in facts if contradicted(fact)]:
+        return reason(language, "contradiction", wrong)
+    if quality is AnswerQuality.HALLUCINATION:
+        return reason(language, "unsupported", [fact.text for fact in facts if claim_support(fact) < UNSUPPORTED])
+    return reason(language, "incomplete", missing)
+
+
+def _verdict(
+    scores: Scores,
+    quality: AnswerQuality,
+    confidence: float,
+    why: str,
+    missing: Sequence[str] = (),
+    suggestions: Sequence[str] = (),
+    claims: Sequence[Claim] = (),
+) -> Evaluation:
+    return Evaluation(
+        grounding=scores.grounding,
+        completeness=scores.completeness,
+        accuracy=scores.accuracy,
+        answer_quality=quality,
+        confidence=confidence,
+        source=EvaluationSource.LOCAL,
+        needs_retrieval=quality is not AnswerQuality.ADEQUATE or scores.overall < ADEQUATE_OVERALL,
+        missing_info=tuple(missing),
+        improvement_suggestions=tuple(suggestions),
+        reason=why,
+        claims=tuple(claims),
+    )

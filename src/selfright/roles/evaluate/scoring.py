@@ -1,0 +1,121 @@
+"""From what was seen of an answer to scores and a label: every weight and threshold of the local judge."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from selfright.domain.judgements import AnswerQuality, QueryClass
+from selfright.roles.evaluate.claims import ClaimFacts
+from selfright.roles.evaluate.parts import PartFacts
+
+# Support of a claim: a logistic of its facts. Fitted on KLUE-NLI (encyclopaedia and news) and on human faithfulness
+# votes of MTRAG, then rounded; both fits agree in signs and nearly in size.
+BIAS, COVERAGE, ANYWHERE = -2.6, 4.5, 1.0
+NAMES_MISSING, NUMBERS_MISSING, NUMBER_CONFLICT, NEGATION_CONFLICT = -1.2, -2.5, -1.5, -3.5
+SUPPORTED, UNSUPPORTED = 0.5, 0.35
+
+# An answer with less than this share of the question's words speaks of something else, and what it says, however
+# well supported, is no ground for an answer.
+BEARING = 0.6
+COMPLETE = 0.5
+ADEQUATE_OVERALL = 0.5
+
+_CONTRADICTED = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """The three scores of an answer, each 0…1."""
+
+    grounding: float
+    completeness: float
+    accuracy: float
+
+    @property
+    def overall(self) -> float:
+        """As ``Evaluation.overall``."""
+        return 0.4 * self.grounding + 0.4 * self.completeness + 0.2 * self.accuracy
+
+
+def claim_support(fact: ClaimFacts) -> float:
+    """The probability (0…1) that the evidence supports the claim."""
+    if fact.verbatim:
+        return 1.0
+    coverage = fact.coverage if fact.cosine is None else max(fact.coverage, 0.5 * (fact.coverage + fact.cosine))
+    logit = (
+        BIAS
+        + COVERAGE * coverage
+        + ANYWHERE * fact.anywhere
+        + NAMES_MISSING * fact.names_missing
+        + NUMBERS_MISSING * fact.numbers_missing
+        + NUMBER_CONFLICT * fact.number_conflict
+        + NEGATION_CONFLICT * fact.negation_conflict
+    )
+    return 1.0 / (1.0 + math.exp(-logit))
+
+
+def score_answer(facts: Sequence[ClaimFacts], parts: Sequence[PartFacts], query_class: QueryClass) -> Scores:
+    """Grounding: weighted share of supported claims. Completeness: share of the question answered. Accuracy: absence
+    of contradiction. An answer to something else is no good ground and no accurate answer, so both are lowered.
+    """
+    total = sum(fact.weight for fact in facts)
+    supported = sum(fact.weight * claim_support(fact) for fact in facts) / total
+    true = sum(fact.weight * _accuracy(fact) for fact in facts) / total
+    # A summary answers by what it condenses: the topic is enough.
+    share = _mean([(part.weight, part.titled) for part in parts])
+    bearing = 0.25 + 0.75 * min(1.0, share / BEARING)
+    if query_class is QueryClass.SUMMARY:
+        complete = min(1.0, 0.5 + share / 2)
+    else:
+        complete = _mean([(1.0, _answered(part)) for part in parts])
+    return Scores(*(round(min(1.0, value), 4) for value in (supported * bearing, complete, true * bearing)))
+
+
+def _answered(part: PartFacts) -> float:
+    """How far (0…1) one part of the question is answered: its words are taken up, and the type asked for is there."""
+    taken_up = 0.3 * part.titled + 0.7 * part.direct
+    topical = (1.0 - 0.4 * part.names_missing) * (0.75 if part.topic_missing else 1.0)
+    return taken_up * topical * (0.7 + 0.3 * part.offered)
+
+
+def _mean(pairs: Sequence[tuple[float, float]]) -> float:
+    total = sum(weight for weight, _ in pairs)
+    return sum(weight * value for weight, value in pairs) / total if total else pairs[0][1]
+
+
+def contradicted(fact: ClaimFacts) -> bool:
+    """Whether the evidence says otherwise: another number, or the opposite."""
+    return not fact.verbatim and (fact.number_conflict or fact.negation_conflict)
+
+
+def _accuracy(fact: ClaimFacts) -> float:
+    """Nothing speaks against a supported claim; against an unsupported one nobody can tell."""
+    return _CONTRADICTED if contradicted(fact) else 0.5 + 0.5 * claim_support(fact)
+
+
+def label_answer(
+    scores: Scores,
+    facts: Sequence[ClaimFacts],
+    parts: Sequence[PartFacts],
+    *,
+    has_evidence: bool,
+    same_language: bool,
+) -> AnswerQuality:
+    """The label: contradictions and inventions first, then whether it speaks of the question, then the scores."""
+    unsupported = [fact for fact in facts if claim_support(fact) < UNSUPPORTED]
+    invented = any(fact.specific for fact in unsupported)
+    if any(contradicted(fact) for fact in facts) or (invented and 2 * len(unsupported) >= len(facts)):
+        return AnswerQuality.HALLUCINATION
+    if same_language and all(part.titled == 0.0 and part.weight > 0 for part in parts) and not has_evidence:
+        return AnswerQuality.OFF_TOPIC
+    if scores.completeness < COMPLETE or scores.overall < ADEQUATE_OVERALL or not has_evidence:
+        return AnswerQuality.NEEDS_DOCS
+    return AnswerQuality.ADEQUATE
+
+
+def confidence_in(label: AnswerQuality, scores: Scores, has_evidence: bool) -> float:
+    """How sure the label is: for a good one as far as the answer holds, for a bad one as far as it does not."""
+    held = math.sqrt(scores.grounding * scores.completeness)
+    if label is AnswerQuality.ADEQUATE:
+        return round(0.4 + 0.6 * held, 4)
+    return round(0.4 + 0.6 * (1.0 - held), 4) if has_evidence else 0.5

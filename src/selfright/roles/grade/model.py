@@ -1,0 +1,100 @@
+"""The grader's decision: scorers for a passage and for the set, and the two thresholds.
+
+All numbers come from ``weights.json``, which ``training/fit_grader.py`` writes.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from statistics import fmean
+from typing import Any
+
+from selfright.roles.scoring import Scorer, read_scorer
+
+
+SET_SIGNALS = (
+    "best_logit",  # log-odds of the most probable passage
+    "any",  # chance that one of the three most probable helps, were they independent
+    "lead",  # how far the most probable is ahead of the next
+    "most_saturation",  # the highest of any passage
+    "most_adjacent",
+    "most_cosine",
+    "most_sentence_cosine",
+    "spread_saturation",  # the highest over the mean: one passage stands out
+    "spread_sentence_coverage",
+    "spread_cosine",
+    "spread_sentence_cosine",
+    "names_missing",  # of the most probable passage
+    "numbers_missing",
+    "few",  # 1 / passages: with few of them nothing can stand out
+)
+SETS_LEXICAL = tuple(name for name in SET_SIGNALS if "cosine" not in name)
+_MOST = ("saturation", "adjacent", "cosine", "sentence_cosine")
+_SPREAD = ("saturation", "sentence_coverage", "cosine", "sentence_cosine")
+_MISSING = ("names_missing", "numbers_missing")
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A scorer of single passages and one of the set they make."""
+
+    passage: Scorer
+    sufficiency: Scorer
+
+
+@dataclass(frozen=True, slots=True)
+class GraderModel:
+    """``lexical`` reads words only; ``semantic`` also cosines of the encoder named ``embedder``.
+
+    A set whose sufficiency is below ``lower`` is incorrect, from ``upper`` on it is correct.
+    """
+
+    embedder: str
+    lexical: Variant
+    semantic: Variant
+    lower: float
+    upper: float
+
+
+def read_model(stored: Mapping[str, Any]) -> GraderModel:
+    """A model from its JSON form."""
+    lexical, semantic = (
+        Variant(read_scorer(stored[name]["passage"]), read_scorer(stored[name]["sufficiency"]))
+        for name in ("lexical", "semantic")
+    )
+    thresholds = stored["thresholds"]
+    return GraderModel(stored["embedder"], lexical, semantic, float(thresholds["lower"]), float(thresholds["upper"]))
+
+
+@cache
+def shipped_model() -> GraderModel:
+    """The model that ships with the package."""
+    raw = files("selfright.roles.grade").joinpath("weights.json").read_text(encoding="utf-8")
+    return read_model(json.loads(raw))
+
+
+def set_signals(probabilities: Sequence[float], rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """What the passages of a set say together: one value per name in ``SET_SIGNALS``.
+
+    ``rows`` are the passages' features, ``probabilities`` what the passage scorer made of them.
+    """
+    ranked = sorted(zip(probabilities, range(len(rows)), strict=True), reverse=True)
+    first, second = ranked[0][0], ranked[1][0] if len(ranked) > 1 else 0.0
+    best = rows[ranked[0][1]]
+    return {
+        "best_logit": _logit(first),
+        "any": 1 - math.prod(1 - p for p, _ in ranked[:3]),
+        "lead": first - second,
+        **{f"most_{name}": max(row[name] for row in rows) for name in _MOST},
+        **{f"spread_{name}": max(row[name] for row in rows) - fmean(row[name] for row in rows) for name in _SPREAD},
+        **{name: best[name] for name in _MISSING},
+        "few": 1 / len(rows),
+    }
+
+
+def _logit(p: float) -> float:
+    bounded = min(0.998, max(0.002, p))
+    return math.log(bounded / (1 - bounded))

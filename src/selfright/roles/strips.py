@@ -1,0 +1,182 @@
+"""Knowledge refinement: decompose passages into strips, keep those that help, put them together in document order.
+
+A strip is kept when it comes close to the best strip of its passage, for how words are shared differs from passage to
+passage; the weights and the margin are in ``strips.json``, written by ``training/fit_strips.py``.
+"""
+
+import asyncio
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from selfright.domain.judgements import Grading
+from selfright.domain.passages import Hit, Passage, Refinement, Strip
+from selfright.domain.ports import Embedder
+from selfright.roles.analysis import TextAnalyzer
+from selfright.roles.decompose import Span, strip_spans
+from selfright.roles.grade.features import Asked
+from selfright.roles.scoring import Scorer, read_scorer
+from selfright.roles.strip_signals import strip_signals
+
+_MOST_EMBEDDED = 48
+_LONGEST_EMBEDDED = 1_000
+_LEAST_REMAINDER = 20
+
+
+@dataclass(frozen=True, slots=True)
+class StripModel:
+    """Scorers without and with cosines; how far (log-odds) a strip may fall behind its passage's best.
+
+    A passage whose best strip is under ``floor`` (log-odds) holds nothing; passages the grader gave less than
+    ``irrelevant`` are not looked at.
+    """
+
+    embedder: str
+    lexical: Scorer
+    semantic: Scorer
+    lexical_margin: float
+    semantic_margin: float
+    floor: float
+    irrelevant: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Scored:
+    strip: Strip
+    behind: float  # log-odds behind the passage's best strip
+    score: float  # log-odds
+    kept: bool
+
+
+class OfflineRefiner:
+    """Implements the port ``Refiner``. ``embedder`` is used for English, and only if the weights know it."""
+
+    def __init__(
+        self, analyzer: TextAnalyzer, embedder: Embedder | None = None, model: StripModel | None = None
+    ) -> None:
+        self._analyzer = analyzer
+        self._model = model or shipped_model()
+        self._embedder = embedder if embedder and embedder.name == self._model.embedder else None
+
+    async def refine(self, question: str, hits: Sequence[Hit], grading: Grading | None = None) -> Refinement:
+        """The strips of ``hits`` that help to answer; documents in the order of their best passage."""
+        return await asyncio.to_thread(self.filter, question, hits, grading)
+
+    def filter(self, question: str, hits: Sequence[Hit], grading: Grading | None = None) -> Refinement:
+        """As ``refine``, without waiting."""
+        asked = Asked.of(question, self._analyzer)
+        ranked = _ranked(hits, grading)
+        relevant = [(passage, p) for passage, p in ranked if p is None or p >= self._model.irrelevant] or ranked
+        cosines = self._cosines(asked, [passage for passage, _ in relevant])
+        scored = [s for passage, p in relevant for s in self._scored(asked, passage, p, cosines.get(passage.id))]
+        if not scored:
+            return Refinement((), 0.0)
+        kept = [s.strip for s in scored if s.kept]
+        fell_back = not kept
+        if fell_back:
+            kept = [max(scored, key=lambda s: (s.score, -s.strip.start)).strip]
+        strips = tuple(_recomposed(kept, [passage.document_id for passage, _ in relevant]))
+        return Refinement(strips, _removed_share(strips, [passage for passage, _ in ranked]), fell_back)
+
+    def _scored(
+        self, asked: Asked, passage: Passage, probability: float | None, cosines: Mapping[Span, float] | None
+    ) -> list[_Scored]:
+        spans = strip_spans(passage.text)
+        if not spans:
+            return []
+        scorer, margin = self._model.lexical, self._model.lexical_margin
+        if cosines:
+            scorer, margin = self._model.semantic, self._model.semantic_margin
+        signals = strip_signals(asked, passage, spans, [cosines[span] for span in spans] if cosines else None)
+        scores = [scorer.score(values) for values in signals]
+        best = max(scores)
+        found = []
+        for (start, end), score in zip(spans, scores, strict=True):
+            chance = scorer.curve(score) * (1.0 if probability is None else probability)
+            strip = Strip(passage, passage.start + start, passage.start + end, passage.text[start:end], chance)
+            kept = best - score <= margin and best >= self._model.floor
+            found.append(_Scored(strip, best - score, score, kept))
+        return found
+
+    def _cosines(self, asked: Asked, passages: Sequence[Passage]) -> dict[str, dict[Span, float]]:
+        """Cosines of the strips of the first English passages, at most 48 strips, by passage id."""
+        if self._embedder is None or asked.korean:
+            return {}
+        chosen: list[tuple[str, Span]] = []
+        texts = [asked.text]
+        for passage in passages:
+            spans = strip_spans(passage.text) if passage.language == "en" else []
+            if spans and len(chosen) + len(spans) <= _MOST_EMBEDDED:
+                chosen += [(passage.id, span) for span in spans]
+                texts += [passage.text[start:end][:_LONGEST_EMBEDDED] for start, end in spans]
+        if not chosen:
+            return {}
+        vectors = self._embedder.embed(texts)
+        found: dict[str, dict[Span, float]] = {}
+        for (name, span), cosine in zip(chosen, vectors[1:] @ vectors[0], strict=True):
+            found.setdefault(name, {})[span] = float(cosine)
+        return found
+
+
+def read_model(stored: Mapping[str, Any]) -> StripModel:
+    """A model from its JSON form."""
+    return StripModel(
+        stored["embedder"],
+        read_scorer(stored["lexical"]),
+        read_scorer(stored["semantic"]),
+        *(float(stored[name]) for name in ("lexical_margin", "semantic_margin", "floor", "irrelevant")),
+    )
+
+
+@cache
+def shipped_model() -> StripModel:
+    """The model that ships with the package."""
+    return read_model(json.loads(files("selfright.roles").joinpath("strips.json").read_text(encoding="utf-8")))
+
+
+def _ranked(hits: Sequence[Hit], grading: Grading | None) -> list[tuple[Passage, float | None]]:
+    """Each passage once with its probability, the most probable first, else in the order of the hits."""
+    passages = {hit.passage.id: hit.passage for hit in hits}
+    graded = {grade.passage_id: grade.probability for grade in grading.grades} if grading else {}
+    pairs = [(passage, graded.get(name)) for name, passage in passages.items()]
+    return sorted(pairs, key=lambda pair: -(pair[1] if pair[1] is not None else 0.0))
+
+
+def _recomposed(strips: Iterable[Strip], documents: Sequence[str]) -> Iterable[Strip]:
+    """In document order and without the same stretch of a document twice, where passages overlap."""
+    order = {name: place for place, name in reversed(list(enumerate(documents)))}
+    reached: dict[str, int] = {}
+    for strip in sorted(strips, key=lambda s: (order[s.passage.document_id], s.start, -s.end)):
+        document = strip.passage.document_id
+        fresh = _from(strip, reached.get(document, strip.start))
+        if fresh is not None:
+            reached[document] = fresh.end
+            yield fresh
+
+
+def _from(strip: Strip, position: int) -> Strip | None:
+    """The part of ``strip`` from ``position`` on, or None when too little is left of it to be read."""
+    if position <= strip.start:
+        return strip
+    rest = strip.passage.text[position - strip.passage.start : strip.end - strip.passage.start]
+    start = strip.end - len(rest.lstrip())
+    return replace(strip, start=start, text=rest.lstrip()) if strip.end - start >= _LEAST_REMAINDER else None
+
+
+def _removed_share(strips: Sequence[Strip], passages: Sequence[Passage]) -> float:
+    total = sum(_union([(p.document_id, p.start, p.end) for p in passages]))
+    kept = sum(strip.end - strip.start for strip in strips)
+    return max(0.0, 1 - kept / total) if total else 0.0
+
+
+def _union(stretches: Iterable[tuple[str, int, int]]) -> Iterable[int]:
+    """Lengths of stretches of documents, what overlaps counted once."""
+    document, reached = "", 0
+    for name, start, end in sorted(stretches):
+        if name != document:
+            document, reached = name, 0
+        yield max(0, end - max(start, reached))
+        reached = max(reached, end)

@@ -1,0 +1,1 @@
+"""Where pages come from: one provider a file, all behind the port ``WebSearch``."""

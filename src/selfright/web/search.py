@@ -1,0 +1,47 @@
+"""Pages to passages: how a page becomes citable, and which of its passages answer a query."""
+
+import dataclasses
+from collections.abc import Callable, Iterable, Sequence
+
+from selfright.domain.passages import Document, Passage
+from selfright.domain.ports import Tokenizer
+from selfright.web.ranking import Bm25
+
+Split = Callable[[Document], Sequence[Passage]]
+
+
+def passages_of(page: Document, url: str, split: Split) -> list[Passage]:
+    """A page's passages, cited by ``url``; their ids begin with ``web:``, which no id of an index does."""
+    cut = split(dataclasses.replace(page, id=url, url=url))
+    return [dataclasses.replace(passage, id=f"web:{passage.id}", url=url, origin="web") for passage in cut]
+
+
+class PageIndex:
+    """Pages cut into passages, ranked in two steps: the best pages first, then the best passages of each."""
+
+    def __init__(self, pages: Iterable[Sequence[Passage]], tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+        placed = [(n, passage) for n, page in enumerate(pages) for passage in page]
+        self._page_of = [n for n, _ in placed]
+        self._passages = [passage for _, passage in placed]
+        terms = [tokenizer.tokens(f"{passage.heading}\n{passage.text}") for passage in self._passages]
+        self._by_passage = Bm25(terms)
+        by_page: dict[int, list[str]] = {}
+        for n, passage_terms in zip(self._page_of, terms, strict=True):
+            by_page.setdefault(n, []).extend(passage_terms)
+        self._page_numbers = list(by_page)
+        self._by_page = Bm25(by_page.values())
+
+    def search(self, query: str, k: int, per_page: int, least_share: float) -> list[list[Passage]]:
+        """For each of the ``k`` best pages its ``per_page`` best passages, best first.
+
+        A page that has less than ``least_share`` of the query's weight (terms weighted by rarity) is left out.
+        """
+        terms = self._tokenizer.tokens(query)
+        pages = [match.index for match in self._by_page.rank(terms) if match.share >= least_share][:k]
+        found: dict[int, list[Passage]] = {self._page_numbers[page]: [] for page in pages}
+        for match in self._by_passage.rank(terms):
+            best = found.get(self._page_of[match.index])
+            if best is not None and len(best) < per_page:
+                best.append(self._passages[match.index])
+        return list(found.values())

@@ -1,0 +1,58 @@
+"""A plain tokenizer, term statistics over a handful of texts, and passages cut from documents, for tests of roles."""
+
+import math
+import re
+from collections.abc import Sequence
+
+from selfright.domain.passages import Hit, Passage, Strip
+from selfright.domain.text import language_of
+from selfright.roles.analysis import TextAnalyzer
+
+_WORD = re.compile(r"[a-z0-9]+(?:[.,]\d+)*|[가-힣]+")
+_ENDING = re.compile(r"(?<=[a-z]{3})(?:es|s|ing|ed|e)$")
+_PARTICLE = re.compile(
+    r"(?<=[가-힣]{2})(?:에게는|에서는|입니다|합니다|습니다|에게|에서|으로|부터|까지|처럼|은|는|이|가|을|를|의|에|도|만|로|와|과|다)$"
+)
+
+
+class PlainTokenizer:
+    """Lower-case words without plural endings and Korean particles."""
+
+    name = "plain-test"
+
+    def tokens(self, text: str) -> list[str]:
+        return [_ENDING.sub("", _PARTICLE.sub("", word)) for word in _WORD.findall(text.lower())]
+
+
+class CountedTerms:
+    """Inverse document frequencies over given texts."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._texts = [set(PlainTokenizer().tokens(text)) for text in texts]
+
+    def idf(self, terms: Sequence[str]) -> list[float]:
+        counts = (sum(term in text for text in self._texts) for term in terms)
+        return [math.log(1 + (len(self._texts) - n + 0.5) / (n + 0.5)) for n in counts]
+
+
+def analyzer(*texts: str) -> TextAnalyzer:
+    """An analyzer whose index holds ``texts``."""
+    return TextAnalyzer(PlainTokenizer(), CountedTerms(texts))
+
+
+def passage(text: str, document: str = "doc.md", title: str = "", section: str = "", start: int = 0) -> Passage:
+    """A passage that stands ``start`` characters into its document."""
+    end = start + len(text)
+    return Passage(f"{document}#{start}", document, title, text, start, end, section, language_of(text))
+
+
+def strip(source: Passage, score: float = 0.8, text: str | None = None) -> Strip:
+    """The strip of ``source`` that reads ``text``; all of it by default."""
+    shown = source.text if text is None else text
+    start = source.start + source.text.index(shown)
+    return Strip(source, start, start + len(shown), shown, score)
+
+
+def hits(*passages: Passage) -> tuple[Hit, ...]:
+    """The passages as found, best first."""
+    return tuple(Hit(found, 1 / (60 + rank)) for rank, found in enumerate(passages, start=1))

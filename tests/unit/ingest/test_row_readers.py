@@ -1,0 +1,157 @@
+"""JSON Lines, JSON and CSV: rows that are documents, bad rows that cost nobody else anything."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from selfright.domain.errors import UnreadableFile
+from selfright.domain.passages import Document
+from selfright.ingest.files import Limits, SourceFile
+from selfright.ingest.reading import read
+
+Read = Callable[..., list[Document | UnreadableFile]]
+
+
+def texts(rows: list[Document | UnreadableFile]) -> list[str]:
+    return [row.text for row in rows if isinstance(row, Document)]
+
+
+def reasons(rows: list[Document | UnreadableFile]) -> list[str]:
+    return [row.why for row in rows if isinstance(row, UnreadableFile)]
+
+
+def test_a_row_becomes_a_document(read_file: Read) -> None:
+    row = {
+        "_id": 7,
+        "title": "밸브\n안내",
+        "text": " 밸브가 열립니다.\r\n",
+        "metadata": {"year": 2020, "tags": ["a"], "x": "y"},
+    }
+    one, two = read_file("c.jsonl", "\ufeff" + json.dumps(row, ensure_ascii=False) + '\n\n{"text": "No id."}')
+    assert isinstance(one, Document)
+    assert isinstance(two, Document)
+    assert (one.id, one.title, one.text, one.language) == ("7", "밸브 안내", " 밸브가 열립니다.\r\n", "ko")
+    assert one.metadata == {"year": "2020", "tags": '["a"]', "x": "y"}
+    assert (two.id, two.title) == ("c.jsonl:3", "")
+
+
+@given(text=st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(str.strip))
+def test_text_is_stored_exactly_as_given(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+    path = tmp_path_factory.mktemp("rows") / "rows.jsonl"
+    path.write_text(json.dumps({"id": "a", "text": text}))
+    assert texts(list(read(SourceFile(path, path.name)))) == [text]
+
+
+@pytest.mark.parametrize(
+    ("row", "why"),
+    [
+        ("not json", "not JSON"),
+        ('{"text": "cut', "not JSON"),
+        ("[" * 100_000, "nested too deeply"),
+        ("[1, 2]", "expected an object"),
+        ('{"title": "t"}', "'text', but it is missing"),
+        ('{"text": 5}', "'text', but it is int"),
+        ('{"text": "  "}', "'text' is empty"),
+        ('{"text": "half \\ud83d"}', "surrogate pair at character 5"),
+        ('{"text": "t", "_id": {"a": 1}}', "expected as '_id'"),
+        ('{"text": "t", "_id": "\\udc00"}', "surrogate"),
+        ('{"text": "t", "metadata": 3}', "'metadata', but it is a int"),
+        ("1" * 5_000, "not JSON"),
+    ],
+)
+def test_a_bad_row_is_named_by_its_line_and_the_rest_goes_on(read_file: Read, row: str, why: str) -> None:
+    rows = read_file("c.jsonl", f'{{"text": "one"}}\n{row}\n{{"text": "three"}}\n')
+    assert texts(rows) == ["one", "three"]
+    (reason,) = reasons(rows)
+    assert reason.startswith("line 2: ")
+    assert why in reason
+
+
+def test_rows_in_korean_code_page_are_read_and_other_bytes_refused(read_file: Read) -> None:
+    rows = read_file("c.jsonl", '{"text": "밸브"}\n'.encode("cp949") + b'{"text": "\xff\xff"}\n')
+    assert texts(rows) == ["밸브"]
+    assert "neither UTF-8" in reasons(rows)[0]
+    assert "UTF-16" in reasons(read_file("d.jsonl", '{"text": "밸브"}'.encode("utf-16")))[0]
+
+
+def test_many_bad_rows_are_counted_not_listed(read_file: Read) -> None:
+    rows = read_file("c.jsonl", "nonsense\n" * 1_030 + '{"text": "good"}')
+    assert texts(rows) == ["good"]
+    assert len(reasons(rows)) == 21
+    assert "1,010 more lines" in reasons(rows)[-1]
+
+
+def test_a_row_over_the_limit_is_passed_over_and_the_next_one_read(read_file: Read) -> None:
+    exact = '{"text": "' + "e" * 38 + '"}'
+    assert len(exact) == 50
+    for longer in (51, 52, 200, 3_000_000):
+        rows = read_file("c.jsonl", f"{'x' * longer}\n{exact}\n{'y' * longer}", Limits(row_bytes=50))
+        assert texts(rows) == ["e" * 38]
+        assert [reason.split(":")[0] for reason in reasons(rows)] == ["line 1", "line 3"]
+
+
+def test_an_empty_file_of_rows_says_so(read_file: Read) -> None:
+    assert "no rows" in reasons(read_file("c.jsonl", "\n\n"))[0]
+
+
+@pytest.mark.parametrize("wrap", [lambda rows: rows, lambda rows: {"documents": rows}])
+def test_json_lists_hold_documents(read_file: Read, wrap: Callable[[object], object]) -> None:
+    rows = read_file(
+        "d.json", json.dumps(wrap([{"id": "a", "text": "one"}, {"id": "b"}, {"id": "c", "text": "three"}]))
+    )
+    assert texts(rows) == ["one", "three"]
+    assert reasons(rows) == ["item 2: expected a string as 'text', but it is missing"]
+
+
+def test_other_json_becomes_a_readable_outline(read_file: Read) -> None:
+    data = {"title": "펌프", "limits": {"bar": 2, "safe": True}, "parts": ["valve", {"name": "seal"}], "none": None}
+    (document,) = read_file("pump.json", json.dumps(data))
+    assert isinstance(document, Document)
+    assert document.title == "펌프"
+    assert document.text.split("\n") == [
+        "- title: 펌프", "- limits:", "  - bar: 2", "  - safe: true", "- parts:", "  - valve", "  - name: seal", "- none: null"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("content", ["{", "[" * 100_000, '{"a":' * 300 + "1" + "}" * 300])
+def test_broken_or_deep_json_never_crashes(read_file: Read, content: str) -> None:
+    try:
+        assert "1" in texts(read_file("x.json", content))[0]
+    except UnreadableFile as error:
+        assert "JSON" in error.why or "deeply" in error.why  # noqa: PT017 - either outcome is right
+
+
+def test_csv_with_a_text_column_holds_documents(read_file: Read) -> None:
+    rows = read_file("d.csv", '\ufeffID;Title;Text;Year\n7;Valve;"It opens; then\ncloses.";2020\n8;Empty;;2021\n')
+    (document,) = (row for row in rows if isinstance(row, Document))
+    assert (document.id, document.title, document.text) == ("7", "Valve", "It opens; then\ncloses.")
+    assert document.metadata == {"year": "2020"}
+    assert reasons(rows) == ["line 4: its 'text' is empty; give it text or leave it out"]
+
+
+@pytest.mark.parametrize(("name", "delimiter"), [("p.csv", ","), ("p.tsv", "\t")])
+def test_another_table_becomes_markdown(read_file: Read, name: str, delimiter: str) -> None:
+    lines = [["부품", "압력"], ["밸브", "2 | 3 bar"], ["펌프", "5 bar"]]
+    (document,) = read_file(name, "\n".join(delimiter.join(line) for line in lines))
+    assert isinstance(document, Document)
+    assert document.text == "| 부품 | 압력 |\n|---|---|\n| 밸브 | 2 \\| 3 bar |\n| 펌프 | 5 bar |"
+    assert document.title == "p"
+
+
+def test_a_row_longer_than_the_csv_module_likes_is_read(read_file: Read) -> None:
+    assert texts(read_file("d.csv", f"id,text\n1,{'word ' * 50_000}\n")) == ["word " * 50_000]
+
+
+def test_a_line_of_true_size_is_refused_without_being_held(tmp_path: Path) -> None:
+    path = tmp_path / "huge.jsonl"
+    with path.open("wb") as handle:
+        handle.truncate(70 * 2**20)  # a hole: it takes no space on the disk
+        handle.seek(0, 2)
+        handle.write(b'\n{"text": "after"}\n')
+    rows = list(read(SourceFile(path, path.name)))
+    assert texts(rows) == ["after"]
+    assert "line 1: longer than 67,108,864 bytes" in reasons(rows)[0]

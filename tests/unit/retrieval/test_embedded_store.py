@@ -1,0 +1,306 @@
+"""What is the embedded store's own: which folders it opens, one writer, and search indexes that mend themselves."""
+
+import json
+import logging
+import multiprocessing
+import shutil
+import sqlite3
+import threading
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import pytest
+from tests.support.embedders import WordHashes
+from tests.support.passages import by_lines, document, ids, search
+
+from selfright.domain.errors import IncompatibleIndex, IndexBusy, IndexDamaged, IndexNotFound, NotAnIndex
+from selfright.domain.ports import Embedder, Tokenizer
+from selfright.retrieval.fusion import ReciprocalRankFusion
+from selfright.retrieval.korean import HangulBigrams
+from selfright.retrieval.stores.embedded import EmbeddedStore
+from selfright.retrieval.tokenizer import BilingualTokenizer
+
+TOKENIZER = BilingualTokenizer(HangulBigrams())
+BOATS = document("boats", "A keel keeps a boat upright.\nA sail needs wind.", "Boats")
+KITES = document("kites", "A kite flies when wind lifts it.", "Kites")
+KOREAN = document("yeon", "연은 바람이 있어야 난다.", "연")
+
+
+@dataclass(frozen=True)
+class OtherTokenizer:
+    name: str = "other-1"
+
+    def tokens(self, text: str) -> list[str]:
+        return text.split()
+
+
+def create(path: Path, embedder: Embedder | None = None) -> EmbeddedStore:
+    return EmbeddedStore.create(path, TOKENIZER, embedder or WordHashes())
+
+
+def reopen(path: Path, embedder: Embedder | None = None) -> EmbeddedStore:
+    return EmbeddedStore.open(path, TOKENIZER, embedder or WordHashes())
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Path:
+    path = tmp_path / "index"
+    with create(path) as store:
+        store.put([by_lines(BOATS), by_lines(KITES), by_lines(KOREAN)])
+        store.commit()
+    return path
+
+
+# Which folders are opened
+
+
+@pytest.mark.parametrize("place", ["missing", "empty"])
+def test_no_index_says_how_to_make_one(tmp_path: Path, place: str) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(IndexNotFound, match="selfright index add"):
+        reopen(tmp_path / place)
+
+
+def test_another_folder_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(NotAnIndex, match=r"catalogue\.sqlite"):
+        reopen(tmp_path)
+    with pytest.raises(NotAnIndex, match="has content"):
+        create(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+
+
+def test_another_programs_database_is_refused(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "catalogue.sqlite")) as other:
+        other.execute("CREATE TABLE theirs (x)")
+    with pytest.raises(NotAnIndex, match="another program"):
+        reopen(tmp_path)
+
+
+def test_a_catalogue_that_is_no_database_is_named(index: Path) -> None:
+    (index / "catalogue.sqlite").write_bytes(b"x" * 5_000)
+    with pytest.raises(IndexDamaged, match=r"catalogue\.sqlite"):
+        reopen(index)
+
+
+def test_another_format_is_refused(index: Path) -> None:
+    with closing(sqlite3.connect(index / "catalogue.sqlite")) as database:
+        database.execute("PRAGMA user_version = 99")
+    with pytest.raises(IncompatibleIndex, match="index format 99, but is opened with 1"):
+        reopen(index)
+
+
+@pytest.mark.parametrize(
+    ("tokenizer", "embedder", "message"),
+    [
+        (OtherTokenizer(), WordHashes(), "tokenizer bilingual-1-bigrams-1, but is opened with other-1"),
+        (TOKENIZER, WordHashes("other"), r"word-hashes \(64 dimensions\), but is opened with other \(64 dimensions\)"),
+        (TOKENIZER, WordHashes(dimension=32), r"opened with word-hashes \(32 dimensions\)"),
+        (TOKENIZER, None, r"opened with none \(0 dimensions\)"),
+    ],
+)
+def test_another_tokenizer_or_embedder_is_refused(
+    index: Path, tokenizer: Tokenizer, embedder: Embedder | None, message: str
+) -> None:
+    with pytest.raises(IncompatibleIndex, match=message):
+        EmbeddedStore.open(index, tokenizer, embedder)
+
+
+# One writer
+
+
+def _hold(path: Path, pipe: Connection) -> None:
+    with reopen(path) as store:
+        store.put([by_lines(document("held", "Held by another process."))])
+        pipe.send("written")
+        pipe.recv()
+        store.commit()
+
+
+def test_a_second_writer_is_told_who_writes_while_readers_go_on(index: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    here, there = context.Pipe()
+    other = context.Process(target=_hold, args=(index, there))
+    other.start()
+    assert here.recv() == "written"
+    with reopen(index) as store:
+        with pytest.raises(IndexBusy, match=str(other.pid)):
+            store.remove(["boats"])
+        assert ids(search(store, "keel"))[0] == "boats#0"
+        assert search(store, "held")[0].bm25 is None
+        here.send("commit")
+        other.join()
+        assert ids(search(store, "held by another"))[0] == "held#0"
+        assert store.remove(["boats"]) == ["boats"]
+
+
+def test_searching_goes_on_in_threads_while_one_writes(index: Path) -> None:
+    failures: list[BaseException] = []
+    done = threading.Event()
+
+    def read(store: EmbeddedStore) -> None:
+        try:
+            while not done.is_set():
+                assert "kites#0" in ids(search(store, "kite wind"))
+        except BaseException as error:
+            failures.append(error)
+
+    with reopen(index) as store:
+        readers = [threading.Thread(target=read, args=(store,)) for _ in range(2)]
+        for reader in readers:
+            reader.start()
+        for number in range(5):
+            store.put([by_lines(document("boats", f"Boat number {number} has a keel."))])
+            store.commit()
+        done.set()
+        for reader in readers:
+            reader.join()
+    assert failures == []
+
+
+# Search indexes mend themselves
+
+
+def _delete_lexical(path: Path) -> None:
+    shutil.rmtree(path / "lexical")
+
+
+def _delete_dense(path: Path) -> None:
+    shutil.rmtree(path / "dense")
+
+
+def _truncate_vectors(path: Path) -> None:
+    (vectors,) = path.glob("dense/vectors-*")
+    vectors.write_bytes(vectors.read_bytes()[:100])
+
+
+def _flip_a_byte_of_vectors(path: Path) -> None:
+    (vectors,) = path.glob("dense/vectors-*")
+    content = bytearray(vectors.read_bytes())
+    content[-30] ^= 0xFF
+    vectors.write_bytes(bytes(content))
+
+
+def _truncate_segments(path: Path) -> None:
+    for file in path.glob("lexical/segments-*/*.idx"):
+        file.write_bytes(file.read_bytes()[:10])
+
+
+def _delete_segments(path: Path) -> None:
+    for file in path.glob("lexical/segments-*/*.term"):
+        file.unlink()
+
+
+def _garble_states(path: Path) -> None:
+    for state in path.glob("*/state.json"):
+        state.write_text('{"sequence": ')
+
+
+def _claim_another_identity(path: Path) -> None:
+    for state in path.glob("*/state.json"):
+        state.write_text(json.dumps(json.loads(state.read_text()) | {"identity": "another index"}))
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        _delete_lexical,
+        _delete_dense,
+        _truncate_vectors,
+        _flip_a_byte_of_vectors,
+        _truncate_segments,
+        _delete_segments,
+        _garble_states,
+        _claim_another_identity,
+    ],
+)
+def test_a_damaged_search_index_is_made_anew_without_embedding(index: Path, damage: Callable[[Path], None]) -> None:
+    queries = ("keel wind", "바람이 난다", "kite")
+    with reopen(index) as store:
+        before = [search(store, query) for query in queries]
+    damage(index)
+    embedder = WordHashes()
+    with reopen(index, embedder) as store:
+        assert embedder.embedded == []
+        assert [search(store, query) for query in queries] == before
+
+
+def test_a_sound_index_is_opened_as_it_is(index: Path, caplog: pytest.LogCaptureFixture) -> None:
+    files = {path: path.stat().st_mtime_ns for path in index.glob("*/state.json")}
+    with caplog.at_level(logging.INFO, "selfright"), reopen(index) as store:
+        search(store, "wind")
+    assert {path: path.stat().st_mtime_ns for path in index.glob("*/state.json")} == files
+    assert caplog.records == []
+
+
+@pytest.mark.parametrize("kept", ["lexical", "dense"])
+def test_a_projection_that_stayed_behind_catches_up(index: Path, tmp_path: Path, kept: str) -> None:
+    # As after a crash between the catalogue's commit and the projection's: the projection is an older one.
+    shutil.copytree(index / kept, tmp_path / "older")
+    with reopen(index) as store:
+        store.put([by_lines(document("kites", "Kites need string."))])
+        store.commit()
+    shutil.rmtree(index / kept)
+    shutil.copytree(tmp_path / "older", index / kept)
+    with reopen(index) as store:
+        assert ids(search(store, "string"))[0] == "kites#0"
+        assert all("flies" not in hit.passage.text for hit in search(store, "kite flies"))
+
+
+def test_applying_the_same_changes_twice_changes_nothing(index: Path) -> None:
+    with reopen(index) as store:
+        (state_file,) = index.glob("lexical/state.json")
+        older = state_file.read_text()
+        store.put([by_lines(document("new", "A new boat with a keel."))])
+        store.commit()
+        before = search(store, "keel boat")
+    state_file.write_text(older)  # as after a crash between tantivy's commit and the state
+    with reopen(index) as store:
+        assert search(store, "keel boat") == before
+        assert store.idf(["keel"]) == store.idf(["upright"]) or len(before) > 1
+
+
+# Vectors
+
+
+def test_a_text_is_embedded_once(index: Path) -> None:
+    embedder = WordHashes()
+    with reopen(index, embedder) as store:
+        store.put([by_lines(document("boats", BOATS.text + "\nOars help.", "Boats"))])
+        store.commit()
+        assert embedder.embedded == ["Boats\nOars help."]
+        search(store, "oars")
+        search(store, "oars")
+    assert embedder.embedded == ["Boats\nOars help.", "oars"]
+
+
+def test_only_languages_that_the_embedder_knows_are_embedded(tmp_path: Path) -> None:
+    english, multilingual = WordHashes(), WordHashes(languages=())
+    for name, embedder in (("english", english), ("multilingual", multilingual)):
+        with create(tmp_path / name, embedder) as store:
+            store.put([by_lines(KITES), by_lines(KOREAN)])
+            store.commit()
+            (korean,) = [hit for hit in search(store, "바람이 난다", 2) if hit.passage.id == "yeon#0"]
+            assert (korean.dense is None) == (embedder is english)
+    assert [text for text in english.embedded if "연" in text] == []
+    assert [text for text in multilingual.embedded if "연" in text] == ["연\n연은 바람이 있어야 난다."]
+
+
+def test_another_fusion_over_the_same_index(index: Path) -> None:
+    with reopen(index) as store:
+        plain = store.with_fusion(ReciprocalRankFusion())
+        assert all(hit.dense is None for hit in search(store, "바람이 kite"))
+        assert any(hit.dense is not None for hit in search(plain, "바람이 kite"))
+
+
+def test_the_querys_vector_is_given_back(index: Path) -> None:
+    import asyncio
+
+    with reopen(index) as store:
+        vector = asyncio.run(store.search("wind", 3)).query_vector
+        assert vector is not None
+        assert sum(x * x for x in vector) == pytest.approx(1, abs=1e-5)
+        assert asyncio.run(store.search("바람", 3)).query_vector is None

@@ -1,0 +1,100 @@
+"""The tokenizer on the cases of the specification, with morphemes and without."""
+
+import threading
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from selfright.retrieval.korean import HangulBigrams, KoreanMorphemes
+from selfright.retrieval.stopwords import content_terms
+from selfright.retrieval.tokenizer import BilingualTokenizer
+
+needs_kiwi = pytest.mark.skipif(not KoreanMorphemes.installed(), reason="kiwipiepy is not installed")
+
+plain = BilingualTokenizer(HangulBigrams())
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("Tablets, TABLET tablet's", ["tablet", "tablet", "tablet"]),
+        ("500mg", ["500mg", "500", "mg"]),
+        ("500 mg", ["500mg", "500", "mg"]),
+        ("1,000 IU", ["1000iu", "1000", "iu"]),
+        ("7.5%", ["7.5%", "7.5"]),
+        ("37.5℃", ["37.5°c", "37.5", "c"]),
+        ("HbA1c", ["hba1c"]),
+        ("CYP2C9", ["cyp2c9"]),
+        ("FX-1007", ["fx-1007", "fx", "1007"]),
+        ("x-ray", ["x", "ray"]),
+        ("2015-03-01", ["2015-03-01", "2015", "03", "01"]),
+        ("store.maxSize", ["store", "maxsiz", "max", "size"]),
+        ("memoryMode", ["memorymod", "memori", "mode"]),
+        ("naïve Ｆｕｌｌ", ["naiv", "full"]),
+        ("고혈압", ["고혈", "혈압"]),
+        ("메트포르민500mg", ["메트", "트포", "포르", "르민", "500mg", "500", "mg"]),
+        ("", []),
+        ("?! \n", []),
+    ],
+)
+def test_terms(text: str, terms: list[str]) -> None:
+    assert plain.tokens(text) == terms
+
+
+@needs_kiwi
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("메트포르민500mg을 복용했습니다", ["메트포르민", "500mg", "500", "mg", "복용"]),
+        ("고혈압은", ["고혈압", "혈압"]),
+        ("신장기능저하", ["신장", "기능", "저하", "신장기능저하"]),
+        ("HbA1c와 CYP2C9", ["hba1c", "cyp2c9"]),
+        ("트랜잭션이 롤백되었다\nsecond line", ["트랜잭션", "롤백", "second", "line"]),
+    ],
+)
+def test_korean_morphemes(text: str, terms: list[str]) -> None:
+    assert sorted(BilingualTokenizer().tokens(text)) == sorted(terms)
+
+
+@needs_kiwi
+def test_endings_and_particles_do_not_matter() -> None:
+    tokenizer = BilingualTokenizer()
+    assert tokenizer.tokens("약을 먹었다") == tokenizer.tokens("약은 먹습니다") == ["약", "먹"]
+
+
+@needs_kiwi
+def test_user_words_stay_whole_and_change_the_name() -> None:
+    tokenizer = BilingualTokenizer(user_words=["가나다라마"])
+    assert "가나다라마" in tokenizer.tokens("가나다라마를 켠다")
+    assert tokenizer.name != BilingualTokenizer().name
+
+
+def test_names_tell_the_scheme() -> None:
+    assert plain.name == "bilingual-1-bigrams-1"
+    assert BilingualTokenizer(KoreanMorphemes()).name == "bilingual-1-kiwi-1"
+
+
+@given(st.text(max_size=200))
+def test_terms_can_be_joined_by_blanks_and_never_surprise(text: str) -> None:
+    terms = plain.tokens(text)
+    assert " ".join(terms).split(" ") == (terms or [""])
+    assert all(0 < len(term) <= 64 and not any(map(str.isspace, term)) for term in terms)
+    assert plain.tokens(text) == terms
+
+
+def test_threads_share_one_tokenizer() -> None:
+    text = "Two tablets of 메트포르민 500 mg, taken daily. " * 20
+    expected = plain.tokens(text)
+    found: list[list[str]] = []
+    threads = [threading.Thread(target=lambda: found.append(plain.tokens(text))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [expected] * 4
+
+
+def test_queries_lose_stop_words_unless_nothing_else_is_there() -> None:
+    assert content_terms(plain.tokens("What are the limits of the store?")) == ["limit", "store"]
+    assert content_terms(plain.tokens("What is it?")) == ["what", "is", "it"]

@@ -1,0 +1,244 @@
+"""The local judge and the heuristic one."""
+
+import asyncio
+import math
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.support.texts import analyzer, hits, passage
+
+from selfright.domain.answers import Citation, Draft, EvaluationRequest, Sentence
+from selfright.domain.composing import compose
+from selfright.domain.judgements import AnswerQuality, ClaimStatus, Evaluation, EvaluationSource, QueryClass
+from selfright.domain.passages import Hit, Passage
+from selfright.domain.text import language_of
+from selfright.roles.evaluate.heuristic import HeuristicEvaluator
+from selfright.roles.evaluate.offers import offers
+from selfright.roles.evaluate.offline import LocalEvaluator
+from selfright.roles.evaluate.support import DEFAULT_THRESHOLD, support
+from selfright.roles.questions import AnswerType
+
+KETTLE = passage(
+    "The K7 kettle holds 2 litres. Descale the kettle every 3 months with citric acid. Bleach must not be used.",
+    "k7.md",
+    "Kettle K7",
+)
+TOASTER = passage("The T2 toaster browns four slices of bread in 90 seconds.", "t2.md", "Toaster T2")
+KOREAN = passage("전기 주전자 K7은 물 2리터를 끓입니다. 석회는 3개월마다 구연산으로 제거합니다.", "ko.md", "주전자 K7")
+SIDE_EFFECTS = (
+    passage(
+        "메트포르민의 주요 부작용: 위장 장애(설사, 구토), 드물게 유산증(lactic acidosis) 발생 가능.\n"
+        "금기: 신부전 환자, 심부전 환자는 사용 금지.",
+        "1.md",
+    ),
+    passage("메트포르민 복용 시 비타민 B12 결핍 가능. 장기 복용 환자는 정기 검사 필요.", "2.md"),
+)
+ANALYZER = analyzer(*(p.text for p in (KETTLE, TOASTER, KOREAN, *SIDE_EFFECTS)))
+
+
+def draft(*sentences: str, cites: Passage | None = None) -> Draft:
+    said = tuple(Sentence(text, (1,) if cites else ()) for text in sentences)
+    citations = (
+        (Citation(1, cites.id, cites.document_id, cites.title, cites.section, cites.start, cites.end, cites.text),)
+        if cites
+        else ()
+    )
+    return Draft(compose(said), said, citations)
+
+
+def judge(
+    question: str,
+    answer: Draft,
+    evidence: Sequence[Hit] = hits(KETTLE, TOASTER),
+    query_class: QueryClass = QueryClass.QUESTION,
+) -> Evaluation:
+    request = EvaluationRequest(question, answer, language_of(question), query_class, tuple(evidence))
+    return asyncio.run(LocalEvaluator(ANALYZER).evaluate(request))
+
+
+def test_worked_example_of_a_poor_answer() -> None:
+    """Seed 003, section 4: the answer passes over what the documents say."""
+    poor = draft("메트포르민은 혈당을 낮추는 약물입니다.", "일반적으로 안전합니다.")
+    judged = judge("당뇨병 환자에게 메트포르민의 부작용은 무엇인가요?", poor, hits(*SIDE_EFFECTS))
+    assert judged.overall < 0.5
+    assert judged.completeness <= 0.4
+    assert judged.needs_retrieval
+    missing = " / ".join(judged.missing_info)
+    for item in ("위장 장애(설사, 구토)", "유산증(lactic acidosis)", "금기", "비타민 B12 결핍"):
+        assert item in missing
+    assert judged.improvement_suggestions
+    assert language_of(judged.reason) == "ko"
+    assert judged.source is EvaluationSource.LOCAL
+
+
+def test_a_verbatim_answer_is_adequate_and_names_its_passage() -> None:
+    answer = draft("Descale the kettle every 3 months with citric acid.", cites=KETTLE)
+    judged = judge("How often should the kettle be descaled?", answer)
+    assert judged.answer_quality is AnswerQuality.ADEQUATE
+    assert (judged.grounding, judged.accuracy) == (1.0, 1.0)
+    assert not judged.needs_retrieval
+    assert not judged.missing_info
+    assert [(c.status, c.passage_ids) for c in judged.claims] == [(ClaimStatus.SUPPORTED, (KETTLE.id,))]
+    assert support(judged) > DEFAULT_THRESHOLD
+
+
+def test_layout_does_not_break_verbatim_support() -> None:
+    listed = passage(
+        "## Agents\n\nUse these:\n\n- **citric acid**\n- vinegar\n\n| Code | Cause |\n|--|--|\n| E1 | no water |"
+    )
+    for text in ("Use these:\n- citric acid", "- vinegar", "Agents: citric acid", "Code: E1; Cause: no water"):
+        assert judge("What agents?", draft(text), hits(listed)).claims[0].score == 1.0, text
+
+
+def test_a_table_row_put_together_wrongly_is_not_verbatim() -> None:
+    table = passage("| Code | Cause |\n|--|--|\n| E1 | no water |\n| E7 | sensor broken |")
+    right, wrong = draft("Code: E7; Cause: sensor broken"), draft("Code: E1; Cause: sensor broken")
+    assert judge("What is E7?", right, hits(table)).claims[0].score == 1.0
+    assert judge("What is E1?", wrong, hits(table)).claims[0].score < 1.0
+
+
+@pytest.mark.parametrize(
+    ("question", "claim", "evidence"),
+    [
+        ("How often should the kettle be descaled?", "Descale the kettle every 5 months with citric acid.", KETTLE),
+        ("How much does the kettle hold?", "The K7 kettle holds 4 litres.", KETTLE),
+        ("Can bleach be used?", "Bleach must be used.", KETTLE),
+        ("Is the kettle descaled?", "Do not descale the kettle every 3 months with citric acid.", KETTLE),
+        ("석회는 몇 개월마다 제거하나요?", "석회는 6개월마다 구연산으로 제거합니다.", KOREAN),
+        ("석회를 구연산으로 제거하나요?", "석회는 3개월마다 구연산으로 제거하지 않습니다.", KOREAN),
+    ],
+)
+def test_changed_numbers_and_negations_are_caught(question: str, claim: str, evidence: Passage) -> None:
+    judged = judge(question, draft(claim, cites=evidence), hits(evidence))
+    assert judged.claims[0].status is not ClaimStatus.SUPPORTED
+    assert judged.answer_quality is AnswerQuality.HALLUCINATION
+    assert judged.accuracy < 0.5
+    assert claim in judged.reason
+
+
+def test_a_paraphrase_is_supported() -> None:
+    claim = "Every 3 months, the kettle should be descaled with citric acid."
+    assert judge("How often is the kettle descaled?", draft(claim)).claims[0].status is ClaimStatus.SUPPORTED
+
+
+def test_an_invented_version_without_evidence_is_a_hallucination() -> None:
+    """Seed 002, scenario 3."""
+    judged = judge("What is the latest version of FxStore?", draft("The latest version of FxStore is 2.0.0."), ())
+    assert judged.answer_quality is AnswerQuality.HALLUCINATION
+    assert judged.needs_retrieval
+
+
+def test_a_vague_answer_without_evidence_needs_documents() -> None:
+    """Seed 002, scenario 2."""
+    judged = judge("How do I use the store?", draft("It depends on what you want to do with the store."), ())
+    assert judged.answer_quality is AnswerQuality.NEEDS_DOCS
+
+
+def test_an_answer_to_something_else_without_evidence_is_off_topic() -> None:
+    judged = judge("How often should the kettle be descaled?", draft("Bananas grow in warm countries."), ())
+    assert judged.answer_quality is AnswerQuality.OFF_TOPIC
+
+
+@pytest.mark.parametrize(
+    "question", ["What is the price of the K7 kettle?", "Who invented the toaster?", "Which countries sell bleach?"]
+)
+def test_evidence_on_something_else_leaves_the_question_open(question: str) -> None:
+    judged = judge(question, draft("The K7 kettle holds 2 litres.", cites=KETTLE))
+    assert judged.completeness < 0.5
+    assert judged.answer_quality is AnswerQuality.NEEDS_DOCS
+    assert judged.missing_info
+
+
+def test_missing_words_read_as_in_the_question() -> None:
+    judged = judge(
+        "What is the guaranteed service life of the K7 kettle?", draft("The K7 kettle holds 2 litres.", cites=KETTLE)
+    )
+    assert "guaranteed service life" in judged.missing_info
+
+
+def test_half_an_answer_scores_between_none_and_all() -> None:
+    question = "How much does the kettle hold, and how often should it be descaled with citric acid?"
+    half = judge(question, draft("The K7 kettle holds 2 litres.", cites=KETTLE))
+    full = judge(
+        question,
+        draft("The K7 kettle holds 2 litres.", "Descale the kettle every 3 months with citric acid.", cites=KETTLE),
+    )
+    assert half.completeness < 0.75 < full.completeness
+
+
+def test_refusals_are_not_answers() -> None:
+    judged = judge("How often should the kettle be descaled?", Draft("I found nothing.", refused=True))
+    assert judged.overall < 0.2
+    assert judged.answer_quality is AnswerQuality.NEEDS_DOCS
+    assert support(judged) == 0.0
+    assert "kettle" in judged.missing_info
+
+
+def test_small_talk_is_adequate() -> None:
+    judged = judge("hello", draft("Hello! Ask me anything."), (), QueryClass.CHITCHAT)
+    assert (judged.answer_quality, judged.overall, judged.claims) == (AnswerQuality.ADEQUATE, 1.0, ())
+
+
+def test_what_the_question_says_itself_offers_no_answer() -> None:
+    question = "Who taught Alexander Bell?"
+    assert offers(AnswerType.PERSON, question, "He was taught, as Alexander Bell was.") == 0.0
+    assert offers(AnswerType.PERSON, question, "He was taught by Charles Wheatstone.") == 1.0
+
+
+WORDS = (
+    "kettle",
+    "descale",
+    "3 months",
+    "5 months",
+    "not",
+    "E7",
+    "The K7",
+    ".",
+    "\n",
+    "석회",
+    "않습니다",
+    "[1]",
+    "| a |",
+    "",
+)
+TEXTS = st.lists(st.sampled_from(WORDS), max_size=20).map(" ".join)
+
+
+@given(question=TEXTS, answer=TEXTS, evidence=st.lists(TEXTS, max_size=3), refused=st.booleans())
+def test_judging_never_fails_and_stays_in_range(question: str, answer: str, evidence: list[str], refused: bool) -> None:
+    found = hits(*(passage(text, f"{n}.md") for n, text in enumerate(evidence)))
+    for text in (Draft(answer, refused=refused), draft(answer)):
+        for evaluator in (LocalEvaluator(ANALYZER), HeuristicEvaluator()):
+            request = EvaluationRequest(question, text, language_of(question), hits=found, profile_summary=answer)
+            judged = asyncio.run(evaluator.evaluate(request))
+            assert 0.0 <= judged.overall <= 1.0
+            assert 0.0 <= support(judged) <= 1.0
+            assert all(claim.passage_ids or claim.status is not ClaimStatus.SUPPORTED for claim in judged.claims)
+
+
+def heuristic(request: EvaluationRequest) -> Evaluation:
+    return asyncio.run(HeuristicEvaluator().evaluate(request))
+
+
+def test_heuristic_weights() -> None:
+    """0.3·length + 0.4·evidence + 0.3·personalisation, seed 004 section 7."""
+    long = "Descale the kettle with citric acid. " * 10
+    both = heuristic(
+        EvaluationRequest(
+            "q", draft(long + " aged 60"), "en", hits=hits(KETTLE, TOASTER), profile_summary="aged 60, male"
+        )
+    )
+    assert math.isclose(both.overall, 0.3 * 1 + 0.4 * 1 + 0.3 * 0.5)
+    none = heuristic(EvaluationRequest("q", draft(long), "en"))
+    assert math.isclose(none.overall, 0.3 * 1 + 0.4 * 0 + 0.3 * 0.5)
+    assert none.needs_retrieval
+    assert not both.verified
+    assert both.confidence < 0.5
+    assert "0.4·1.00" in both.reason
+
+
+def test_a_heuristic_judgement_supports_less() -> None:
+    judged = heuristic(EvaluationRequest("q", draft("Descale the kettle. " * 20), "en", hits=hits(KETTLE, TOASTER)))
+    assert support(judged) <= 0.5
