@@ -43,7 +43,8 @@ def phases(sources: Sequence[Document], batch: Cut, tokenizer: BilingualTokenize
     timed("tokenize", lambda: [tokenizer.tokens(text) for text in texts], characters, "characters")
     if embedder:
         timed("load the encoder", lambda: embedder.embed(["first"]))
-        timed("embed", lambda: embedder.embed(texts), len(texts), "passages")
+        known = [indexed_text(p) for _, cut in batch for p in cut if p.language in embedder.languages]
+        timed("embed", lambda: embedder.embed(known), len(known), "passages")
 
 
 def store_work(folder: Path, batch: Cut, queries: Sequence[str], embedder: MiniLM | None) -> None:
@@ -51,8 +52,12 @@ def store_work(folder: Path, batch: Cut, queries: Sequence[str], embedder: MiniL
     with EmbeddedStore.create(folder, BilingualTokenizer(), embedder) as store:
         timed("put", lambda: store.put(batch), passages, "passages")
         timed("commit", store.commit, passages, "passages")
-        for what in ("replace one document and commit", "replace it again"):
-            timed(what, lambda: (store.put(batch[:1]), store.commit()))
+
+        def replace_one() -> None:
+            store.put(batch[:1])
+            store.commit()
+
+        timed("replace one document and commit", replace_one)
         print(f"{'size on disk':34}{store.info().bytes / 1e6:10.1f} MB")
     started = time.perf_counter()
     with EmbeddedStore.open(folder, BilingualTokenizer(), embedder) as store:

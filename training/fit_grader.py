@@ -8,6 +8,7 @@ topic. Each set weighs the same, however many rows it has.
 
 import argparse
 import json
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from training.grader_rows import CachedEmbedder, Rows, column, extract, on_their
 from training.labelled import MEASURED_ON, TRAINED_ON
 
 SIZES = (1, 3, 8)
+KOREAN = ("belebele_ko", "korquad")
 RIDGE = 1.0
 PER_SET = 2_000.0
 LOWER_RISK, UPPER_SHARE = 0.10, 0.80
@@ -71,6 +73,12 @@ class Fitted:
     def calibrated(self, scores: Array) -> Array:
         """Probabilities."""
         return np.interp(scores, *self.curve)
+
+    def recalibrated(self, y: Array, weight: Array, mask: NDArray[np.bool_]) -> "Fitted":
+        """The same weights with a curve of their own for some of the rows."""
+        other = copy(self)
+        other.curve = isotonic(self.held_out[mask], y[mask], weight[mask])
+        return other
 
     def stored(self) -> dict[str, Any]:
         """The JSON form of a scorer."""
@@ -148,11 +156,11 @@ def measure(rows: Rows, scores: Array, fitted: Fitted) -> dict[str, Any]:
     return found
 
 
-def measure_sets(sets: Sets, p: Array, lower: float, upper: float) -> dict[str, Any]:
+def measure_sets(sets: Sets, p: Array, among: NDArray[np.bool_], lower: float, upper: float) -> dict[str, Any]:
     """Figures of sets of eight: AUC, calibration error, and [correct, ambiguous, incorrect] by what the set holds."""
-    whole = sets.size == max(SIZES)
+    whole = among & (sets.size == max(SIZES))
     found: dict[str, Any] = {}
-    for name in ("all", *np.unique(sets.dataset).tolist()):
+    for name in ("all", *np.unique(sets.dataset[whole]).tolist()):
         mask = whole & ((sets.dataset == name) | (name == "all"))
         found[name] = {
             "auc": round(auc(p[mask], sets.y[mask]), 3),
@@ -204,26 +212,36 @@ def main() -> None:
     trained, measured = load(arguments.data, arguments.cache, arguments.limit)
     report: dict[str, Any] = {}
     stored: dict[str, Any] = {}
-    judged: list[tuple[Sets, Array]] = []
-    for name, names, set_names in (("lexical", LEXICAL, SETS_LEXICAL), ("semantic", SEMANTIC, SET_SIGNALS)):
+    judged: list[tuple[str, Sets, Array, NDArray[np.bool_]]] = []
+    for name in ("lexical", "korean", "semantic"):
+        names, set_names = (SEMANTIC, SET_SIGNALS) if name == "semantic" else (LEXICAL, SETS_LEXICAL)
         usable = [column(part, "cosine") != 0 if name == "semantic" else part.y >= 0 for part in (trained, measured)]
         train, test = trained.only(usable[0]), measured.only(usable[1])
-        fitted = fit_passages(train, names)
-        for view, rows in (("in their set", joined([train, test])), ("alone", on_their_own(joined([train, test])))):
-            scores = fitted.score_held_out(pick(rows, names), rows.fold)
-            report[f"{name}, {view}"] = measure(rows, scores, fitted)
+        fitted, rows = fit_passages(train, names), joined([train, test])
+        if name == "korean":
+            both = joined([train, on_their_own(train)])
+            is_korean = np.isin(both.dataset, KOREAN)
+            fitted = fitted.recalibrated(both.y.astype(float), equal_sets(both.dataset), is_korean)
+        rows = rows.only(np.isin(rows.dataset, KOREAN) == (name == "korean"))
+        for view, viewed in (("in their set", rows), ("alone", on_their_own(rows))):
+            scores = fitted.score_held_out(pick(viewed, names), viewed.fold)
+            report[f"{name}, {view}"] = measure(viewed, scores, fitted)
         sets = Sets(train.only(train.dataset != "clapnq"), fitted, set_names)
         sufficiency = Fitted(sets.x, sets.y, sets.fold, equal_sets(sets.dataset), set_names)
+        mask = np.isin(sets.dataset, KOREAN) == (name == "korean")
+        if name == "korean":
+            sufficiency = sufficiency.recalibrated(sets.y, equal_sets(sets.dataset), mask)
         stored[name] = {"passage": fitted.stored(), "sufficiency": sufficiency.stored()}
-        judged.append((sets, sufficiency.calibrated(sufficiency.held_out)))
+        judged.append((name, sets, sufficiency.calibrated(sufficiency.held_out), mask))
     y, dataset, size = (
-        np.concatenate([getattr(sets, name) for sets, _ in judged]) for name in ("y", "dataset", "size")
+        np.concatenate([getattr(sets, column_name)[mask] for _, sets, _, mask in judged])
+        for column_name in ("y", "dataset", "size")
     )
-    p = np.concatenate([p for _, p in judged])
+    p = np.concatenate([chance[mask] for _, _, chance, mask in judged])
     whole = size == max(SIZES)
     lower, upper = thresholds(p[whole], y[whole], equal_sets(dataset[whole]))
-    for name, (sets, chance) in zip(("lexical", "semantic"), judged, strict=True):
-        report[f"{name}, sufficiency"] = measure_sets(sets, chance, lower, upper)
+    for name, sets, chance, mask in judged:
+        report[f"{name}, sufficiency"] = measure_sets(sets, chance, mask, lower, upper)
     model = {
         "about": "the offline grader; see training/fit_grader.py",
         "trained_on": sorted(str(name) for name in np.unique(trained.dataset)),

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from selfright.domain.passages import Passage
 from selfright.domain.ports import TermStatistics, Tokenizer
@@ -57,7 +58,7 @@ class Corpus:
     @classmethod
     def load(cls, path: Path, tokenizer: Tokenizer) -> "Corpus":
         """Reads ``corpus.jsonl``."""
-        rows = list(_rows(path))
+        rows = list(read_rows(path))
         passages = {row["_id"]: passage(row["_id"], row.get("title", ""), row["text"]) for row in rows}
         index = Index(tokenizer.tokens(f"{p.title}\n{p.text}") for p in passages.values())
         return cls(passages, index, list(passages), tokenizer)
@@ -72,7 +73,8 @@ def passage(name: str, title: str, text: str) -> Passage:
     return Passage(name, name, title, text, 0, len(text), language=language_of(text))
 
 
-def _rows(path: Path) -> Iterator[dict]:  # type: ignore[type-arg]
+def read_rows(path: Path) -> Iterator[dict[str, Any]]:
+    """The rows of a JSONL file."""
     with path.open(encoding="utf-8") as lines:
         yield from map(json.loads, lines)
 
@@ -109,7 +111,9 @@ def _cases(
 def _beir(name: str, folder: Path, tokenizer: Tokenizer, limit: int) -> Iterator[Case]:
     corpus = Corpus.load(folder / "corpus.jsonl", tokenizer)
     relevant = _qrels(folder / "dev" / "qrels.tsv")
-    queries = [(row["_id"], row["text"]) for row in _rows(folder / "dev" / "queries.jsonl") if row["_id"] in relevant]
+    queries = [
+        (row["_id"], row["text"]) for row in read_rows(folder / "dev" / "queries.jsonl") if row["_id"] in relevant
+    ]
     questions = [(query, text, min(relevant[query])) for query, text in queries[:limit]]
     yield from _cases(name, corpus, questions, relevant)
 
@@ -117,7 +121,7 @@ def _beir(name: str, folder: Path, tokenizer: Tokenizer, limit: int) -> Iterator
 def squad2(data: Path, tokenizer: Tokenizer, limit: int) -> Iterator[Case]:
     """Answerable and unanswerable questions, grouped by article; the own paragraph has kind ``own``."""
     corpus = Corpus.load(data / "squad2" / "corpus.jsonl", tokenizer)
-    rows = list(_rows(data / "squad2" / "dev" / "abstain.jsonl"))[:limit]
+    rows = list(read_rows(data / "squad2" / "dev" / "abstain.jsonl"))[:limit]
     for row in rows:
         answers = {answer.lower() for answer in row["answers"]}
         own = Candidate(corpus.passages[row["doc_id"]], int(row["answerable"]), "own")
@@ -134,7 +138,7 @@ def covidqa(data: Path, tokenizer: Tokenizer, limit: int) -> Iterator[Case]:
     """Questions on whole articles cut into chunks; a chunk that holds the answer's words elsewhere is left out."""
     corpus = Corpus.load(data / "covidqa" / "corpus.jsonl", tokenizer)
     relevant = _qrels(data / "covidqa" / "dev" / "qrels.tsv")
-    rows = [row for row in _rows(data / "covidqa" / "dev" / "qa.jsonl") if row["id"] in relevant][:limit]
+    rows = [row for row in read_rows(data / "covidqa" / "dev" / "qa.jsonl") if row["id"] in relevant][:limit]
     answers = {row["id"]: row["answer"].lower() for row in rows}
 
     def is_doubtful(query: str, candidate: Passage) -> bool:
@@ -148,7 +152,7 @@ def medquad(data: Path, tokenizer: Tokenizer, limit: int) -> Iterator[Case]:
     folder = data / "medquad_liveqa"
     corpus = Corpus.load(folder / "corpus.jsonl", tokenizer)
     relevant = _qrels(folder / "dev" / "qrels.tsv")
-    rows = [row for row in _rows(folder / "dev" / "template_meta.jsonl") if row["_id"] in relevant][:limit]
+    rows = [row for row in read_rows(folder / "dev" / "template_meta.jsonl") if row["_id"] in relevant][:limit]
     yield from _cases("medquad", corpus, [(r["_id"], r["text"], r["focus"]) for r in rows], relevant)
 
 
@@ -169,7 +173,7 @@ def korquad(data: Path, tokenizer: Tokenizer, limit: int) -> Iterator[Case]:
 
 def covidqa_pairs(data: Path, tokenizer: Tokenizer, limit: int) -> Iterator[Case]:
     """The pairs that come with covidqa, in the folds of ``covidqa``."""
-    documents = {row["id"]: row["doc_id"] for row in _rows(data / "covidqa" / "dev" / "qa.jsonl")}
+    documents = {row["id"]: row["doc_id"] for row in read_rows(data / "covidqa" / "dev" / "qa.jsonl")}
     for case in _listed_pairs("covidqa_pairs", data / "covidqa", tokenizer, limit):
         yield replace(case, group=f"covidqa/{documents[case.id]}")
 
@@ -185,7 +189,7 @@ def liveqa(data: Path, tokenizer: Tokenizer, limit: int) -> Iterator[Case]:
     folder = data / "medquad_liveqa"
     corpus = Corpus.load(folder / "corpus.jsonl", tokenizer)
     pairs = defaultdict(list)
-    for row in _rows(folder / "dev" / "liveqa_grader_pairs.jsonl"):
+    for row in read_rows(folder / "dev" / "liveqa_grader_pairs.jsonl"):
         if not row["label_conflict"]:
             pairs[row["query_summary"]].append(Candidate(corpus.passages[row["doc_id"]], row["label"], row["neg_type"]))
     for query in list(pairs)[:limit]:
@@ -195,9 +199,9 @@ def liveqa(data: Path, tokenizer: Tokenizer, limit: int) -> Iterator[Case]:
 def _listed_pairs(name: str, folder: Path, tokenizer: Tokenizer, limit: int) -> Iterator[Case]:
     corpus = Corpus.load(folder / "corpus.jsonl", tokenizer)
     pairs = defaultdict(list)
-    for row in _rows(folder / "dev" / "grader_pairs.jsonl"):
+    for row in read_rows(folder / "dev" / "grader_pairs.jsonl"):
         pairs[row["query_id"]].append(Candidate(corpus.passages[row["doc_id"]], row["label"], row["neg_type"]))
-    texts = {row["_id"]: row["text"] for row in _rows(folder / "dev" / "queries.jsonl")}
+    texts = {row["_id"]: row["text"] for row in read_rows(folder / "dev" / "queries.jsonl")}
     for query in list(pairs)[:limit]:
         yield Case(name, query, texts[query], f"{name}/{query}", tuple(pairs[query]), corpus.index.statistics)
 
@@ -215,14 +219,14 @@ def belebele_en(data: Path, tokenizer: Tokenizer, limit: int) -> Iterator[Case]:
 def belebele_cross(data: Path, tokenizer: Tokenizer, limit: int) -> Iterator[Case]:
     """Korean questions on English passages: the right one, and those BM25 brings for the English question."""
     folder = data / "belebele_ko_en"
-    korean = {row["_id"]: row["text"] for row in _rows(folder / "ko" / "dev" / "queries.jsonl")}
+    korean = {row["_id"]: row["text"] for row in read_rows(folder / "ko" / "dev" / "queries.jsonl")}
     for case in _beir("belebele_cross", folder / "en", tokenizer, limit):
         yield Case(case.dataset, case.id, korean[case.id], case.group, case.candidates, case.statistics)
 
 
 def clapnq(data: Path, tokenizer: Tokenizer, limit: int) -> Iterator[Case]:
     """One passage per question, half of them from the right article but without an answer."""
-    rows = list(_rows(data / "clapnq" / "dev" / "abstain.jsonl"))
+    rows = list(read_rows(data / "clapnq" / "dev" / "abstain.jsonl"))
     passages = [passage(r["id"], r["passages"][0]["title"], r["passages"][0]["text"]) for r in rows]
     statistics: Statistics = Index(tokenizer.tokens(f"{p.title}\n{p.text}") for p in passages).statistics
     for row, only in list(zip(rows, passages, strict=True))[:limit]:
@@ -235,7 +239,7 @@ def mtrag(data: Path, tokenizer: Tokenizer, limit: int) -> Iterator[Case]:
     corpus = Corpus.load(data / "mtrag" / "corpus.jsonl", tokenizer)
     relevant = _qrels(data / "mtrag" / "dev" / "qrels.tsv")
     questions = []
-    for row in _rows(data / "mtrag" / "dev" / "queries.jsonl"):
+    for row in read_rows(data / "mtrag" / "dev" / "queries.jsonl"):
         meta = row.get("metadata", {})
         text = meta.get("rewrite") or (row["text"] if not meta.get("history_user_turns") else "")
         if text and row["_id"] in relevant:

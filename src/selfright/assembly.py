@@ -73,9 +73,12 @@ class Engine:
         return self._opened()
 
     def add(self, paths: Sequence[Path], collection: str, progress: "Progress | None") -> "Report":
-        """Reads, splits and indexes files; the index is made when there is none."""
+        """Reads, splits and indexes files; the index is made when there is none and something to read."""
+        from selfright.ingest.discover import discover
         from selfright.ingest.pipeline import ingest
+        from selfright.ingest.reading import SUFFIXES
 
+        discover(paths, SUFFIXES)
         store = self._opened(create=True)
         return ingest(paths, writer=store, library=store, collection=collection, progress=progress)
 

@@ -4,16 +4,20 @@ import json
 import sqlite3
 import uuid
 from collections.abc import Iterator, Sequence
-from dataclasses import astuple, dataclass, fields
+from contextlib import closing
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from selfright.domain.errors import IndexDamaged, IndexNotFound, NotAnIndex
+from selfright.domain.errors import IndexNotFound, NotAnIndex
 from selfright.domain.passages import Document, DocumentInfo, Passage
 from selfright.retrieval.connections import Connections, transaction
+from selfright.retrieval.files import sync_folder
 from selfright.retrieval.schema import APPLICATION_ID, FORMAT_VERSION, TABLES, IndexMeta, check_format
 
 FILE_NAME = "catalogue.sqlite"
+LOCK_NAME = "writer.lock"
+_UNFINISHED = ".new"
 _BATCH = 500  # rows read at a time
 
 
@@ -44,11 +48,6 @@ class Catalogue:
         self.connections = Connections(folder / FILE_NAME)
         try:
             self.meta = self._read_meta()
-        except sqlite3.DatabaseError as error:
-            self.connections.close()
-            raise IndexDamaged(
-                f"{folder / FILE_NAME} cannot be read ({error}); restore it from a backup, or index the documents anew"
-            ) from error
         except BaseException:
             self.connections.close()
             raise
@@ -56,21 +55,22 @@ class Catalogue:
     @classmethod
     def create(cls, folder: Path, tokenizer: str, embedder: str, dimension: int) -> "Catalogue":
         """A new, empty catalogue; the folder must be empty or not exist, else ``NotAnIndex``."""
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        if folder.exists() and (not folder.is_dir() or any(map(_is_content, folder.iterdir()))):
             raise NotAnIndex(f"cannot make an index at {folder}: expected an empty or new folder, but it has content")
         folder.mkdir(parents=True, exist_ok=True)
-        meta = IndexMeta(uuid.uuid4().hex, tokenizer, embedder, dimension)
         # Under another name until it is whole, so that a crash leaves no half-made index.
-        unfinished = folder / f"{FILE_NAME}.new"
-        connection = sqlite3.connect(unfinished)
-        connection.executescript(TABLES)
-        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        connection.execute(f"PRAGMA user_version = {FORMAT_VERSION}")
-        rows = [(field.name, str(value)) for field, value in zip(fields(meta), astuple(meta), strict=True)]
-        connection.executemany("INSERT INTO meta VALUES (?, ?)", rows)
-        connection.commit()
-        connection.close()
+        unfinished = folder / f"{FILE_NAME}{_UNFINISHED}"
+        unfinished.unlink(missing_ok=True)
+        with closing(sqlite3.connect(unfinished)) as connection:
+            connection.executescript(TABLES)
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {FORMAT_VERSION}")
+            meta = asdict(IndexMeta(uuid.uuid4().hex, tokenizer, embedder, dimension))
+            connection.executemany("INSERT INTO meta VALUES (?, ?)", [(name, str(meta[name])) for name in meta])
+            connection.commit()
+            connection.execute("PRAGMA journal_mode = WAL")
         unfinished.replace(folder / FILE_NAME)
+        sync_folder(folder)
         return cls(folder)
 
     def close(self) -> None:
@@ -182,7 +182,7 @@ class Catalogue:
 
     def _read_meta(self) -> IndexMeta:
         where = self.folder
-        if not where.exists() or (where.is_dir() and not any(where.iterdir())):
+        if not where.exists() or (where.is_dir() and not any(map(_is_content, where.iterdir()))):
             raise IndexNotFound(
                 f"there is no index at {where}; make one with: selfright index add PATH --index {where}"
             )
@@ -202,3 +202,8 @@ class Catalogue:
     def _all(self, query: str, parameters: Sequence[object] = ()) -> list[Any]:
         with self.connections.reading() as connection:
             return connection.execute(query, tuple(parameters)).fetchall()
+
+
+def _is_content(path: Path) -> bool:
+    """Whether a file means that a folder is in use; what a crash while making an index may leave does not."""
+    return path.name != LOCK_NAME and not path.name.startswith(f"{FILE_NAME}{_UNFINISHED}")

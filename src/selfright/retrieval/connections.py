@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from selfright.domain.errors import IndexDamaged, InputError, StoreError
+
 _IDLE = 8
 _BUSY_SECONDS = 30.0
 
@@ -14,7 +16,8 @@ class Connections:
     """Opens and keeps the connections of the database ``path``; close it when done."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self.path = path
+        self._closed = False
         self._idle: queue.LifoQueue[sqlite3.Connection] = queue.LifoQueue(_IDLE)
         self._writer: sqlite3.Connection | None = None
 
@@ -27,12 +30,10 @@ class Connections:
             connection = self._connect()
             connection.execute("PRAGMA query_only = ON")
         try:
-            yield connection
+            with explained(self.path):
+                yield connection
         finally:
-            try:
-                self._idle.put_nowait(connection)
-            except queue.Full:
-                connection.close()
+            self._give_back(connection)
 
     @property
     def writer(self) -> sqlite3.Connection:
@@ -45,6 +46,7 @@ class Connections:
 
     def close(self) -> None:
         """Closes all idle connections and the writer's, dropping what it had not committed."""
+        self._closed = True
         if self._writer is not None:
             self._writer.close()
             self._writer = None
@@ -52,9 +54,30 @@ class Connections:
             self._idle.get_nowait().close()
 
     def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-        connection.execute("PRAGMA journal_mode = WAL")
-        return connection
+        return sqlite3.connect(self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+
+    def _give_back(self, connection: sqlite3.Connection) -> None:
+        try:
+            if self._closed:
+                raise queue.Full
+            self._idle.put_nowait(connection)
+        except queue.Full:
+            connection.close()
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Turns what SQLite says of the file ``path`` into the errors of this package."""
+    try:
+        yield
+    except sqlite3.IntegrityError as error:
+        raise InputError(f"documents and passages need ids of their own, but some are shared ({error})") from error
+    except sqlite3.OperationalError as error:
+        raise StoreError(f"{path} could not be used ({error}); see to that, then try again") from error
+    except sqlite3.DatabaseError as error:
+        raise IndexDamaged(
+            f"{path} cannot be read ({error}); restore it from a backup, or index the documents anew in another folder"
+        ) from error
 
 
 @contextmanager

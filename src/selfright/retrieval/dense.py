@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from selfright.domain.errors import IndexDamaged
+from selfright.domain.errors import IndexDamaged, StoreError
 from selfright.retrieval.catalogue import Catalogue, Entry
 from selfright.retrieval.files import checksum, sync_file
 from selfright.retrieval.lexical import Scored
@@ -89,8 +89,14 @@ class DenseIndex:
     def _write(self, index: Any, sequence: int, entries: Iterable[Entry]) -> None:
         _add(index, entries, self._dimension)
         path = self._file.next_name("vectors", self.state)
-        _faiss().write_index(index, str(path))
-        sync_file(path)
+        try:
+            _faiss().write_index(index, str(path))
+            sync_file(path)
+        except (OSError, RuntimeError) as error:
+            raise StoreError(
+                f"the dense index could not be written to {path} ({error}); "
+                "the documents are safe, and it is brought up to date when the index is opened again"
+            ) from error
         state = State(self._file.identity, sequence, path.name, passages=index.ntotal, checksum=checksum(path))
         self._file.write(state)
         self._snapshot = _Snapshot(state, index)

@@ -46,6 +46,18 @@ def read_json(path: Path) -> dict[str, Any] | None:
     return content if isinstance(content, dict) else None
 
 
+def folder_bytes(folder: Path) -> int:
+    """Size of all files under ``folder``, some of which may vanish meanwhile."""
+    total = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += os.stat(os.path.join(place, name)).st_size
+            except FileNotFoundError:
+                continue
+    return total
+
+
 def checksum(path: Path) -> int:
     """CRC-32 of a file: enough to notice damage, not an attack."""
     value = 0

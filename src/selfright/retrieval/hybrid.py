@@ -82,7 +82,7 @@ class HybridSearch:
         self, query: str, k: int, bm25: Scored, dense: Scored, vector: "NDArray[np.float32] | None"
     ) -> Retrieval:
         ids = self._indexes.catalogue.ids([key for key, _ in (*bm25, *dense)])
-        keys = {passage_id: key for key, passage_id in ids.items()}
+        keys = {passage_id: key for key, passage_id in sorted(ids.items())}  # the newest, while one is being replaced
         depth = max(DEPTH, k)
         lexical_places, dense_places = _ranked(bm25, ids, depth), _ranked(dense, ids, depth)
         best = self._fusion.fuse(query, list(lexical_places.items()), list(dense_places.items()))[:k]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from selfright.domain.passages import Document, Passage
 from selfright.retrieval.catalogue import Catalogue
-from selfright.retrieval.connections import transaction
+from selfright.retrieval.connections import explained, transaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +36,11 @@ class Ledger:
         """A part of the open transaction (which it begins where needed) that happens wholly or not at all."""
         writer = self._connections.writer
         first = not self.pending
-        writer.execute("BEGIN IMMEDIATE" if first else "SAVEPOINT step")
+        with explained(self._connections.path):
+            writer.execute("BEGIN IMMEDIATE" if first else "SAVEPOINT step")
         try:
-            yield
+            with explained(self._connections.path):
+                yield
         except BaseException:
             writer.execute("ROLLBACK" if first else "ROLLBACK TO step")
             raise
@@ -86,12 +88,13 @@ class Ledger:
     def commit(self) -> None:
         """Makes the open transaction lasting."""
         if self.pending:
-            self._connections.writer.execute("COMMIT")
+            with explained(self._connections.path):
+                self._connections.writer.execute("COMMIT")
 
     def forget(self, sequence: int) -> None:
         """Erases removed passages and the log up to ``sequence``, once every search index has followed that far."""
         writer = self._connections.writer
-        with transaction(writer, "IMMEDIATE"):
+        with explained(self._connections.path), transaction(writer, "IMMEDIATE"):
             writer.execute(
                 "DELETE FROM passages WHERE removed AND key IN "
                 "(SELECT passage FROM changes WHERE action = 'remove' AND sequence <= ?)",

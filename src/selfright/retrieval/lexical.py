@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from selfright.domain.errors import IndexDamaged
+from selfright.domain.errors import IndexDamaged, StoreError
 from selfright.retrieval.catalogue import Catalogue, Entry
 from selfright.retrieval.projection import State, StateFile
 
@@ -96,14 +96,13 @@ class LexicalIndex:
         return self._snapshot is not None and self._snapshot.searcher.num_docs == catalogue.passage_count()
 
     def _write(self, index: Any, state: State, delete: Sequence[int], entries: Iterable[Entry]) -> None:
-        writer = index.writer(_WRITER_BYTES, 1)
-        for key in delete:
-            writer.delete_documents_by_term("key", key)
-        for entry in entries:
-            writer.add_document(_document(entry, index.schema))
-        writer.commit()
-        writer.wait_merging_threads()
-        index.reload()
+        try:
+            _commit(index, delete, entries)
+        except ValueError as error:  # the only kind of error that tantivy raises
+            raise StoreError(
+                f"the lexical index in {self._file.folder} could not be written ({error}); "
+                "the documents are safe, and it is brought up to date when the index is opened again"
+            ) from error
         searcher = index.searcher()
         state = replace(state, passages=searcher.num_docs)
         self._file.write(state)
@@ -122,6 +121,17 @@ class LexicalIndex:
                 f"the lexical index in {self._file.folder} cannot be read; open the index anew to mend it"
             )
         return self._snapshot
+
+
+def _commit(index: Any, delete: Sequence[int], entries: Iterable[Entry]) -> None:
+    writer = index.writer(_WRITER_BYTES, 1)
+    for key in delete:
+        writer.delete_documents_by_term("key", key)
+    for entry in entries:
+        writer.add_document(_document(entry, index.schema))
+    writer.commit()
+    writer.wait_merging_threads()
+    index.reload()
 
 
 def _schema() -> Any:

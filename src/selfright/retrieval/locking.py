@@ -4,7 +4,7 @@ import os
 import sys
 from pathlib import Path
 
-from selfright.domain.errors import IndexBusy
+from selfright.domain.errors import IndexBusy, StoreError
 
 
 class WriterLock:
@@ -20,10 +20,18 @@ class WriterLock:
         return self._descriptor is not None
 
     def acquire(self) -> None:
-        """Takes the lock; raises ``IndexBusy``, which names the holder, when someone else has it."""
+        """Takes the lock; raises ``IndexBusy``, which names the holder, when someone else has it.
+
+        Raises ``StoreError`` when the folder cannot be written at all.
+        """
         if self.held:
             return
-        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise StoreError(
+                f"the index {self._path.parent} cannot be written ({error}); allow it, then try again"
+            ) from error
         if not _try_lock(descriptor):
             holder = os.read(descriptor, 100).decode("utf-8", "replace").strip() or "unknown"
             os.close(descriptor)

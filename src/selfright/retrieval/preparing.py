@@ -63,8 +63,14 @@ def embedder_languages(embedder: Embedder | None) -> tuple[Language, ...]:
     return tuple(getattr(embedder, "languages", ()))
 
 
-def check_passages(document: Document, passages: Sequence[Passage]) -> None:
-    """Raises ``InputError`` when a passage is not the part of the document that it says it is."""
+def check_input(document: Document, passages: Sequence[Passage]) -> None:
+    """Raises ``InputError`` for text that cannot be stored, and for a passage that is not a part of its document."""
+    try:
+        "".join((document.id, document.title, document.text, *document.metadata.values())).encode()
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"document '{document.id!a}' holds what is no text ({error.reason}); clean it first"
+        ) from error
     for passage in passages:
         if passage.document_id != document.id or passage.text != document.text[passage.start : passage.end]:
             raise InputError(

@@ -47,9 +47,13 @@ def _parse(text: str, file: SourceFile) -> "HtmlElement":
 
     parser = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True, no_network=True)
     try:
-        return html.document_fromstring(text.encode(), parser=parser)
+        root = html.document_fromstring(text.encode(), parser=parser)
     except (etree.LxmlError, ValueError) as error:
         raise file.refuse(f"no HTML that can be parsed ({error}); save the page again") from error
+    # The parser stops without a word at some depth; half a page must not pass for the whole.
+    if any(entry.type_name == "ERR_RESOURCE_LIMIT" for entry in parser.error_log):
+        raise file.refuse("its elements are nested too deeply; save the page again, or as text")
+    return root
 
 
 def _canonical(root: "HtmlElement") -> str | None:

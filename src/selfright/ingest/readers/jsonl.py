@@ -24,11 +24,9 @@ def _rows(handle: BinaryIO, limit: int) -> Iterator[Row]:
     number = 0
     while line := handle.readline(limit + 1):
         number += 1
-        if len(line) > limit:
-            ended = line.endswith(b"\n")
+        if len(line) > limit and not line.endswith(b"\n"):
             del line
-            if not ended:
-                _skip_rest(handle)
+            _skip_rest(handle)
             yield number, BadRow(f"longer than {limit:,} bytes; split it into several documents")
         elif number == 1 and line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             yield number, BadRow("the file is UTF-16, but JSON Lines are UTF-8; save it as UTF-8")

@@ -6,17 +6,18 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from selfright.domain.errors import IndexBusy
+from selfright.domain.errors import StoreError
 from selfright.domain.passages import Document, DocumentInfo, Passage, Retrieval, StoreInfo
 from selfright.domain.ports import Embedder, Tokenizer
-from selfright.retrieval.catalogue import Catalogue
+from selfright.retrieval.catalogue import LOCK_NAME, Catalogue
 from selfright.retrieval.dense import DenseIndex
+from selfright.retrieval.files import folder_bytes
 from selfright.retrieval.fusion import Fusion, LanguageAwareFusion
 from selfright.retrieval.hybrid import HybridSearch, Indexes
 from selfright.retrieval.ledger import Ledger
 from selfright.retrieval.lexical import LexicalIndex
 from selfright.retrieval.locking import WriterLock
-from selfright.retrieval.preparing import Preparer, check_passages, embedder_languages
+from selfright.retrieval.preparing import Preparer, check_input, embedder_languages
 from selfright.retrieval.projection import Projection, catch_up, is_current
 
 NO_EMBEDDER = "none"
@@ -36,7 +37,7 @@ class EmbeddedStore:
         self._catalogue = catalogue
         self._ledger = Ledger(catalogue)
         self._preparer = Preparer(tokenizer, embedder)
-        self._lock = WriterLock(folder / "writer.lock")
+        self._lock = WriterLock(folder / LOCK_NAME)
         self._writing = threading.RLock()
         dense = DenseIndex(folder / "dense", identity, embedder.dimension) if embedder else None
         self._indexes = Indexes(catalogue, tokenizer, LexicalIndex(folder / "lexical", identity), embedder, dense)
@@ -53,12 +54,9 @@ class EmbeddedStore:
         missing, damaged or behind is mended from the catalogue.
         """
         catalogue = Catalogue(Path(path))
-        try:
+        with _closed_on_error(catalogue):
             catalogue.meta.check(catalogue.folder, tokenizer.name, *_embedder_name(embedder))
             return cls(catalogue, tokenizer, embedder, fusion)
-        except BaseException:
-            catalogue.close()
-            raise
 
     @classmethod
     def create(
@@ -66,7 +64,8 @@ class EmbeddedStore:
     ) -> "EmbeddedStore":
         """A new, empty index; the folder must be empty or not exist, else ``NotAnIndex``."""
         catalogue = Catalogue.create(Path(path), tokenizer.name, *_embedder_name(embedder))
-        return cls(catalogue, tokenizer, embedder, fusion)
+        with _closed_on_error(catalogue):
+            return cls(catalogue, tokenizer, embedder, fusion)
 
     def close(self) -> None:
         """Closes all files; what was not committed is dropped."""
@@ -119,7 +118,7 @@ class EmbeddedStore:
             embedder=meta.embedder,
             dimension=meta.dimension,
             dense_kind=self._indexes.dense.kind if self._indexes.dense else "none",
-            bytes=sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()),
+            bytes=folder_bytes(folder),
         )
 
     # Writer
@@ -131,7 +130,7 @@ class EmbeddedStore:
         nothing of the batch is kept then.
         """
         for document, passages in batch:
-            check_passages(document, passages)
+            check_input(document, passages)
         with self._changing():
             every = [passage for _, passages in batch for passage in passages]
             prepared = iter(self._preparer.prepare(every, self._ledger.embeddings))
@@ -179,7 +178,7 @@ class EmbeddedStore:
             return
         try:
             self._lock.acquire()
-        except IndexBusy:
+        except StoreError:
             if any(projection.state is None for projection in self._projections()):
                 raise
             return
@@ -196,6 +195,15 @@ class EmbeddedStore:
 
     def _projections(self) -> list[Projection]:
         return [projection for projection in (self._indexes.lexical, self._indexes.dense) if projection is not None]
+
+
+@contextmanager
+def _closed_on_error(catalogue: Catalogue) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        catalogue.close()
+        raise
 
 
 def _embedder_name(embedder: Embedder | None) -> tuple[str, int]:

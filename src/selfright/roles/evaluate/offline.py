@@ -63,7 +63,7 @@ class LocalEvaluator:
         embedder = self._embedder if language == "en" else None
         facts = [claim_facts(text, evidence, self._analyzer, embedder) for text in _claims(request.draft)]
         parts = part_facts(request.question, request.draft, evidence, self._analyzer)
-        scores = score_answer(facts, parts, request.query_class)
+        scores = score_answer(facts, parts, request.query_class, _believed(request))
         same = language_of(request.question) == language
         quality = label_answer(scores, facts, parts, has_evidence=bool(evidence), same_language=same)
         missing, advice = self._lacking(request, evidence, facts, parts, quality, language)
@@ -99,6 +99,13 @@ class LocalEvaluator:
         elif weak := [fact.text for fact in facts if claim_support(fact) < UNSUPPORTED]:
             advice.append(suggestion(language, "support", weak))
         return [*points, *words], advice
+
+
+def _believed(request: EvaluationRequest) -> float:
+    """The best score among the strips that the draft cites; 1 when that is not known."""
+    cited = {citation.passage_id for citation in request.draft.citations}
+    scores = [strip.score for strip in request.strips if strip.passage.id in cited]
+    return min(1.0, max(0.0, max(scores, default=1.0)))
 
 
 def _claims(draft: Draft) -> list[str]:

@@ -14,7 +14,6 @@ from typing import Any
 
 from selfright.roles.scoring import Scorer, read_scorer
 
-
 SET_SIGNALS = (
     "best_logit",  # log-odds of the most probable passage
     "any",  # chance that one of the three most probable helps, were they independent
@@ -47,13 +46,15 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class GraderModel:
-    """``lexical`` reads words only; ``semantic`` also cosines of the encoder named ``embedder``.
+    """``lexical`` reads words only, ``korean`` too but is calibrated where both sides are Korean; ``semantic`` also
+    reads cosines of the encoder named ``embedder``.
 
     A set whose sufficiency is below ``lower`` is incorrect, from ``upper`` on it is correct.
     """
 
     embedder: str
     lexical: Variant
+    korean: Variant
     semantic: Variant
     lower: float
     upper: float
@@ -61,12 +62,13 @@ class GraderModel:
 
 def read_model(stored: Mapping[str, Any]) -> GraderModel:
     """A model from its JSON form."""
-    lexical, semantic = (
+    lexical, korean, semantic = (
         Variant(read_scorer(stored[name]["passage"]), read_scorer(stored[name]["sufficiency"]))
-        for name in ("lexical", "semantic")
+        for name in ("lexical", "korean", "semantic")
     )
     thresholds = stored["thresholds"]
-    return GraderModel(stored["embedder"], lexical, semantic, float(thresholds["lower"]), float(thresholds["upper"]))
+    lower, upper = float(thresholds["lower"]), float(thresholds["upper"])
+    return GraderModel(stored["embedder"], lexical, korean, semantic, lower, upper)
 
 
 @cache

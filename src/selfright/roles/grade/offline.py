@@ -10,7 +10,7 @@ from selfright.domain.passages import Hit
 from selfright.domain.ports import Embedder
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.grade.features import Asked, Read, features
-from selfright.roles.grade.model import GraderModel, set_signals, shipped_model
+from selfright.roles.grade.model import GraderModel, Variant, set_signals, shipped_model
 
 SENTENCES = 2
 _LONGEST_EMBEDDED = 2_000
@@ -46,13 +46,18 @@ class OfflineGrader:
         reads = [Read.of(asked, hit.passage) for hit in graded]
         cosines = self._cosines(asked, graded, reads)
         rows = features(asked, reads, cosines)
-        variants = [self._model.semantic if pair else self._model.lexical for pair in cosines]
+        variants = [self._variant(asked, hit, bool(pair)) for hit, pair in zip(graded, cosines, strict=True)]
         probabilities = [v.passage.probability(row) for v, row in zip(variants, rows, strict=True)]
-        of_set = self._model.semantic if all(cosines) else self._model.lexical
+        of_set = variants[0] if len(set(map(id, variants))) == 1 else self._model.lexical
         _require_numbers(probabilities)
         sufficiency = of_set.sufficiency.probability(set_signals(probabilities, rows))
         grades = tuple(Grade(hit.passage.id, p) for hit, p in zip(graded, probabilities, strict=True))
         return Grading(self._verdict(sufficiency), sufficiency, grades, _reason(probabilities))
+
+    def _variant(self, asked: Asked, hit: Hit, has_cosines: bool) -> Variant:
+        if has_cosines:
+            return self._model.semantic
+        return self._model.korean if asked.korean and hit.passage.language == "ko" else self._model.lexical
 
     def _verdict(self, sufficiency: float) -> Verdict:
         if sufficiency < self._model.lower:

@@ -1,0 +1,106 @@
+"""Plain facts of text: language, blocks, sentences, and that they stay linear on hostile text."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from selfright.domain.text import blocks, has_hangul, language_of, sentence_spans
+
+
+def sentences(text: str) -> list[str]:
+    return [text[start:end] for start, end in sentence_spans(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("The valve opens.", "en"),
+        ("밸브가 열립니다.", "ko"),
+        ("HbA1c 검사 결과를 설명해 주세요.", "ko"),
+        ("The word 밸브 means valve in Korean, and this goes on in English for a while.", "en"),
+        ("`configure_everything_in_english(please)` 를 쓰세요", "ko"),
+        ("\u1112\u1161\u11ab글 문서", "ko"),
+        ("123", "en"),
+        ("", "en"),
+    ],
+)
+def test_language(text: str, language: str) -> None:
+    assert language_of(text) == language
+    assert has_hangul(text) == any("\u1100" <= character <= "\ud7a3" for character in text)
+
+
+def test_blocks_know_their_kind() -> None:
+    text = "# Top\nText one\nText two\n\n- item\n  more\n- item\n| a |\n| b |\n```py\n# no heading\n\nx = 1\n```\nEnd"
+    kinds = [(block.kind, text[block.start : block.end].split("\n")[0]) for block in blocks(text)]
+    assert kinds == [
+        ("heading", "# Top"),
+        ("paragraph", "Text one"),
+        ("list", "- item"),
+        ("table", "| a |"),
+        ("code", "```py"),
+        ("paragraph", "End"),
+    ]
+
+
+def test_code_within_one_line_opens_no_fence() -> None:
+    text = "```valve open``` does it.\n\n# Next\n\nMore."
+    assert [block.kind for block in blocks(text)] == ["paragraph", "heading", "paragraph"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("It opens. It closes! Why?", ["It opens.", "It closes!", "Why?"]),
+        (
+            "Dr. Kim took 3.5 mg, e.g. at 2 p.m. daily. Then more.",
+            ["Dr. Kim took 3.5 mg, e.g. at 2 p.m. daily.", "Then more."],
+        ),
+        ("밸브가 열립니다. 닫힙니다.", ["밸브가 열립니다.", "닫힙니다."]),
+        ("开了。关了。", ["开了。", "关了。"]),
+        ("“It opens.” She left...  Then", ["“It opens.”", "She left...", "Then"]),
+        ("1. Open it. Close it.\n2. Done", ["1. Open it.", "Close it.", "2. Done"]),
+        ("  12. Twelve", ["12. Twelve"]),
+        ("In 1999. Then", ["In 1999.", "Then"]),
+    ],
+)
+def test_sentences(text: str, expected: list[str]) -> None:
+    assert sentences(text) == expected
+
+
+@given(st.text(st.sampled_from("ab가나. !?…。\n\t|#-`1)(\"'”\u2028"), max_size=200))
+def test_spans_are_exact_ordered_and_cover_the_text(text: str) -> None:
+    covered = 0
+    for start, end in sentence_spans(text):
+        assert start < end
+        assert not text[covered:start].strip()
+        assert text[start:end] == text[start:end].strip()
+        covered = end
+    assert not text[covered:].strip()
+
+
+@given(st.text(st.sampled_from("ab가. \n|#-`"), max_size=80), st.text(st.sampled_from("ab가. \n"), max_size=40))
+def test_a_part_is_read_as_if_it_stood_alone(before: str, part: str) -> None:
+    text = f"{before}\n{part}"
+    start = len(before) + 1
+    inside = [(a - start, b - start) for a, b in sentence_spans(text, start, len(text))]
+    assert inside == list(sentence_spans(part))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It opens. " * 100_000,
+        "." * 1_000_000 + "x",
+        ".'" * 500_000 + "x",
+        "| " * 500_000,
+        "1. " * 300_000,
+        "`" * 1_000_000,
+    ],
+    ids=["one line", "dots", "quotes", "bars", "numbers", "ticks"],
+)
+def test_a_megabyte_takes_no_time(text: str) -> None:
+    started = time.process_time()
+    assert sum(1 for _ in sentence_spans(text))
+    assert time.process_time() - started < 3

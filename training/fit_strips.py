@@ -1,0 +1,213 @@
+"""Fits ``roles/strips.json``: which strips of a passage are kept.
+
+    python -m training.fit_strips --data DIR --out src/selfright/roles/strips.json [--cache DIR]
+
+A strip counts as helpful when it holds at least half of an answer span. Trained on squad2 and covidqa, measured on korquad
+too. Figures are held out: five folds, split by article or document.
+"""
+
+import argparse
+import json
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from selfright.domain.passages import Passage
+from selfright.domain.ports import TermStatistics, Tokenizer
+from selfright.roles.analysis import TextAnalyzer
+from selfright.roles.decompose import strip_spans
+from selfright.roles.grade.features import Asked
+from selfright.roles.strip_signals import SIGNALS, strip_signals
+from training.fitting import Array, auc, isotonic, logistic
+from training.grader_rows import CachedEmbedder
+from training.labelled import Corpus, read_rows
+
+LEXICAL = tuple(name for name in SIGNALS if "cosine" not in name)
+RIDGE = 1.0
+KEPT_SHARE = 0.97
+FLOOR_SHARE = 0.01
+IRRELEVANT = 0.03
+TRAINED_ON = ("squad2", "covidqa")
+
+
+@dataclass(frozen=True)
+class Item:
+    """A question, a passage that answers it, and where in the passage's text."""
+
+    dataset: str
+    question: str
+    passage: Passage
+    answers: tuple[tuple[int, int], ...]
+    group: str
+    statistics: TermStatistics
+
+
+def items(data: Path, tokenizer: Tokenizer) -> Iterator[Item]:
+    """Answerable questions of the three sets."""
+    corpus = Corpus.load(data / "squad2" / "corpus.jsonl", tokenizer)
+    for row in read_rows(data / "squad2" / "dev" / "abstain.jsonl"):
+        if row["answerable"]:
+            at = corpus.passages[row["doc_id"]]
+            spans = tuple(span for answer in sorted(set(row["answers"])) for span in occurrences(at.text, answer))
+            yield Item("squad2", row["question"], at, spans, row["article"], corpus.index.statistics)
+    corpus = Corpus.load(data / "covidqa" / "corpus.jsonl", tokenizer)
+    starts = {row["_id"]: row["metadata"]["start"] for row in read_rows(data / "covidqa" / "corpus.jsonl")}
+    for row in read_rows(data / "covidqa" / "dev" / "qa.jsonl"):
+        at = corpus.passages[row["chunk_ids"][0]]
+        start = row["answer_start"] - starts[at.id]
+        span = (max(0, start), min(len(at.text), start + len(row["answer"])))
+        yield Item("covidqa", row["question"], at, (span,), row["doc_id"], corpus.index.statistics)
+    corpus = Corpus.load(data / "korquad" / "corpus.jsonl", tokenizer)
+    for row in list(read_rows(data / "korquad" / "dev" / "qa.jsonl"))[:800]:
+        at = corpus.passages[row["doc_id"]]
+        spans = tuple(occurrences(at.text, row["answers"][0]))
+        yield Item("korquad", row["question"], at, spans, row["article"], corpus.index.statistics)
+
+
+def occurrences(text: str, part: str) -> Iterator[tuple[int, int]]:
+    """Every place of ``part`` in ``text``."""
+    start = text.find(part)
+    while start >= 0:
+        yield start, start + len(part)
+        start = text.find(part, start + 1)
+
+
+@dataclass(frozen=True)
+class StripRows:
+    """One row per strip; ``held`` is the largest share of an answer span it holds, ``item`` its passage's number."""
+
+    x: Array
+    held: Array
+    length: NDArray[np.int64]
+    item: NDArray[np.int64]
+    dataset: NDArray[np.str_]
+    fold: NDArray[np.int64]
+
+
+def extract(found: Iterator[Item], tokenizer: Tokenizer, embedder: CachedEmbedder) -> StripRows:
+    """Signals of all strips; passages whose answer is spread too thin are passed over."""
+    analyzers: dict[int, TextAnalyzer] = {}
+    x: list[list[float]] = []
+    origin: list[tuple[float, int, int, str, int]] = []
+    for number, item in enumerate(found):
+        analyzer = analyzers.setdefault(id(item.statistics), TextAnalyzer(tokenizer, item.statistics))
+        asked, spans = Asked.of(item.question, analyzer), strip_spans(item.passage.text)
+        held = [max((held_share(span, answer) for answer in item.answers), default=0.0) for span in spans]
+        if max(held, default=0.0) < 0.3:
+            continue
+        cosines = None
+        if item.passage.language == "en":
+            vectors = embedder.embed([item.question, *(item.passage.text[a:b] for a, b in spans)])
+            cosines = [float(cosine) for cosine in vectors[1:] @ vectors[0]]
+        x += [[row[name] for name in SIGNALS] for row in strip_signals(asked, item.passage, spans, cosines)]
+        fold = zlib.crc32(item.group.encode()) % 5
+        origin += [(h, b - a, number, item.dataset, fold) for h, (a, b) in zip(held, spans, strict=True)]
+    return StripRows(np.array(x), *(np.array(column) for column in zip(*origin, strict=True)))
+
+
+def held_share(span: tuple[int, int], answer: tuple[int, int]) -> float:
+    """The share of ``answer`` that lies in ``span``."""
+    overlap = min(span[1], answer[1]) - max(span[0], answer[0])
+    return max(0, overlap) / (answer[1] - answer[0]) if answer[1] > answer[0] else 0.0
+
+
+def per_item(rows: StripRows, values: Array) -> Array:
+    """The largest value among the strips of each row's passage."""
+    best = np.full(int(rows.item.max()) + 1, -np.inf)
+    np.maximum.at(best, rows.item, values)
+    return best[rows.item]
+
+
+def outcome(rows: StripRows, behind: Array, margin: float, mask: NDArray[np.bool_]) -> tuple[float, float]:
+    """(share of passages whose answer is kept, share of characters removed)."""
+    kept = behind <= margin
+    held = np.where(kept, rows.held, 0.0)
+    whole = per_item(rows, held) >= per_item(rows, rows.held) - 1e-9
+    together = np.bincount(rows.item, held)[rows.item] >= 0.8
+    _, first = np.unique(rows.item[mask], return_index=True)
+    removed = 1 - rows.length[mask & kept].sum() / rows.length[mask].sum()
+    return float((whole | together)[mask][first].mean()), float(removed)
+
+
+def fit(rows: StripRows, names: tuple[str, ...]) -> dict[str, Any]:
+    """A scorer in JSON form, its margin and floor, and what they achieve."""
+    x, y = rows.x[:, [SIGNALS.index(name) for name in names]], (rows.held >= 0.5).astype(float)
+    train = np.isin(rows.dataset, TRAINED_ON)
+    weight = np.array([1 / (rows.dataset == name).sum() for name in rows.dataset]) * 5_000
+    scores = np.zeros(len(y))
+    for k in range(5):
+        seen = train & (rows.fold != k)
+        w = logistic(x[seen], y[seen], weight[seen], RIDGE)
+        scores[rows.fold == k] = x[rows.fold == k] @ w[:-1] + w[-1]
+    w = logistic(x[train], y[train], weight[train], RIDGE)
+    behind = per_item(rows, scores) - scores
+    margins = [float(m) for m in np.arange(1.0, 8.0, 0.1)]
+    masks = {name: rows.dataset == name for name in TRAINED_ON}
+    kept = {m: np.mean([outcome(rows, behind, m, mask)[0] for mask in masks.values()]) for m in margins}
+    margin = next((m for m in margins if kept[m] >= KEPT_SHARE), margins[-1])
+    _, first = np.unique(rows.item[train], return_index=True)
+    floor = float(np.quantile(per_item(rows, scores)[train][first], FLOOR_SHARE))
+    scores_at, probabilities = isotonic(scores[train], y[train], weight[train])
+    measured = {}
+    for name in np.unique(rows.dataset):
+        mask = rows.dataset == name
+        share, removed = outcome(rows, behind, margin, mask)
+        measured[str(name)] = {
+            "auc": round(auc(scores[mask], y[mask]), 3),
+            "answer_kept": round(share, 4),
+            "removed": round(removed, 3),
+        }
+    return {
+        "scorer": {
+            "weights": {name: round(float(v), 4) for name, v in zip(names, w[:-1], strict=True)},
+            "intercept": round(float(w[-1]), 4),
+            "calibration": {
+                "scores": [round(v, 4) for v in scores_at],
+                "probabilities": [round(v, 4) for v in probabilities],
+            },
+        },
+        "margin": round(margin, 2),
+        "floor": round(floor, 2),
+        "measured": measured,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--cache", type=Path, default=Path(".cache/training"))
+    arguments = parser.parse_args()
+    from selfright.llm.minilm import MiniLM
+    from selfright.retrieval.tokenizer import BilingualTokenizer
+
+    tokenizer, embedder = BilingualTokenizer(), CachedEmbedder(MiniLM(), arguments.cache / "strips")
+    rows = extract(items(arguments.data, tokenizer), tokenizer, embedder)
+    embedder.save()
+    lexical, semantic = fit(rows, LEXICAL), fit(rows, SIGNALS)
+    semantic["measured"].pop("korquad")
+    model = {
+        "about": "which strips of a passage are kept; see training/fit_strips.py",
+        "trained_on": list(TRAINED_ON),
+        "embedder": "minilm-l6-v2",
+        "lexical": lexical["scorer"],
+        "semantic": semantic["scorer"],
+        "lexical_margin": lexical["margin"],
+        "semantic_margin": semantic["margin"],
+        "floor": min(lexical["floor"], semantic["floor"]),
+        "irrelevant": IRRELEVANT,
+        "measured": {"lexical": lexical["measured"], "semantic": semantic["measured"]},
+    }
+    arguments.out.write_text(json.dumps(model, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    print(
+        json.dumps({name: model[name] for name in ("lexical_margin", "semantic_margin", "floor", "measured")}, indent=1)
+    )
+
+
+if __name__ == "__main__":
+    main()
