@@ -190,7 +190,9 @@ def line(task: BenchmarkSet, result: Mapping[str, float]) -> str:
     """One row: the columns, then the references, marked where we are more than 0.02 under."""
     columns = "".join(f"{result[column]:9.3f}" for column in COLUMNS)
     expected = [*zip(COLUMNS, task.reference or (), strict=False)]
-    references = "".join(f"{value:8.3f}{'!' if result[column] < value - 0.02 else ' '}" for column, value in expected)
+    references = "".join(
+        f"{value:8.3f}{'!' if 0 < result[column] < value - 0.02 else ' '}" for column, value in expected
+    )
     floor = "" if task.floor is None else f"{task.floor:8.3f}"
     return f"{task.name:16}{columns}   |{floor:>8} |{references}"
 

@@ -7,7 +7,7 @@ brings for the question, so that negatives are of the kind a grader meets.
 import json
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -245,6 +245,22 @@ def mtrag(data: Path, tokenizer: Tokenizer, limit: int) -> Iterator[Case]:
         if text and row["_id"] in relevant:
             questions.append((row["_id"], text, row["_id"].split("<::>")[0]))
     yield from _cases("mtrag", corpus, questions[:limit], relevant)
+
+
+def with_strangers(cases: Iterable[Case]) -> Iterator[Case]:
+    """The cases, and after every fourth its question once more with the passages of the case before: none helps.
+
+    What a search brings is always near; without these the model would never see what far is.
+    """
+    before: Case | None = None
+    for number, case in enumerate(cases):
+        yield case
+        if before and number % 4 == 3 and len(case.candidates) > 1:
+            mine = {candidate.passage.id for candidate in case.candidates}
+            others = [Candidate(c.passage, 0, "stranger") for c in before.candidates if c.passage.id not in mine]
+            if others:
+                yield replace(case, id=f"{case.id}/stranger", candidates=tuple(others))
+        before = case
 
 
 TRAINED_ON = (squad2, covidqa, medquad, pubmedqa, belebele_ko, belebele_en, belebele_cross, clapnq, mtrag)

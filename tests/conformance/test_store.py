@@ -78,7 +78,7 @@ def test_a_hit_carries_its_passage_and_its_places(store: Store) -> None:
 
 def test_documents_come_back_exactly(store: Store) -> None:
     odd = replace(
-        document("a/b c#1", "Tabs\tand  blanks,\r\nemoji 🚤 and 한글, e\u0301.\n\n", "Odd “title”"),
+        document("a/b c#1", "Tabs\tand  blanks,\r\nemoji 🚤 and 한글, e\u0301, \x00.\n\n", "Odd “title”"),
         source="/somewhere/a b.txt",
         url="https://example.org/?q=1",
         media_type="text/markdown",
@@ -148,6 +148,22 @@ def test_a_passage_that_is_not_of_its_document_is_refused_and_nothing_is_kept(st
     source, passages = by_lines(SAILING)
     with pytest.raises(InputError, match="sailing#0"):
         store.put([by_lines(KITES), (source, [replace(passages[0], end=5)])])
+    store.commit()
+    assert store.info().documents == 0
+
+
+def test_text_that_is_no_unicode_is_refused(store: Store) -> None:
+    with pytest.raises(InputError, match="broken"):
+        store.put([by_lines(document("broken", "half a \ud83d character"))])
+    store.put([by_lines(KITES)])
+    store.commit()
+    assert [entry.id for entry in store.documents()] == ["kites"]
+
+
+def test_two_documents_cannot_share_a_passage_id(store: Store) -> None:
+    source, passages = by_lines(KITES)
+    with pytest.raises(InputError, match="ids of their own"):
+        store.put([by_lines(KITES), (replace(source, id="other"), [replace(passages[0], document_id="other")])])
     store.commit()
     assert store.info().documents == 0
 

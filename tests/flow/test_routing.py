@@ -116,6 +116,12 @@ def test_incorrect_is_answered_from_the_web_alone() -> None:
     assert {strip.passage.origin for strip in turn.state["strips"]} == {"web"}
 
 
+def test_a_web_that_is_judged_no_better_than_the_index_does_not_replace_it() -> None:
+    role = Scripted(verdict=Verdict.INCORRECT, probability=0.2, web_probability=0.1)
+    turn = run_turn(PRESETS["crag"], Judge(), role=role, web=Web(role))
+    assert {strip.passage.origin for strip in turn.state["strips"]} == {"index", "web"}
+
+
 def test_incorrect_without_a_web_goes_on_and_says_so() -> None:
     turn = run_turn(PRESETS["crag"], Judge(), role=Scripted(verdict=Verdict.INCORRECT))
     assert "web_search" not in turn.visits

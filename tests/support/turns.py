@@ -105,6 +105,7 @@ class Scripted:
     query_class: QueryClass = QueryClass.QUESTION
     verdict: Verdict | Exception = Verdict.CORRECT
     probability: float = 0.9
+    web_probability: float = 0.95
     offline_generator: bool = True
     abstain: bool = False
     fell_back: bool = False
@@ -122,8 +123,9 @@ class Scripted:
     async def grade(self, question: str, hits: Sequence[Hit]) -> Grading:
         if isinstance(self.verdict, Exception):
             raise self.verdict
-        grades = tuple(Grade(h.passage.id, self.probability) for h in hits)
-        return Grading(self.verdict, self.probability, grades)
+        web = bool(hits) and hits[0].passage.origin == "web"
+        probability = self.web_probability if web else self.probability
+        return Grading(self.verdict, probability, tuple(Grade(h.passage.id, probability) for h in hits))
 
     async def refine(self, question: str, hits: Sequence[Hit], grading: Grading | None = None) -> Refinement:
         self.calls.append("refine begins")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from selfright.domain.judgements import Grading
 from selfright.domain.passages import Hit, Passage, Strip
 
 
@@ -23,3 +24,8 @@ def merged(index: Sequence[Strip], web: Sequence[Strip]) -> tuple[Strip, ...]:
     sources = [source for source in (tuple(index), tuple(web)) if source]
     sources.sort(key=lambda source: -max(strip.score for strip in source))
     return tuple(strip for source in sources for strip in source)
+
+
+def outweighs(web: Grading | None, index: Grading | None) -> bool:
+    """Whether the web's passages, as a set, are judged more sufficient than the index's; unknown is worth nothing."""
+    return ((web.sufficiency if web else None) or 0.0) > ((index.sufficiency if index else None) or 0.0)

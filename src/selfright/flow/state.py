@@ -42,6 +42,7 @@ class AgentState(TypedDict, total=False):
     ask_web: bool
     strips: tuple[Strip, ...] | None
     web_docs: tuple[Hit, ...]
+    web_grading: Grading | None
     web_strips: tuple[Strip, ...]
     system_prompt: str
     user_prompt: str

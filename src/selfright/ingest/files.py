@@ -51,8 +51,8 @@ class SourceFile:
         return readable_name(os.path.abspath(self.path))
 
     def refuse(self, why: str) -> UnreadableFile:
-        """The error that says why this file is not read."""
-        return UnreadableFile(readable_name(str(self.path)), why)
+        """The error that says in one line why this file is not read."""
+        return UnreadableFile(readable_name(str(self.path)), " ".join(why.split()))
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:

@@ -13,6 +13,7 @@ from selfright.domain.errors import IndexNotFound, NotAnIndex
 from selfright.domain.passages import Document, DocumentInfo, Passage
 from selfright.retrieval.connections import Connections, transaction
 from selfright.retrieval.files import sync_folder
+from selfright.retrieval.locking import WriterLock
 from selfright.retrieval.schema import APPLICATION_ID, FORMAT_VERSION, TABLES, IndexMeta, check_format
 
 FILE_NAME = "catalogue.sqlite"
@@ -54,23 +55,19 @@ class Catalogue:
 
     @classmethod
     def create(cls, folder: Path, tokenizer: str, embedder: str, dimension: int) -> "Catalogue":
-        """A new, empty catalogue; the folder must be empty or not exist, else ``NotAnIndex``."""
-        if folder.exists() and (not folder.is_dir() or any(map(_is_content, folder.iterdir()))):
-            raise NotAnIndex(f"cannot make an index at {folder}: expected an empty or new folder, but it has content")
+        """A new, empty catalogue; the folder must be empty or not exist, else ``NotAnIndex``.
+
+        Raises ``IndexBusy`` when another process is making one there.
+        """
+        _check_unused(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        # Under another name until it is whole, so that a crash leaves no half-made index.
-        unfinished = folder / f"{FILE_NAME}{_UNFINISHED}"
-        unfinished.unlink(missing_ok=True)
-        with closing(sqlite3.connect(unfinished)) as connection:
-            connection.executescript(TABLES)
-            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            connection.execute(f"PRAGMA user_version = {FORMAT_VERSION}")
-            meta = asdict(IndexMeta(uuid.uuid4().hex, tokenizer, embedder, dimension))
-            connection.executemany("INSERT INTO meta VALUES (?, ?)", [(name, str(meta[name])) for name in meta])
-            connection.commit()
-            connection.execute("PRAGMA journal_mode = WAL")
-        unfinished.replace(folder / FILE_NAME)
-        sync_folder(folder)
+        lock = WriterLock(folder / LOCK_NAME)
+        lock.acquire()
+        try:
+            _check_unused(folder)  # again, for another process may have been quicker
+            _make(folder, IndexMeta(uuid.uuid4().hex, tokenizer, embedder, dimension))
+        finally:
+            lock.release()
         return cls(folder)
 
     def close(self) -> None:
@@ -202,6 +199,27 @@ class Catalogue:
     def _all(self, query: str, parameters: Sequence[object] = ()) -> list[Any]:
         with self.connections.reading() as connection:
             return connection.execute(query, tuple(parameters)).fetchall()
+
+
+def _make(folder: Path, meta: IndexMeta) -> None:
+    # Under another name until it is whole, so that a crash leaves no half-made index.
+    unfinished = folder / f"{FILE_NAME}{_UNFINISHED}"
+    unfinished.unlink(missing_ok=True)
+    with closing(sqlite3.connect(unfinished)) as connection:
+        connection.executescript(TABLES)
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {FORMAT_VERSION}")
+        rows = [(name, str(value)) for name, value in asdict(meta).items()]
+        connection.executemany("INSERT INTO meta VALUES (?, ?)", rows)
+        connection.commit()
+        connection.execute("PRAGMA journal_mode = WAL")
+    unfinished.replace(folder / FILE_NAME)
+    sync_folder(folder)
+
+
+def _check_unused(folder: Path) -> None:
+    if folder.exists() and (not folder.is_dir() or any(map(_is_content, folder.iterdir()))):
+        raise NotAnIndex(f"cannot make an index at {folder}: expected an empty or new folder, but it has content")
 
 
 def _is_content(path: Path) -> bool:

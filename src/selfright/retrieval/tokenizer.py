@@ -1,7 +1,7 @@
 """Korean and English text to index terms, the same for documents and for queries.
 
 Latin words become lower-case stems, Hangul becomes morphemes. Numbers keep their unit and are found without it
-(``500mg`` → ``500mg``, ``500``, ``mg``); codes stay whole (``HbA1c``, ``CYP2C9``) and compounds with a digit are found
+(``500mg`` → ``500mg``, ``500``, ``mg``); codes stay whole (``X25519``, ``IPv4``) and compounds with a digit are found
 whole and by their parts (``FX-1007``).
 """
 

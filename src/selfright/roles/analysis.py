@@ -22,7 +22,7 @@ class Term:
     """A word that carries the topic: its index token, its weight (idf) and how it is written in the text.
 
     ``start`` is where ``surface`` stands in the text. Korean surfaces come without particles where the token is
-    written out (``메트포르민의`` → ``메트포르민``), English ones are whole words.
+    written out (``등대의`` → ``등대``), English ones are whole words.
     """
 
     token: str
@@ -95,7 +95,7 @@ class TextAnalyzer:
             home = next(((start, word) for start, word in words if word.lower().startswith(token)), None)
             if home is None:
                 by_word = self._homes(words) if by_word is None else by_word
-                home = by_word.get(token, (max(at, 0), token))
+                home = by_word.get(token, (at, text[at : at + len(token)]) if at >= 0 else (0, token))
             yield token, _trimmed(home[1], token), home[0]
 
     def _homes(self, words: list[tuple[int, str]]) -> dict[str, tuple[int, str]]:

@@ -21,6 +21,15 @@ def phrases(text: str, terms: Iterable[Term]) -> list[str]:
     return list(dict.fromkeys(phrase for phrase in found if len(phrase) >= _SHORTEST))
 
 
+def distinct(terms: Iterable[Term]) -> list[Term]:
+    """The ``terms`` of one text without those inside another ("주전자" in "전기주전자"), in reading order."""
+    kept: list[Term] = []
+    for term in sorted(terms, key=lambda term: (term.start, -len(term.surface))):
+        if not kept or term.start + len(term.surface) > kept[-1].start + len(kept[-1].surface):
+            kept.append(term)
+    return kept
+
+
 def _adjoins(text: str, left: Term, right: Term) -> bool:
     end = left.start + len(left.surface)
     return right.start < end or _TIES.fullmatch(text, end, right.start) is not None

@@ -21,7 +21,7 @@ from selfright.roles.grade.features import Asked
 from selfright.roles.scoring import Scorer, read_scorer
 from selfright.roles.strip_signals import strip_signals
 
-_MOST_EMBEDDED = 48
+_MOST_EMBEDDED = 24
 _LONGEST_EMBEDDED = 1_000
 _LEAST_REMAINDER = 20
 
@@ -93,16 +93,17 @@ class OfflineRefiner:
         signals = strip_signals(asked, passage, spans, [cosines[span] for span in spans] if cosines else None)
         scores = [scorer.score(values) for values in signals]
         best = max(scores)
+        crosses = asked.korean != (passage.language == "ko")  # words cannot tell across languages, so all of it stays
         found = []
         for (start, end), score in zip(spans, scores, strict=True):
             chance = scorer.curve(score) * (1.0 if probability is None else probability)
             strip = Strip(passage, passage.start + start, passage.start + end, passage.text[start:end], chance)
-            kept = best - score <= margin and best >= self._model.floor
+            kept = crosses or (best - score <= margin and best >= self._model.floor)
             found.append(_Scored(strip, best - score, score, kept))
         return found
 
     def _cosines(self, asked: Asked, passages: Sequence[Passage]) -> dict[str, dict[Span, float]]:
-        """Cosines of the strips of the first English passages, at most 48 strips, by passage id."""
+        """Cosines of the strips of the first English passages, at most 24 strips, by passage id."""
         if self._embedder is None or asked.korean:
             return {}
         chosen: list[tuple[str, Span]] = []

@@ -33,7 +33,7 @@ def test_language(text: str, language: str) -> None:
 
 def test_blocks_know_their_kind() -> None:
     text = "# Top\nText one\nText two\n\n- item\n  more\n- item\n| a |\n| b |\n```py\n# no heading\n\nx = 1\n```\nEnd"
-    kinds = [(block.kind, text[block.start : block.end].split("\n")[0]) for block in blocks(text)]
+    kinds = [(block.kind, text[block.start : block.end].partition("\n")[0]) for block in blocks(text)]
     assert kinds == [
         ("heading", "# Top"),
         ("paragraph", "Text one"),

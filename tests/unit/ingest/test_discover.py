@@ -1,6 +1,7 @@
 """Which files a path means."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -58,7 +59,7 @@ def test_links_may_not_lead_out_of_the_folder(tmp_path: Path) -> None:
 
 def test_a_missing_path_is_an_error(tmp_path: Path) -> None:
     write(tmp_path / "a.md")
-    with pytest.raises(InputError, match="no such file or folder: .*nowhere"):
+    with pytest.raises(InputError, match=r"no such file or folder: .*nowhere"):
         discover([tmp_path, tmp_path / "nowhere"], SUFFIXES)
 
 
@@ -77,8 +78,9 @@ def test_a_named_file_of_another_kind_fails_alone(tmp_path: Path) -> None:
     assert "not read; supported are" in found.failed[0].why
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems take no file names that are not text")
 def test_names_that_are_no_text_become_text(tmp_path: Path) -> None:
     os.close(os.open(os.fsencode(tmp_path) + b"/\xff.md", os.O_CREAT))
     write(tmp_path / "\u1112\u1161\u11ab글.md")
     names = [file.name for file in discover([tmp_path], SUFFIXES).files]
-    assert sorted(names) == ["\ufffd.md", "한글.md"]
+    assert set(names) == {"\ufffd.md", "한글.md"}

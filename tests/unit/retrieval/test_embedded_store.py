@@ -1,5 +1,6 @@
 """What is the embedded store's own: which folders it opens, one writer, and search indexes that mend themselves."""
 
+import asyncio
 import json
 import logging
 import multiprocessing
@@ -86,6 +87,15 @@ def test_a_catalogue_that_is_no_database_is_named(index: Path) -> None:
         reopen(index)
 
 
+def test_what_a_crash_while_making_an_index_leaves_is_no_obstacle(tmp_path: Path) -> None:
+    for name in ("catalogue.sqlite.new", "catalogue.sqlite.new-journal", "writer.lock"):
+        (tmp_path / name).write_bytes(b"half")
+    with pytest.raises(IndexNotFound):
+        reopen(tmp_path)
+    with create(tmp_path) as store:
+        assert store.info().documents == 0
+
+
 def test_another_format_is_refused(index: Path) -> None:
     with closing(sqlite3.connect(index / "catalogue.sqlite")) as database:
         database.execute("PRAGMA user_version = 99")
@@ -110,6 +120,15 @@ def test_another_tokenizer_or_embedder_is_refused(
 
 
 # One writer
+
+
+def test_what_was_not_committed_frees_the_lock_when_it_is_dropped(index: Path) -> None:
+    with reopen(index) as first, reopen(index) as second:
+        first.put([by_lines(document("dropped", "Never committed."))])
+        first.close()
+        second.put([by_lines(document("kept", "Committed."))])
+        second.commit()
+        assert [entry.id for entry in second.documents()] == ["boats", "kept", "kites", "yeon"]
 
 
 def _hold(path: Path, pipe: Connection) -> None:
@@ -297,8 +316,6 @@ def test_another_fusion_over_the_same_index(index: Path) -> None:
 
 
 def test_the_querys_vector_is_given_back(index: Path) -> None:
-    import asyncio
-
     with reopen(index) as store:
         vector = asyncio.run(store.search("wind", 3)).query_vector
         assert vector is not None

@@ -10,7 +10,8 @@ from tests.support.texts import analyzer, hits, passage
 
 from selfright.domain.answers import Message, RewriteRequest
 from selfright.domain.text import language_of
-from selfright.roles.phrases import phrases
+from selfright.roles.analysis import Term
+from selfright.roles.phrases import distinct, phrases
 from selfright.roles.rewrite.offline import OfflineRewriter
 from selfright.roles.rewrite.prefixes import LONGEST_QUERY, bounded, strip_prefix
 
@@ -177,3 +178,12 @@ def test_without_a_conversation_nothing_changes() -> None:
 def test_phrases_join_neighbours() -> None:
     text = "What is the guaranteed service life of the kettle in Korea?"
     assert phrases(text, ANALYZER.key_terms(text)) == ["guaranteed service life of the kettle", "Korea"]
+
+
+def test_words_inside_other_words_are_left_out() -> None:
+    whole, part, other = (
+        Term("전기주전자", 2.0, "전기주전자", 0),
+        Term("주전자", 1.0, "주전자", 2),
+        Term("청소", 1.0, "청소", 6),
+    )
+    assert distinct([part, other, whole]) == [whole, other]

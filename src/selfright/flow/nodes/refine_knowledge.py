@@ -3,16 +3,24 @@
 from typing import Any
 
 from selfright.domain.ports import Tools
+from selfright.flow.evidence import merged, outweighs
 from selfright.flow.routes import instead_of_index
 from selfright.flow.state import AgentState
 
 
 async def refine_knowledge(state: AgentState, tools: Tools) -> dict[str, Any]:
-    """Cuts the evidence down to the strips that help; when none does, the verdict drops one step."""
+    """Cuts the evidence down to the strips that help; when none does, the verdict drops one step.
+
+    A web that stands in for the index is used alone only when the same grader likes it better than the index;
+    else the turn would exchange weak evidence for weaker, so both are kept.
+    """
+    question, verdict = state["question"], state["verdict"]
     web = state.get("web_docs", ()) if instead_of_index(state) else ()
-    grading = None if web else state.get("grading")
-    refinement = await tools.refiner.refine(state["question"], web or state["retrieved_docs"], grading)
-    verdict = state["verdict"]
+    found = await tools.refiner.refine(question, web, state.get("web_grading")) if web else None
+    if found is not None and outweighs(state.get("web_grading"), state.get("grading")):
+        return {"strips": found.strips, "verdict": verdict}
+    refinement = await tools.refiner.refine(question, state["retrieved_docs"], state.get("grading"))
     if refinement.fell_back and verdict is not None:
         verdict = verdict.lowered()
-    return {"strips": refinement.strips, "verdict": verdict}
+    beside = found.strips if found and not found.fell_back else ()
+    return {"strips": merged(refinement.strips, beside), "verdict": verdict}

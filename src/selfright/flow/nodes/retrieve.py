@@ -19,5 +19,6 @@ async def retrieve(state: AgentState, tools: Tools) -> dict[str, Any]:
         "verdict": None,
         "strips": None,
         "web_docs": (),
+        "web_grading": None,
         "web_strips": (),
     }

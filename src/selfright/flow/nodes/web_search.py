@@ -6,6 +6,7 @@ from typing import Any
 from selfright.domain.passages import WebFinding
 from selfright.domain.ports import Tools
 from selfright.flow.evidence import as_hits
+from selfright.flow.judging import judged
 from selfright.flow.routes import instead_of_index
 from selfright.flow.state import AgentState
 
@@ -15,15 +16,18 @@ PAGES = 5
 
 
 async def web_search(state: AgentState, tools: Tools) -> dict[str, Any]:
-    """Asks the web; beside the index it also refines what it found, for the other branch refines only its own."""
+    """Asks the web and grades what came; beside the index it also refines it, for the other branch refines its own."""
     evaluation = state.get("evaluation")
     missing = evaluation.missing_info if evaluation else ()
     finding, notes = await _search(state, tools, missing)
     tools.meter.web_requests += finding.requests
     hits = as_hits(finding.passages)
-    update: dict[str, Any] = {"web_docs": hits, "notes": notes}
-    if hits and not instead_of_index(state):
-        refinement = await tools.refiner.refine(state["question"], hits)
+    if not hits:
+        return {"web_docs": (), "web_grading": None, "notes": notes}
+    grading, trouble = await judged(tools.grader, state["question"], hits)
+    update: dict[str, Any] = {"web_docs": hits, "web_grading": grading, "notes": (*notes, *trouble)}
+    if not instead_of_index(state):
+        refinement = await tools.refiner.refine(state["question"], hits, grading)
         update["web_strips"] = () if refinement.fell_back else refinement.strips
     return update
 

@@ -33,7 +33,7 @@ def read(file: SourceFile) -> Iterator[Document]:
         word = docx.Document(archive)
         text = markup.joined(_blocks(word.element.body, _style_names(word.styles.element)))
         title = word.core_properties.title
-    except Exception as error:  # hostile files make the parser fail in more ways than can be named
+    except Exception as error:  # hostile files make the library fail in more ways than can be named
         raise file.refuse(f"no Word document that can be read ({error}); save it again as .docx") from error
     yield file.document(text, title if title not in ("", _NO_TITLE) else markup.first_heading(text), _MEDIA_TYPE)
 
@@ -42,7 +42,7 @@ def _check(archive: io.BytesIO, file: SourceFile) -> None:
     """Refuses what unpacks to too much, before anything is unpacked; XML may take a quarter, for it grows in memory."""
     try:
         parts = zipfile.ZipFile(archive).infolist()
-    except (zipfile.BadZipFile, ValueError, OSError) as error:
+    except Exception as error:  # likewise
         old = "an old .doc or a protected file?" if archive.getvalue().startswith(b"\xd0\xcf\x11\xe0") else str(error)
         raise file.refuse(f"no Word document that can be read ({old}); save it again as .docx") from error
     size = sum(part.file_size for part in parts)

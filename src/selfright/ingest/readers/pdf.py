@@ -21,7 +21,9 @@ _BULLET = re.compile(r"\s*[-*•·▪◦●○]\s+")
 _HYPHENS = ("\ufffe", "\x02")  # how PDFium tells a word that was divided at a line's end
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\ufffe\uffff]")
 _MEANINGLESS = re.compile(
-    r"\W*(?:untitled|anonymous|unspecified)|document\d*|microsoft word|.*\.\w{2,5}$|제목\s*없음", re.IGNORECASE
+    r"\W*(?:untitled|anonymous|unspecified)|document\d*$|microsoft (?:word|powerpoint)|제목\s*없음"
+    r"|.*\.(?:docx?|pptx?|xlsx?|hwpx?|odt|rtf|pdf|txt|tex|dvi|indd|qx[dp])$",
+    re.IGNORECASE,
 )
 
 

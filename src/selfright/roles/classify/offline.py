@@ -24,7 +24,8 @@ def _is_never_on_topic(_text: str) -> bool:
 class OfflineClassifier:
     """Implements the port ``Classifier``.
 
-    ``is_on_topic`` lets a domain say that a message concerns it, however chatty it sounds: it is then a question.
+    ``is_on_topic`` lets a domain say that a message concerns it: unless it is a set phrase, it is then a question,
+    however chatty it sounds.
     """
 
     def __init__(
@@ -53,11 +54,11 @@ class OfflineClassifier:
         return self._judge_content(message)
 
     def _judge_content(self, message: str) -> QueryClass:
-        if self._is_on_topic(message) or len(message) > _LONGEST_CHITCHAT:
+        if len(message) > _LONGEST_CHITCHAT:
             return QueryClass.QUESTION
         if CHITCHAT.search(message):
             return QueryClass.CHITCHAT
-        if SEEKS.search(message):
+        if SEEKS.search(message) or self._is_on_topic(message):
             return QueryClass.QUESTION
         threshold = self._model.threshold if " " in message else _ONE_WORD_THRESHOLD
         return QueryClass.CHITCHAT if self._model.probability(message) >= threshold else QueryClass.QUESTION

@@ -3,13 +3,14 @@
 from selfright.roles.analysis import TextAnalyzer
 
 _NEVER_SEEN = "\ufffe"  # no tokenizer yields it, so its weight is that of a term the index does not know
-_UBIQUITOUS = 0.35
+_UBIQUITOUS, _INCIDENTAL = 0.2, 0.8  # shares of that weight: a topic's words come more than once, but not everywhere
 
 
 class IndexTopics:
-    """Calls a message on topic when at least half of its key terms, by weight, occur in the index but not everywhere.
+    """Calls a message on topic when half of its key terms, by weight, are words the indexed documents come back to.
 
-    For ``OfflineClassifier(is_on_topic=…)``.
+    For ``OfflineClassifier(is_on_topic=…)``: a terse complaint about what the documents treat is then never small talk,
+    at the price that more small talk is looked up.
     """
 
     def __init__(self, analyzer: TextAnalyzer) -> None:
@@ -20,5 +21,5 @@ class IndexTopics:
         terms = self._analyzer.key_terms(text)
         (unknown,) = self._analyzer.idf([_NEVER_SEEN])
         total = sum(term.weight for term in terms)
-        telling = sum(term.weight for term in terms if _UBIQUITOUS * unknown < term.weight < unknown - 1e-9)
+        telling = sum(t.weight for t in terms if _UBIQUITOUS * unknown < t.weight < _INCIDENTAL * unknown)
         return total > 0 and telling >= total / 2

@@ -8,6 +8,7 @@ from selfright.roles.analysis import Term, TextAnalyzer
 from selfright.roles.evaluate.evidence import Source
 from selfright.roles.evaluate.parts import PartFacts
 from selfright.roles.generate.markup import plain
+from selfright.roles.matching import TermMatcher
 from selfright.roles.phrases import phrases
 
 MOST_POINTS = 6
@@ -16,7 +17,7 @@ _LONGEST = 60
 _LONGEST_READ = 600
 _SHORTEST = 3
 _NOVEL = 0.6
-_RELEVANT = 0.5
+_RELEVANT = 0.3
 _COMMA = re.compile(r"[,;，、]\s+(?![^()]*\))")
 _HEAD = re.compile(r"^([^:：.]{1,40})[:：]\s+")
 _TAIL = re.compile(r"[\s.!?。]+$")
@@ -27,25 +28,30 @@ def missing_words(parts: Sequence[PartFacts]) -> list[str]:
     return list(dict.fromkeys(phrase for part in parts for phrase in phrases(part.text, part.missing)))
 
 
-def missing_points(
-    question: str, draft: Draft, parts: Sequence[PartFacts], sources: Sequence[Source], analyzer: TextAnalyzer
-) -> list[str]:
-    """What the passages that bear on the question say and the answer does not, at most six short phrases."""
+def missing_points(question: str, draft: Draft, sources: Sequence[Source], analyzer: TextAnalyzer) -> list[str]:
+    """What the evidence says on the question and the answer does not, at most six short phrases."""
     terms = analyzer.key_terms(question)
+    matcher = TermMatcher(analyzer, terms)
     said = set(analyzer.tokens(draft.text))
-    lacking = {term.token for part in parts for term in part.missing}
-    points: list[str] = []
+    points: dict[str, None] = {}
     for source in sources:
-        in_passage = set(analyzer.tokens(f"{source.passage.heading}\n{source.passage.text}"))
-        if not lacking & in_passage and analyzer.terms_coverage(terms, source.passage.text) < _RELEVANT:
-            continue
-        for sentence in source.sentences:
-            if sentence.startswith(("#", "|", "`", "~~~")):
-                continue
-            points += (phrase for phrase in _phrases(sentence, terms, analyzer) if _novel(phrase, said, analyzer))
+        for sentence in _bearing(source, matcher):
+            fresh = (phrase for phrase in _phrases(sentence, terms, analyzer) if _novel(phrase, said, analyzer))
+            points.update(dict.fromkeys(fresh))
         if len(points) >= MOST_POINTS:
             break
-    return list(dict.fromkeys(points))[:MOST_POINTS]
+    return list(points)[:MOST_POINTS]
+
+
+def _bearing(source: Source, matcher: TermMatcher) -> Iterator[str]:
+    """The sentences that name something of the question, where they and their neighbours name a fair share of it."""
+    sentences = [text for text in source.sentences if not text.startswith(("#", "|", "`", "~~~"))]
+    heading = set(matcher.places(source.passage.heading))
+    found = [set(matcher.places(text)) for text in sentences]
+    for at, sentence in enumerate(sentences):
+        around = heading.union(*found[max(0, at - 1) : at + 2])
+        if found[at] and matcher.share(around) >= _RELEVANT:
+            yield sentence
 
 
 def _phrases(sentence: str, terms: Sequence[Term], analyzer: TextAnalyzer) -> Iterator[str]:

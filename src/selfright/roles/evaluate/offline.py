@@ -90,7 +90,9 @@ class LocalEvaluator:
         if quality is AnswerQuality.ADEQUATE:
             return [], []
         words = missing_words(parts)
-        points = missing_points(request.question, request.draft, parts, evidence, self._analyzer)
+        # An answer in the evidence's own words has already passed over what else the evidence says.
+        quoted = all(fact.verbatim for fact in facts)
+        points = [] if quoted else missing_points(request.question, request.draft, evidence, self._analyzer)
         advice = [suggestion(language, "add", points[:_MOST_SUGGESTED])] if points else []
         if words:
             advice.append(suggestion(language, "address", words))

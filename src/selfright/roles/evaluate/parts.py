@@ -8,6 +8,7 @@ from selfright.domain.answers import Draft, Sentence
 from selfright.roles.analysis import Term, TextAnalyzer
 from selfright.roles.evaluate.evidence import Source
 from selfright.roles.evaluate.offers import offers
+from selfright.roles.matching import TermMatcher
 from selfright.roles.questions import AnswerType, answer_type, question_parts
 
 _NAME = re.compile(r"(?<!^)(?<![.?!]\s)\b[A-Z][\w-]+|\b[A-Za-z]*\d[\w.-]*")
@@ -40,7 +41,7 @@ def part_facts(question: str, draft: Draft, sources: Sequence[Source], analyzer:
     """The facts of each part of the question, at least one."""
     whole = analyzer.key_terms(question)
     reach = _Reach.of(draft, sources, analyzer)
-    return [_facts(part, analyzer.key_terms(part) or whole, reach) for part in question_parts(question)]
+    return [_facts(part, analyzer.key_terms(part) or whole, reach, analyzer) for part in question_parts(question)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ class _Reach:
     text: str
     said: frozenset[str]
     units: tuple[frozenset[str], ...]
-    passages: frozenset[str]
+    passages: tuple[str, ...]
 
     @classmethod
     def of(cls, draft: Draft, sources: Sequence[Source], analyzer: TextAnalyzer) -> "_Reach":
@@ -65,16 +66,15 @@ class _Reach:
             if not sentence.citations:
                 loose.append(tokens)
         cited = {citation.passage_id for citation in draft.citations}
-        texts = [source.passage.text for source in sources if source.passage.id in cited]
         return cls(
             "\n".join(sentence.text for sentence in sentences),
             frozenset(token for sentence in sentences for token in analyzer.tokens(sentence.text)),
             (*units.values(), *loose),
-            frozenset(token for text in texts for token in analyzer.tokens(text)),
+            tuple(source.passage.text for source in sources if source.passage.id in cited),
         )
 
 
-def _facts(part: str, terms: Sequence[Term], reach: _Reach) -> PartFacts:
+def _facts(part: str, terms: Sequence[Term], reach: _Reach, analyzer: TextAnalyzer) -> PartFacts:
     titled = reach.said.union(*reach.units)
     total = sum(term.weight for term in terms)
 
@@ -83,7 +83,7 @@ def _facts(part: str, terms: Sequence[Term], reach: _Reach) -> PartFacts:
 
     best = max(reach.units, key=share)
     starts = {match.start() for match in _NAME.finditer(part)}
-    names = [term.token for term in terms if term.start in starts]
+    names = [term for term in terms if term.start in starts]
     topic = max(terms, key=lambda term: term.weight, default=None)
     kind = answer_type(part)
     return PartFacts(
@@ -94,7 +94,16 @@ def _facts(part: str, terms: Sequence[Term], reach: _Reach) -> PartFacts:
         titled=share(titled),
         direct=share(best),
         topic_missing=topic is not None and topic.token not in best,
-        names_missing=sum(name not in titled | reach.passages for name in names) / len(names) if names else 0.0,
+        names_missing=_share_absent(names, titled, reach.passages, analyzer),
         offered=offers(kind, part, reach.text),
         missing=tuple(term for term in terms if term.token not in titled),
     )
+
+
+def _share_absent(
+    names: Sequence[Term], titled: frozenset[str], passages: Sequence[str], analyzer: TextAnalyzer
+) -> float:
+    """The share of the names that stand neither among the words ``titled`` nor in the passages."""
+    unseen = TermMatcher(analyzer, [name for name in names if name.token not in titled])
+    found = {at for text in passages for at in unseen.places(text)} if unseen.terms else set()
+    return (len(unseen.terms) - len(found)) / len(names) if names else 0.0

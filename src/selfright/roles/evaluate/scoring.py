@@ -17,7 +17,7 @@ SUPPORTED, UNSUPPORTED = 0.5, 0.35
 # An answer with less than this share of the question's words speaks of something else, and what it says, however
 # well supported, is no ground for an answer.
 BEARING = 0.6
-COMPLETE = 0.5
+COMPLETE = 0.42
 # How much a judge's doubt in the evidence takes from completeness: shared words alone say too little.
 DOUBT = 0.3
 ADEQUATE_OVERALL = 0.5
@@ -59,7 +59,7 @@ def claim_support(fact: ClaimFacts) -> float:
 def score_answer(
     facts: Sequence[ClaimFacts], parts: Sequence[PartFacts], query_class: QueryClass, believed: float = 1.0
 ) -> Scores:
-    """The scores. ``believed`` is the probability that the evidence used helps, as judged before the answer was written.
+    """The scores. ``believed`` is the probability that the evidence helps, as judged before the answer was written.
 
     Grounding: weighted share of supported claims. Completeness: share of the question answered. Accuracy: absence
     of contradiction. An answer to something else is no good ground and no accurate answer, so both are lowered.

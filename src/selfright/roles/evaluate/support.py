@@ -4,10 +4,10 @@ import math
 
 from selfright.domain.judgements import Evaluation
 
-# On the development halves of SQuAD 2.0, CLAPNQ and COVID-QA and on the demo's questions at least nine tenths of the
-# right answers lie above it; of answers to unanswerable questions it keeps back 72 % (demo), 38 % (CLAPNQ) and 6 %
+# On the development halves of SQuAD 2.0, CLAPNQ and COVID-QA and on the demo's questions about nine tenths or more of
+# the right answers lie above it. Of answers to unanswerable questions it keeps back 75 % (demo), 37 % (CLAPNQ) and 5 %
 # (SQuAD 2.0, whose unanswerable questions are edits of answerable ones).
-DEFAULT_THRESHOLD = 0.4
+DEFAULT_THRESHOLD = 0.35
 
 _UNVERIFIED = 0.5
 

@@ -46,8 +46,8 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class GraderModel:
-    """``lexical`` reads words only, ``korean`` too but is calibrated where both sides are Korean; ``semantic`` also
-    reads cosines of the encoder named ``embedder``.
+    """``lexical``, ``korean`` and ``cross`` read words only and are calibrated where both sides are English, both are
+    Korean, and the languages differ; ``semantic`` also reads cosines of the encoder named ``embedder``.
 
     A set whose sufficiency is below ``lower`` is incorrect, from ``upper`` on it is correct.
     """
@@ -55,6 +55,7 @@ class GraderModel:
     embedder: str
     lexical: Variant
     korean: Variant
+    cross: Variant
     semantic: Variant
     lower: float
     upper: float
@@ -62,13 +63,13 @@ class GraderModel:
 
 def read_model(stored: Mapping[str, Any]) -> GraderModel:
     """A model from its JSON form."""
-    lexical, korean, semantic = (
+    lexical, korean, cross, semantic = (
         Variant(read_scorer(stored[name]["passage"]), read_scorer(stored[name]["sufficiency"]))
-        for name in ("lexical", "korean", "semantic")
+        for name in ("lexical", "korean", "cross", "semantic")
     )
     thresholds = stored["thresholds"]
     lower, upper = float(thresholds["lower"]), float(thresholds["upper"])
-    return GraderModel(stored["embedder"], lexical, korean, semantic, lower, upper)
+    return GraderModel(stored["embedder"], lexical, korean, cross, semantic, lower, upper)
 
 
 @cache

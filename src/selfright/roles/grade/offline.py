@@ -48,16 +48,18 @@ class OfflineGrader:
         rows = features(asked, reads, cosines)
         variants = [self._variant(asked, hit, bool(pair)) for hit, pair in zip(graded, cosines, strict=True)]
         probabilities = [v.passage.probability(row) for v, row in zip(variants, rows, strict=True)]
-        of_set = variants[0] if len(set(map(id, variants))) == 1 else self._model.lexical
+        best = max(range(len(rows)), key=probabilities.__getitem__)
         _require_numbers(probabilities)
-        sufficiency = of_set.sufficiency.probability(set_signals(probabilities, rows))
+        sufficiency = variants[best].sufficiency.probability(set_signals(probabilities, rows))
         grades = tuple(Grade(hit.passage.id, p) for hit, p in zip(graded, probabilities, strict=True))
         return Grading(self._verdict(sufficiency), sufficiency, grades, _reason(probabilities))
 
     def _variant(self, asked: Asked, hit: Hit, has_cosines: bool) -> Variant:
         if has_cosines:
             return self._model.semantic
-        return self._model.korean if asked.korean and hit.passage.language == "ko" else self._model.lexical
+        if asked.korean != (hit.passage.language == "ko"):
+            return self._model.cross
+        return self._model.korean if asked.korean else self._model.lexical
 
     def _verdict(self, sufficiency: float) -> Verdict:
         if sufficiency < self._model.lower:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from selfright.domain.passages import Hit
 from selfright.domain.text import sentence_spans
 from selfright.roles.analysis import Term, TextAnalyzer
+from selfright.roles.matching import TermMatcher
+from selfright.roles.phrases import distinct
 
 MOST_TERMS = 4
 
@@ -24,16 +26,16 @@ def feedback_terms(question: str, hits: Sequence[Hit], analyzer: TextAnalyzer, k
     A word counts when it stands beside the question's words in at least two hits; it counts more in a higher hit and
     when it is rare. Numbers and words of ``known`` are left out.
     """
-    terms = analyzer.key_terms(question)
+    matcher = TermMatcher(analyzer, analyzer.key_terms(question))
     taken = set(analyzer.tokens(f"{question} {known}"))
     score: defaultdict[str, float] = defaultdict(float)
     seen: Counter[str] = Counter()
     surface: dict[str, str] = {}
     for rank, hit in enumerate(hits[:_MOST_HITS], start=1):
         text = hit.passage.text[:_LONGEST]
-        if analyzer.terms_coverage(terms, f"{hit.passage.heading} {text}") < _LEAST_COVERAGE:
+        if matcher.share(matcher.places(f"{hit.passage.heading} {text}")) < _LEAST_COVERAGE:
             continue
-        around = _around(terms, hit, text, analyzer)
+        around = _around(matcher, hit, text, analyzer)
         seen.update({term.token for term in around})
         for term in around:
             if term.token not in taken and len(term.surface) >= _SHORTEST and not _DIGIT.search(term.surface):
@@ -44,11 +46,11 @@ def feedback_terms(question: str, hits: Sequence[Hit], analyzer: TextAnalyzer, k
     return list({surface[token].casefold(): surface[token] for token in best}.values())[:MOST_TERMS]
 
 
-def _around(terms: Sequence[Term], hit: Hit, text: str, analyzer: TextAnalyzer) -> list[Term]:
+def _around(matcher: TermMatcher, hit: Hit, text: str, analyzer: TextAnalyzer) -> list[Term]:
     """The key terms of the sentences that, with the heading, hold a fair share of the question."""
     found: list[Term] = []
     for start, end in sentence_spans(text):
         sentence = text[start:end]
-        if analyzer.terms_coverage(terms, f"{hit.passage.title} {sentence}") >= _LEAST_IN_SENTENCE:
-            found += analyzer.key_terms(sentence)
+        if matcher.share(matcher.places(f"{hit.passage.title} {sentence}")) >= _LEAST_IN_SENTENCE:
+            found += distinct(analyzer.key_terms(sentence))
     return found

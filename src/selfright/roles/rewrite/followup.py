@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from selfright.domain.answers import Message
 from selfright.domain.text import language_of
 from selfright.roles.analysis import Term, TextAnalyzer
-from selfright.roles.phrases import phrases
+from selfright.roles.phrases import distinct, phrases
 from selfright.roles.rewrite.prefixes import bounded
 
 _MOST_TURNS = 6
@@ -81,7 +81,7 @@ def _completed(question: str, context: str, analyzer: TextAnalyzer) -> str:
     if not context or not depends_on_history(question, analyzer):
         return question
     own = {term.token for term in analyzer.key_terms(question)}
-    topic = [term for term in analyzer.key_terms(context) if term.token not in own]
+    topic = [term for term in distinct(analyzer.key_terms(context)) if term.token not in own]
     if not topic:
         return question
     return bounded(_joined(question, context, topic))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from selfright.domain.answers import Message, RewriteRequest
 from selfright.domain.passages import Language
 from selfright.roles.analysis import TextAnalyzer
-from selfright.roles.phrases import phrases
+from selfright.roles.phrases import distinct, phrases
 from selfright.roles.rewrite.feedback import feedback_terms
 from selfright.roles.rewrite.followup import completed
 from selfright.roles.rewrite.prefixes import bounded, strip_prefix
@@ -40,7 +40,7 @@ class OfflineRewriter:
 
     async def for_web(self, question: str, missing_info: Sequence[str] = ()) -> str:
         """The topic (the rarest word) and at most three more key terms, missing ones first, joined by blanks."""
-        terms = self._analyzer.key_terms(question)
+        terms = distinct(self._analyzer.key_terms(question))
         if not terms:
             return bounded(strip_prefix(question))
         topic = max(terms, key=lambda term: term.weight)
@@ -78,8 +78,8 @@ class OfflineRewriter:
             yield f"{profiled} {' '.join(feedback)}"
             yield f"{question} {' '.join(feedback[:2])}"
         yield profiled
-        terms = self._analyzer.key_terms(question)
-        yield " ".join(term.surface for term in terms)
+        terms = distinct(self._analyzer.key_terms(question))
+        yield " ".join(phrases(question, terms))
         yield " ".join(term.surface for term in sorted(terms, key=lambda term: -term.weight)[:_MOST_WEB_TERMS])
         yield question
 
@@ -94,7 +94,7 @@ class OfflineRewriter:
     def _new_items(self, question: str, missing_info: Sequence[str]) -> list[str]:
         """Missing items that say more than the question does."""
         items = [bounded(item.strip(), _LONGEST_ITEM) for item in missing_info if item.strip()]
-        fresh = [item for item in items if self._analyzer.coverage(item, question) < _KNOWN]
+        fresh = [i for i in items if i not in question and self._analyzer.coverage(i, question) < _KNOWN]
         return list(dict.fromkeys(fresh))[:_MOST_ITEMS]
 
 

@@ -73,11 +73,7 @@ class StaticWeb:
             url = page.url or path.resolve().as_uri()
             characters += len(page.text)
             if characters > self._max_characters:
-                log.warning(
-                    "the static web is larger than %d characters; %s and what follows is left out",
-                    self._max_characters,
-                    path,
-                )
+                log.warning("over %d characters: %s and what follows is left out", self._max_characters, path)
                 return
             if url not in urls:
                 urls.add(url)
@@ -90,6 +86,4 @@ class StaticWeb:
             if wanted and path.stat().st_size <= self._max_page_bytes:
                 yield path
             elif wanted:
-                log.warning(
-                    "a page of the static web is left out, for it is over %d bytes: %s", self._max_page_bytes, path
-                )
+                log.warning("over %d bytes: the page %s is left out", self._max_page_bytes, path)
