@@ -22,16 +22,16 @@ test: $(READY)  ## the whole test suite
 	@$(BIN)/python -m pytest
 
 check: $(READY)  ## format, lint, types, import contracts, generated docs
-	@$(BIN)/ruff format --check src tests benchmarks scripts
-	@$(BIN)/ruff check src tests benchmarks scripts
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 	@$(BIN)/python scripts/check_house.py
 	@$(BIN)/python scripts/generate_docs.py --check
 
 fix: $(READY)  ## format and apply what the linter can mend
-	@$(BIN)/ruff format src tests benchmarks scripts
-	@$(BIN)/ruff check --fix src tests benchmarks scripts
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
 
 bench: $(READY)  ## measure speed and quality; DATA=folder of BEIR-layout sets
 	@$(BIN)/python -m benchmarks $(if $(DATA),--data $(DATA))

@@ -9,13 +9,14 @@ Korean questions are few there and formal, so informal ones are made from nouns 
 import argparse
 import json
 import zlib
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from selfright.domain.text import has_hangul
 from selfright.roles.classify.chattiness import BUCKETS, SCALE, ngram_buckets
 from training.fitting import Array, sigmoid
 
@@ -51,14 +52,15 @@ def rows(data: Path) -> Iterator[tuple[str, int, str]]:
 
 
 def _nouns(data: Path) -> list[str]:
-    from kiwipiepy import Kiwi
+    """Korean terms of two syllables and more, most of them nouns."""
+    from selfright.retrieval.tokenizer import BilingualTokenizer
 
-    kiwi = Kiwi(num_workers=1)
-    counts: Counter[str] = Counter()
+    tokenizer = BilingualTokenizer()
+    terms: set[str] = set()
     with (data / "belebele_ko_en" / "ko" / "corpus.jsonl").open(encoding="utf-8") as lines:
         for row in map(json.loads, lines):
-            counts.update(t.form for t in kiwi.tokenize(row["text"]) if t.tag in ("NNG", "NNP") and len(t.form) > 1)
-    return sorted(counts)[::3][:900]
+            terms.update(term for term in tokenizer.tokens(row["text"]) if len(term) > 1 and has_hangul(term))
+    return sorted(terms)[::5][:900]
 
 
 def fit(buckets: list[NDArray[np.int64]], y: Array, weight: Array, ridge: float = 0.3, rounds: int = 400) -> Array:

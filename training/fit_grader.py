@@ -22,6 +22,7 @@ from training.grader_rows import CachedEmbedder, Rows, column, extract, on_their
 from training.labelled import MEASURED_ON, TRAINED_ON, with_strangers
 
 SIZES = (1, 3, 8)
+LIMITS = {"medquad": 400, "pubmedqa": 300, "pubmedqa_pairs": 300, "bioasq": 400, "korquad": 700}  # embedding is slow
 OWN_SETS = {"korean": ("belebele_ko", "korquad"), "cross": ("belebele_cross",)}
 VARIANTS = {
     "lexical": (LEXICAL, SETS_LEXICAL),
@@ -189,7 +190,7 @@ def measure_sets(sets: Sets, p: Array, among: NDArray[np.bool_], lower: float, u
 
 
 def load(data: Path, cache: Path, limit: int) -> tuple[Rows, Rows]:
-    """Rows to train on and rows to measure on, extracted once into ``cache``."""
+    """Rows to train on and rows to measure on, extracted once into ``cache``: empty it when the features change."""
     from selfright.llm.minilm import MiniLM
     from selfright.retrieval.tokenizer import BilingualTokenizer
 
@@ -199,7 +200,7 @@ def load(data: Path, cache: Path, limit: int) -> tuple[Rows, Rows]:
         for loader in loaders:
             stored = cache / f"rows-{loader.__name__}.npz"
             if not stored.exists():
-                cases = loader(data, tokenizer, limit)
+                cases = loader(data, tokenizer, min(limit, LIMITS.get(loader.__name__, limit)))
                 cases = with_strangers(cases) if loader in TRAINED_ON else cases
                 rows = extract(cases, tokenizer, embedder)
                 np.savez(stored, **vars(rows))

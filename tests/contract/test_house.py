@@ -99,3 +99,10 @@ def test_the_exit_code_tells(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     plant(tmp_path, "src/misc.py", "")
     assert main([str(tmp_path)]) == 1
     assert "src/misc.py:1:" in capsys.readouterr().out
+
+
+def test_a_folder_of_modules_needs_an_init(tmp_path: Path) -> None:
+    for name in ("src/selfright/__init__.py", "src/selfright/web/fetch.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text('"""Text."""\n', encoding="utf-8")
+    assert breaches(tmp_path) == ["src/selfright/web:1: a folder of modules needs an __init__.py"]

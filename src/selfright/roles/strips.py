@@ -24,6 +24,7 @@ from selfright.roles.strip_signals import strip_signals
 _MOST_EMBEDDED = 24
 _LONGEST_EMBEDDED = 1_000
 _LEAST_REMAINDER = 20
+_LIMITS = ("lexical_margin", "semantic_margin", "floor", "irrelevant", "share_of_best")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class StripModel:
     """Scorers without and with cosines; how far (log-odds) a strip may fall behind its passage's best.
 
     A passage whose best strip is under ``floor`` (log-odds) holds nothing; passages the grader gave less than
-    ``irrelevant`` are not looked at.
+    ``irrelevant`` are not looked at. A strip with less than ``share_of_best`` of the best strip's probability goes too.
     """
 
     embedder: str
@@ -41,12 +42,12 @@ class StripModel:
     semantic_margin: float
     floor: float
     irrelevant: float
+    share_of_best: float
 
 
 @dataclass(frozen=True, slots=True)
 class _Scored:
     strip: Strip
-    behind: float  # log-odds behind the passage's best strip
     score: float  # log-odds
     kept: bool
 
@@ -74,7 +75,8 @@ class OfflineRefiner:
         scored = [s for passage, p in relevant for s in self._scored(asked, passage, p, cosines.get(passage.id))]
         if not scored:
             return Refinement((), 0.0)
-        kept = [s.strip for s in scored if s.kept]
+        least = self._model.share_of_best * max(s.strip.score for s in scored)
+        kept = [s.strip for s in scored if s.kept and s.strip.score >= least]
         fell_back = not kept
         if fell_back:
             kept = [max(scored, key=lambda s: (s.score, -s.strip.start)).strip]
@@ -99,7 +101,7 @@ class OfflineRefiner:
             chance = scorer.curve(score) * (1.0 if probability is None else probability)
             strip = Strip(passage, passage.start + start, passage.start + end, passage.text[start:end], chance)
             kept = crosses or (best - score <= margin and best >= self._model.floor)
-            found.append(_Scored(strip, best - score, score, kept))
+            found.append(_Scored(strip, score, kept))
         return found
 
     def _cosines(self, asked: Asked, passages: Sequence[Passage]) -> dict[str, dict[Span, float]]:
@@ -128,7 +130,7 @@ def read_model(stored: Mapping[str, Any]) -> StripModel:
         stored["embedder"],
         read_scorer(stored["lexical"]),
         read_scorer(stored["semantic"]),
-        *(float(stored[name]) for name in ("lexical_margin", "semantic_margin", "floor", "irrelevant")),
+        *(float(stored[name]) for name in _LIMITS),
     )
 
 

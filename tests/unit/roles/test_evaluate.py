@@ -15,7 +15,7 @@ from selfright.domain.judgements import AnswerQuality, ClaimStatus, Evaluation, 
 from selfright.domain.passages import Hit, Passage
 from selfright.domain.text import language_of
 from selfright.roles.evaluate.heuristic import HeuristicEvaluator
-from selfright.roles.evaluate.offers import offers
+from selfright.roles.offers import offers
 from selfright.roles.evaluate.offline import LocalEvaluator
 from selfright.roles.evaluate.support import DEFAULT_THRESHOLD, support
 from selfright.roles.questions import AnswerType

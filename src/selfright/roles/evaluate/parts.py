@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from selfright.domain.answers import Draft, Sentence
 from selfright.roles.analysis import Term, TextAnalyzer
 from selfright.roles.evaluate.evidence import Source
-from selfright.roles.evaluate.offers import offers
+from selfright.roles.offers import offers
 from selfright.roles.matching import TermMatcher
 from selfright.roles.questions import AnswerType, answer_type, question_parts
 

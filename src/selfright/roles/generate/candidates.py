@@ -8,7 +8,7 @@ from functools import lru_cache
 from selfright.domain.ports import Embedder
 from selfright.domain.text import has_hangul
 from selfright.roles.analysis import Term, TextAnalyzer
-from selfright.roles.evaluate.offers import offers
+from selfright.roles.offers import offers
 from selfright.roles.generate.pieces import Piece
 from selfright.roles.matching import TermMatcher
 from selfright.roles.questions import AnswerType, answer_type, matches_type, question_parts

@@ -1,0 +1,1 @@
+"""Who judges, writes and rewrites."""

@@ -1,0 +1,1 @@
+"""Tells what kind of message it is."""
