@@ -13,8 +13,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from training.fitting import auc, calibration_error
-from training.labelled import MEASURED_ON, TRAINED_ON, Case
 
 from selfright.domain.judgements import Grading
 from selfright.domain.passages import Hit, Refinement
@@ -22,6 +20,8 @@ from selfright.domain.ports import Embedder, TermStatistics, Tokenizer
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.grade.offline import OfflineGrader
 from selfright.roles.strips import OfflineRefiner
+from training.fitting import auc, calibration_error
+from training.labelled import MEASURED_ON, TRAINED_ON, Case
 
 
 class Judges:

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Protocol
 
 import pytest
-from tests.support.embedders import WordHashes
-from tests.support.passages import by_lines, document, ids, search
 
 from selfright.domain.errors import InputError, UsageError
 from selfright.domain.ports import Library, Retriever, TermStatistics, Writer
 from selfright.retrieval.korean import HangulBigrams
 from selfright.retrieval.stores.embedded import EmbeddedStore
 from selfright.retrieval.tokenizer import BilingualTokenizer
+from tests.support.embedders import WordHashes
+from tests.support.passages import by_lines, document, ids, search
 
 
 class Store(Retriever, Library, Writer, TermStatistics, AbstractContextManager["Store"], Protocol):

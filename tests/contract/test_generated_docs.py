@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 import pytest
+
 from scripts.generate_docs import WIDTH, cli_page, graphs, stale, with_region
 
 

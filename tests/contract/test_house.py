@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from scripts.check_house import breaches, main
 
 ROOT = Path(__file__).resolve().parents[2]

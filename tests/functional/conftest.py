@@ -23,7 +23,8 @@ DOCUMENTS = {
     "The keeper signs the log after each change.\n\n## Fog horn\n\nThe fog horn sounds twice a minute.\n",
     "harbour.md": "# Harbour\n\nThe harbour master of Dunmore is Orla Keane. Mooring costs 12 euros a night. "
     "Boats over 20 metres anchor outside.\n",
-    "ko/등대.md": "# 등대\n\n## 등\n\n던모어 등대의 등은 90일마다 교체합니다. 등대지기는 교체할 때마다 일지에 서명합니다.\n\n"
+    "ko/등대.md": "# 등대\n\n## 등\n\n던모어 등대의 등은 90일마다 교체합니다. "
+    "등대지기는 교체할 때마다 일지에 서명합니다.\n\n"
     "## 무적\n\n무적은 1분에 두 번 울립니다.\n",
 }
 

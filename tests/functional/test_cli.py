@@ -103,7 +103,8 @@ def test_citations_by_source_on_request(cli: Cli, indexed: Path) -> None:
 def test_the_folder_web_rescues(cli: Cli, indexed: Path, tmp_path: Path) -> None:
     (tmp_path / "ferry.html").write_text(
         "<html><head><title>Ferry</title><link rel='canonical' href='https://ferry.example/times'></head>"
-        "<body><article><h1>Ferry</h1><p>The ferry to Skellig leaves at 9:40 every morning.</p></article></body></html>",
+        "<body><article><h1>Ferry</h1><p>The ferry to Skellig leaves at 9:40 every morning.</p></article></body>"
+        "</html>",
         encoding="utf-8",
     )
     settings = ("--set", "web_provider=static", "--set", f"web_folder={tmp_path}")

@@ -14,8 +14,6 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
-from tests.support.embedders import WordHashes
-from tests.support.passages import by_lines, document, ids, search
 
 from selfright.domain.errors import IncompatibleIndex, IndexBusy, IndexDamaged, IndexNotFound, NotAnIndex
 from selfright.domain.ports import Embedder, Tokenizer
@@ -23,6 +21,8 @@ from selfright.retrieval.fusion import ReciprocalRankFusion
 from selfright.retrieval.korean import HangulBigrams
 from selfright.retrieval.stores.embedded import EmbeddedStore
 from selfright.retrieval.tokenizer import BilingualTokenizer
+from tests.support.embedders import WordHashes
+from tests.support.passages import by_lines, document, ids, search
 
 TOKENIZER = BilingualTokenizer(HangulBigrams())
 BOATS = document("boats", "A keel keeps a boat upright.\nA sail needs wind.", "Boats")

@@ -5,11 +5,11 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.texts import analyzer
 
 from selfright.roles.quantities import quantities
 from selfright.roles.questions import AnswerType, answer_type, matches_type, question_parts
 from selfright.roles.words import mask_stop_words, negated
+from tests.support.texts import analyzer
 
 BILINGUAL = st.text(alphabet="abcXYZ 0123456789.,%/-가나다는이?!\n년월일", max_size=120)
 

@@ -5,13 +5,13 @@ import asyncio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.texts import analyzer
 
 from selfright.domain.answers import Message
 from selfright.domain.judgements import QueryClass
 from selfright.roles.classify.chattiness import BUCKETS, read_model, shipped_model
 from selfright.roles.classify.offline import OfflineClassifier
 from selfright.roles.classify.topics import IndexTopics
+from tests.support.texts import analyzer
 
 SAID = (Message("user", "스냅샷이 뭐야?"), Message("assistant", "스냅샷은 …"))
 

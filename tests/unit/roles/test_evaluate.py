@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.texts import analyzer, hits, passage
 
 from selfright.domain.answers import Citation, Draft, EvaluationRequest, Sentence
 from selfright.domain.composing import compose
@@ -15,10 +14,11 @@ from selfright.domain.judgements import AnswerQuality, ClaimStatus, Evaluation, 
 from selfright.domain.passages import Hit, Passage
 from selfright.domain.text import language_of
 from selfright.roles.evaluate.heuristic import HeuristicEvaluator
-from selfright.roles.offers import offers
 from selfright.roles.evaluate.offline import LocalEvaluator
 from selfright.roles.evaluate.support import DEFAULT_THRESHOLD, support
+from selfright.roles.offers import offers
 from selfright.roles.questions import AnswerType
+from tests.support.texts import analyzer, hits, passage
 
 KETTLE = passage(
     "The K7 kettle holds 2 litres. Descale the kettle every 3 months with citric acid. Bleach must not be used.",

@@ -6,7 +6,6 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.texts import analyzer, passage, strip
 
 from selfright.domain.answers import Draft, GenerationRequest
 from selfright.domain.composing import MARKER, styled
@@ -15,6 +14,7 @@ from selfright.domain.passages import Language, Passage, Strip
 from selfright.domain.text import language_of
 from selfright.roles.generate.markup import plain
 from selfright.roles.generate.offline import OfflineGenerator
+from tests.support.texts import analyzer, passage, strip
 
 GUIDE = """\
 # Kettle K7

@@ -7,9 +7,6 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.embedders import WordHashes
-from tests.support.texts import analyzer, hits
-from tests.support.texts import passage as passage_of
 
 from selfright.domain.errors import JudgeFailed
 from selfright.domain.judgements import Grading, Verdict
@@ -17,6 +14,9 @@ from selfright.domain.passages import Hit, Passage, Ranked
 from selfright.roles.grade.features import FEATURES, Asked, Read, features
 from selfright.roles.grade.model import shipped_model
 from selfright.roles.grade.offline import OfflineGrader
+from tests.support.embedders import WordHashes
+from tests.support.texts import analyzer, hits
+from tests.support.texts import passage as passage_of
 
 
 def passage(name: str, text: str) -> Passage:

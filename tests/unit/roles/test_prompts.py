@@ -5,11 +5,11 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.texts import passage, strip
 
 from selfright.domain.answers import Message
 from selfright.domain.passages import Language
 from selfright.roles.prompts import MOST_MESSAGES, BilingualPrompter
+from tests.support.texts import passage, strip
 
 KETTLE = strip(passage("Descale the kettle every 3 months.", "k7.md", "Kettle K7", "Cleaning"))
 BLEACH = strip(passage("Never use bleach.", "k8.md", "Kettle K8"))

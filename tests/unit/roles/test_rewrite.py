@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.texts import analyzer, hits, passage
 
 from selfright.domain.answers import Message, RewriteRequest
 from selfright.domain.text import language_of
@@ -14,6 +13,7 @@ from selfright.roles.analysis import Term
 from selfright.roles.phrases import distinct, phrases
 from selfright.roles.rewrite.offline import OfflineRewriter
 from selfright.roles.rewrite.prefixes import LONGEST_QUERY, bounded, strip_prefix
+from tests.support.texts import analyzer, hits, passage
 
 KETTLES = (
     passage("To free a kettle of limescale, descale it with citric acid.", "a.md"),

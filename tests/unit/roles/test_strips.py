@@ -7,12 +7,12 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.texts import analyzer, hits
 
 from selfright.domain.judgements import Grade, Grading, Verdict
 from selfright.domain.passages import Passage, Refinement
 from selfright.roles.decompose import strip_spans
 from selfright.roles.strips import OfflineRefiner
+from tests.support.texts import analyzer, hits
 
 DOCUMENT = """# Maintenance
 

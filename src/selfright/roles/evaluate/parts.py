@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from selfright.domain.answers import Draft, Sentence
 from selfright.roles.analysis import Term, TextAnalyzer
 from selfright.roles.evaluate.evidence import Source
-from selfright.roles.offers import offers
 from selfright.roles.matching import TermMatcher
+from selfright.roles.offers import offers
 from selfright.roles.questions import AnswerType, answer_type, question_parts
 
 _NAME = re.compile(r"(?<!^)(?<![.?!]\s)\b[A-Z][\w-]+|\b[A-Za-z]*\d[\w.-]*")

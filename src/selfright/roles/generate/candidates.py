@@ -8,9 +8,9 @@ from functools import lru_cache
 from selfright.domain.ports import Embedder
 from selfright.domain.text import has_hangul
 from selfright.roles.analysis import Term, TextAnalyzer
-from selfright.roles.offers import offers
 from selfright.roles.generate.pieces import Piece
 from selfright.roles.matching import TermMatcher
+from selfright.roles.offers import offers
 from selfright.roles.questions import AnswerType, answer_type, matches_type, question_parts
 
 # How much of a question's word is covered when it stands beside the sentence instead of in it.
