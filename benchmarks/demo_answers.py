@@ -68,17 +68,15 @@ def run(preset: str, questions: list[dict[str, Any]], selfright: Selfright) -> l
 
 def table(preset: str, rows: list[dict[str, Any]]) -> None:
     seconds = sorted(row["seconds"] for row in rows)
-    print(
-        f"{preset:<16} p50 {1000 * seconds[len(seconds) // 2]:.0f} ms, {sum(r['passes'] for r in rows) / len(rows):.2f} passes"
-    )
+    passes = sum(row["passes"] for row in rows) / len(rows)
+    print(f"{preset:<16} p50 {1000 * seconds[len(seconds) // 2]:.0f} ms, {passes:.2f} passes")
     for kind in KINDS:
         chosen = [row for row in rows if row["kind"] == kind]
         counts = Counter(row["outcome"] for row in chosen)
         shares = ", ".join(f"{name} {n} ({n / len(chosen):.0%})" for name, n in sorted(counts.items()))
         print(f"   {kind:<8} {len(chosen):>3}: {shares}")
-    print(
-        f"   verdicts {dict(Counter(row['verdict'] for row in rows))}, stops {dict(Counter(row['stop'] for row in rows))}"
-    )
+    for name in ("verdict", "stop"):
+        print(f"   {name}: {dict(Counter(row[name] for row in rows))}")
 
 
 def main() -> int:

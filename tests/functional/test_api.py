@@ -1,0 +1,100 @@
+"""The Python door: what the README shows, and what a program around it needs."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from selfright import NodeFinished, Selfright, TurnFinished
+from selfright.domain.errors import IndexNotFound, InputError, UnknownName
+
+QUESTION = "Who is the harbour master?"
+
+
+def test_the_readme_s_lines(documents: Path, tmp_path: Path) -> None:
+    selfright = Selfright.open(tmp_path / "index", preset="full")
+    selfright.add([documents])
+    answer = selfright.ask(QUESTION)
+    assert "Orla Keane" in answer.answer
+    assert answer.stop_reason == "adequate"
+    for citation in answer.citations:
+        document = selfright.document(citation.document_id)
+        assert document is not None
+        assert document.text[citation.start : citation.end] == citation.text
+    selfright.close()
+
+
+def test_events_come_node_by_node_and_end_with_the_answer(indexed: Path) -> None:
+    async def events() -> list[object]:
+        with Selfright.open(indexed) as selfright:
+            return [event async for event in selfright.astream(QUESTION)]
+
+    *nodes, last = asyncio.run(events())
+    assert all(isinstance(event, NodeFinished) for event in nodes)
+    assert isinstance(last, TurnFinished)
+    visited = [event.node for event in nodes if isinstance(event, NodeFinished)]
+    assert visited[0] == "contextualize"
+    assert visited[-1] == "finalize"
+    assert visited == [step.node for step in last.answer.trace]
+
+
+def test_the_sync_door_works_inside_a_running_loop(indexed: Path) -> None:
+    async def inside() -> str:
+        with Selfright.open(indexed) as selfright:
+            return selfright.ask(QUESTION).answer
+
+    assert "Orla Keane" in asyncio.run(inside())
+
+
+def test_the_same_question_gets_the_same_answer(indexed: Path) -> None:
+    with Selfright.open(indexed) as selfright:
+        first, second = (selfright.ask(QUESTION) for _ in range(2))
+    assert (first.answer, first.citations, first.evaluation) == (second.answer, second.citations, second.evaluation)
+    assert first.trace_id != second.trace_id
+
+
+def test_turns_run_side_by_side(indexed: Path) -> None:
+    async def many() -> list[str]:
+        with Selfright.open(indexed) as selfright:
+            answers = await asyncio.gather(*(selfright.aask(QUESTION) for _ in range(8)))
+        return [answer.answer for answer in answers]
+
+    assert len(set(asyncio.run(many()))) == 1
+
+
+def test_a_follow_up_is_understood(indexed: Path) -> None:
+    history = [
+        {"role": "user", "content": "Tell me about the lamp of the Dunmore lighthouse"},
+        {"role": "assistant", "content": "The lamp of the Dunmore lighthouse is changed every 90 days."},
+    ]
+    with Selfright.open(indexed) as selfright:
+        answer = selfright.ask("Who signs the log after each change of it?", history=history)
+    assert "keeper" in answer.answer
+
+
+def test_flags_and_presets_by_call(indexed: Path) -> None:
+    with Selfright.open(indexed, preset="basic") as selfright:
+        assert selfright.ask(QUESTION).evaluation is None
+        judged = selfright.ask(QUESTION, preset="full", flags={"max_refine_iterations": 0})
+        assert judged.evaluation is not None
+        with pytest.raises(UnknownName, match="max_refine_iterations"):
+            selfright.ask(QUESTION, flags={"max_refine_iteration": 0})
+
+
+def test_wrong_use_is_told_at_the_door(indexed: Path, tmp_path: Path) -> None:
+    with pytest.raises(UnknownName, match="full"):
+        Selfright.open(indexed, preset="ful")
+    with pytest.raises(UnknownName, match="top_k"):
+        Selfright.open(indexed, top_kk=3)
+    with Selfright.open(tmp_path / "nothing") as selfright, pytest.raises(IndexNotFound, match="index add"):
+        selfright.ask(QUESTION)
+    with Selfright.open(indexed) as selfright, pytest.raises(InputError, match="'role' and 'content'"):
+        selfright.ask(QUESTION, history=[{"who": "me"}])
+
+
+def test_a_profile_is_used_and_does_not_stay(indexed: Path) -> None:
+    with Selfright.open(indexed) as selfright:
+        answer = selfright.ask("How many penguins live in Antarctica?", profile={"boat": "a ketch of 9 metres"})
+        assert any("9 metres" in i.query for i in answer.iterations) or len(answer.iterations) == 1
+        again = selfright.ask("How many penguins live in Antarctica?")
+        assert not any("9 metres" in i.query for i in again.iterations)
