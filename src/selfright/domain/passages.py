@@ -74,12 +74,17 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A passage that was found, with its fused score and its place in each list (None where it was not in it)."""
+    """A passage that was found, with its fused score and its place in each list (None where it was not in it).
+
+    ``cosine`` is the similarity of its vector to the query's, also where it was too low for the dense list; None where
+    no vectors were compared.
+    """
 
     passage: Passage
     rrf_score: float
     bm25: Ranked | None = None
     dense: Ranked | None = None
+    cosine: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

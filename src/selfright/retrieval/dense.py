@@ -67,6 +67,17 @@ class DenseIndex:
         scores, keys = index.search(vector.reshape(1, -1), limit, params=parameters)
         return [(int(key), float(score)) for key, score in zip(keys[0], scores[0], strict=True) if key >= 0]
 
+    def cosines(self, vector: "NDArray[np.float32]", keys: Sequence[int]) -> dict[int, float]:
+        """The inner product with each of these passages' vectors; passages without one are left out."""
+        index = self._current().index
+        found = {}
+        for key in keys:
+            try:
+                found[key] = float(index.reconstruct(key) @ vector)
+            except RuntimeError:  # FAISS knows no such key: its language is not the encoder's, or it was removed
+                continue
+        return found
+
     def update(self, sequence: int, removed: Sequence[int], added: Sequence[int], entries: Iterable[Entry]) -> None:
         """Applies changes; the same ones may come twice."""
         index = _faiss().clone_index(self._current().index)  # searches go on in the old one

@@ -87,12 +87,17 @@ class HybridSearch:
         lexical_places, dense_places = _ranked(bm25, ids, depth), _ranked(dense, ids, depth)
         best = self._fusion.fuse(query, list(lexical_places.items()), list(dense_places.items()))[:k]
         passages = self._indexes.catalogue.passages([keys[passage_id] for passage_id, _ in best])
+        cosines = self._cosines(vector, list(passages))
         hits = [
-            Hit(passages[keys[found]], score, lexical_places.get(found), dense_places.get(found))
+            Hit(passages[key], score, lexical_places.get(found), dense_places.get(found), cosines.get(key))
             for found, score in best
-            if keys[found] in passages  # a writer may have erased it since
+            if (key := keys[found]) in passages  # a writer may have erased it since
         ]
         return Retrieval(tuple(hits), None if vector is None else tuple(vector.tolist()))
+
+    def _cosines(self, vector: "NDArray[np.float32] | None", keys: Sequence[int]) -> dict[int, float]:
+        dense = self._indexes.dense
+        return {} if vector is None or dense is None else dense.cosines(vector, keys)
 
     def _embed(self, query: str) -> "NDArray[np.float32]":
         if self._indexes.embedder is None:

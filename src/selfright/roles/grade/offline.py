@@ -76,7 +76,7 @@ class OfflineGrader:
         texts: list[str] = [asked.text]
         owners: list[tuple[int, bool]] = [(-1, False)]
         for i in english:
-            if hits[i].dense is None:
+            if hits[i].cosine is None:
                 texts.append(f"{hits[i].passage.heading}\n{reads[i].text[:_LONGEST_EMBEDDED]}".strip())
                 owners.append((i, False))
             for number in reads[i].best_sentences(asked, SENTENCES):
@@ -87,9 +87,9 @@ class OfflineGrader:
         for owner, cosine in zip(owners[1:], vectors[1:] @ vectors[0], strict=True):
             best[owner] = max(best.get(owner, -1.0), float(cosine))
         for i in english:
-            dense = hits[i].dense
-            if dense is not None:
-                best[i, False] = dense.score
+            cosine = hits[i].cosine
+            if cosine is not None:
+                best[i, False] = cosine
         return [(best[i, False], best[i, True]) if (i, True) in best else None for i in range(len(hits))]
 
 
@@ -99,7 +99,7 @@ def _reason(probabilities: Sequence[float]) -> str:
 
 
 def _scores(hit: Hit) -> list[float]:
-    return [hit.rrf_score, *(ranked.score for ranked in (hit.bm25, hit.dense) if ranked)]
+    return [hit.rrf_score, hit.cosine or 0.0, *(ranked.score for ranked in (hit.bm25, hit.dense) if ranked)]
 
 
 def _require_numbers(values: Sequence[float]) -> None:
