@@ -76,16 +76,6 @@ def network_attempts() -> Iterator[list[str]]:
         pytest.fail(f"the test tried to use the network: {', '.join(_attempts)}")
 
 
-@pytest.fixture(scope="session", autouse=True)
-def cache_folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Prepared model files, made once and shared by all workers and later runs (they are named by their hash)."""
-    kept = getattr(request.config, "cache", None)
-    folder = Path(kept.mkdir("selfright")) if kept else tmp_path_factory.mktemp("cache")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SELFRIGHT_CACHE", str(folder))
-        yield folder
-
-
 @pytest.fixture(scope="session")
 def _homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     base = tmp_path_factory.mktemp("homes")
@@ -96,8 +86,7 @@ def _homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def home_folder(_homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home of its own for each test (not made until it is written to), with no settings and no keys around it."""
     for name in [*PROVIDER_KEYS, *(name for name in os.environ if name.startswith("SELFRIGHT_"))]:
-        if name != "SELFRIGHT_CACHE":
-            monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name, raising=False)
     home = next(_homes)
     monkeypatch.setenv("SELFRIGHT_HOME", str(home / "home"))
     monkeypatch.setenv("SELFRIGHT_INDEX", str(home / "index"))

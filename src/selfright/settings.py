@@ -36,12 +36,11 @@ class Settings:
     """All settings of one Selfright.
 
     ``embedder``: ``auto`` uses the embedded English encoder when its weights are installed. ``web_provider`` with
-    ``web_folder``: ``static`` reads a local folder as the web. ``cache`` holds what can be made again.
+    ``web_folder``: ``static`` reads a local folder as the web.
     """
 
     index: Path = DEFAULT_INDEX
     home: Path = field(default_factory=default_home)
-    cache: Path | None = None
     preset: str = "full"
     llm: str = "offline"
     embedder: str = "auto"
@@ -55,11 +54,6 @@ class Settings:
                 raise UnknownName(f"value of setting '{name}':", getattr(self, name), valid)
         if self.web_provider == "static" and self.web_folder is None:
             raise SettingsError("web_provider 'static' needs web_folder: the folder that plays the web")
-
-    @property
-    def cache_folder(self) -> Path:
-        """Where derived files go."""
-        return self.cache or self.home / "cache"
 
     def with_values(self, values: Mapping[str, object]) -> "Settings":
         """A copy with settings and flags changed by name; values may be text.
@@ -80,7 +74,7 @@ class Settings:
 
 FLAG_NAMES = tuple(f.name for f in dataclasses.fields(Flags))
 SETTING_NAMES = tuple(f.name for f in dataclasses.fields(Settings) if f.name != "flags")
-_PATHS = ("index", "home", "cache", "web_folder")
+_PATHS = ("index", "home", "web_folder")
 
 
 def load_settings(
