@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from unicodedata import east_asian_width
 
 from selfright.domain.answers import Answer, Iteration
 from selfright.domain.judgements import StopReason
 from selfright.domain.passages import Language
 
 Words = Mapping[str, str]
+
+_COLUMN = 10
 
 _WORDS: Mapping[Language, Words] = MappingProxyType(
     {
@@ -104,7 +107,13 @@ def _lines(answer: Answer, words: Words) -> list[str]:
     cost = answer.cost
     spent = words["spent"].format(seconds=cost.seconds, calls=cost.llm_calls, web=cost.web_requests)
     rows.append((words["cost"], spent))
-    return [f"  {name + ':':<10} {text}" for name, text in rows]
+    return [f"  {_padded(name + ':')} {text}" for name, text in rows]
+
+
+def _padded(text: str) -> str:
+    """Filled up to the width of the column on a terminal, where Hangul takes two cells a syllable."""
+    cells = sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
+    return text + " " * max(0, _COLUMN - cells)
 
 
 def _pass(iteration: Iteration, words: Words) -> str:

@@ -20,6 +20,12 @@ Routing = Literal["score", "label", "both"]
 Target = Literal["rewrite", "retrieve", "classify"]
 
 
+_NOT_VERIFIED = {
+    "en": "the answer could not be judged properly; a rough heuristic stood in, so it is not verified",
+    "ko": "답을 제대로 평가하지 못해 간단한 어림으로 대신했으므로, 검증된 답이 아닙니다",
+}
+
+
 def by_score(evaluation: Evaluation, flags: Flags) -> Target | None:
     """S0's rule: an answer under the quality threshold is tried again with a rewritten query."""
     return "rewrite" if evaluation.overall < flags.quality_threshold else None
@@ -77,8 +83,7 @@ class CorrectiveRAGStrategy:
         except Exception as error:
             # A judge may fail in any way its model or user code can; the answer is then marked as not verified.
             log.warning("the evaluator failed (%s); the heuristic stands in", type(error).__name__)
-            note = "the answer could not be judged properly; a rough heuristic stood in, so it is not verified"
-            return await self.fallback.evaluate(request), (note,)
+            return await self.fallback.evaluate(request), (_NOT_VERIFIED[request.language],)
 
     def _target(self, state: Mapping[str, Any]) -> Target | None:
         evaluation = state.get("evaluation")

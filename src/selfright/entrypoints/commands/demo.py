@@ -1,12 +1,13 @@
 """``selfright demo``."""
 
 import json
+import shutil
+import sys
 from pathlib import Path
 
 import click
 
 DATA = Path(__file__).parents[2] / "demo"
-
 
 # Which question of the demo set shows which path through the loop.
 SCENES = (
@@ -26,9 +27,9 @@ def demo() -> None:
     from selfright.entrypoints.progress import bar
     from selfright.settings import load_settings
 
-    home = load_settings().home
-    values = {"web_provider": "static", "web_folder": str(DATA / "web")}
-    with Selfright.open(home / "demo" / "index", **values) as selfright:
+    place = load_settings().home / "demo" / "index"
+    _forget_if_outdated(place)
+    with Selfright.open(place, web_provider="static", web_folder=str(DATA / "web")) as selfright:
         with bar("Indexing the demo documents") as progress:
             report = selfright.add([DATA / "documents"], progress=progress)
         click.echo(f"{report.added + report.replaced + report.unchanged} demo documents, Korean and English\n")
@@ -37,10 +38,26 @@ def demo() -> None:
             click.secho(f"{number}. {path}", bold=True)
             click.secho(f"   {questions[question_id]}\n", fg="cyan")
             click.echo(_indented(account(selfright.ask(questions[question_id]))) + "\n")
+    program = sys.argv[0] if Path(sys.argv[0]).name == "selfright" else "selfright"
     click.echo("Now with your own documents:")
-    click.echo("  selfright index add DOCS/")
-    click.echo('  selfright ask "..."')
-    click.echo(f'More of the demo: selfright ask "What does error FX-1007 mean?" --index "{home / "demo" / "index"}"')
+    click.echo(f"  {program} index add DOCS/")
+    click.echo(f'  {program} ask "..."')
+    click.echo("More of the demo's:")
+    click.echo(f'  {program} ask "What does error FX-1007 mean?" --index "{place}"')
+
+
+def _forget_if_outdated(place: Path) -> None:
+    """The demo's index is ours to make anew when another version or another embedder had made it."""
+    from selfright.api import Selfright
+    from selfright.domain.errors import IncompatibleIndex, IndexNotFound
+
+    try:
+        with Selfright.open(place) as selfright:
+            selfright.info()
+    except IndexNotFound:
+        return
+    except IncompatibleIndex:
+        shutil.rmtree(place)
 
 
 def _questions() -> dict[str, str]:

@@ -27,7 +27,7 @@ async def finalize(state: AgentState, tools: Tools) -> dict[str, Any]:
         update["iterations"] = (iteration(state, (), None),)
     if tools.abstainer.should_abstain(draft, best.evaluation, tools.flags):
         draft = tools.abstainer.refusal(state["question"], state["language"], best, state.get("retrieved_docs", ()))
-        update["notes"] = (f"the loop had stopped because: {reason}",) if reason is not StopReason.ABSTAINED else ()
+        update["notes"] = (_STOPPED[state["language"]].format(reason=reason.value),)
         reason = StopReason.ABSTAINED
     draft = styled(draft, tools.flags.citation_style)
     return {
@@ -37,3 +37,6 @@ async def finalize(state: AgentState, tools: Tools) -> dict[str, Any]:
         "abstained": reason is StopReason.ABSTAINED,
         "stop_reason": reason,
     }
+
+
+_STOPPED = {"en": "the loop had stopped because: {reason}", "ko": "반복이 멈춘 까닭: {reason}"}

@@ -31,15 +31,13 @@ _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 
 
 def read(file: SourceFile) -> Iterator[Document]:
-    """One document; its title is ``<title>``, else the first heading, its URL the canonical link."""
+    """One document; its title is the page's own (see ``_title``), its URL the canonical link."""
     data = file.read_bytes()
     declared = _DECLARED.search(data[:4096])
     root = _parse(decode(data, file.refuse, declared.group(1).decode("ascii") if declared else None), file)
     writer = _Writer()
     _walk(root, writer)
-    titles = (title.text_content() for title in (*root.iterfind("head/title"), *root.iter("h1")))
-    title = next((title for title in titles if title.strip()), "")
-    yield file.document(writer.text(), title, "text/html", _canonical(root))
+    yield file.document(writer.text(), _title(root), "text/html", _canonical(root))
 
 
 def _parse(text: str, file: SourceFile) -> "HtmlElement":
@@ -174,3 +172,12 @@ class _Writer:
         else:
             self._blocks.append(("paragraph", text))
         self._bullet = False
+
+
+def _title(root: "HtmlElement") -> str:
+    """A page's own title: the first heading where ``<title>`` repeats it, else ``<title>`` up to its first ``|``."""
+    heading, title = (
+        next((text for node in root.iter(tag) if (text := " ".join(node.text_content().split()))), "")
+        for tag in ("h1", "title")
+    )
+    return heading if not title or (heading and heading in title) else title.split(" | ")[0]
