@@ -11,7 +11,8 @@ from selfright.flow.state import AgentState
 async def assemble_context(state: AgentState, tools: Tools) -> dict[str, Any]:
     """Merges the evidence and writes the prompts; in mode ``llm`` the model gets the text as it is."""
     if state["mode"] == "llm":
-        return {"strips": (), "system_prompt": "", "user_prompt": state["user_text"]}
+        notes = (_NO_MODEL[state["language"]],) if tools.generator.needs_documents else ()
+        return {"strips": (), "system_prompt": "", "user_prompt": state["user_text"], "notes": notes}
     strips = _evidence(state)
     system, user = tools.prompter.prompts(
         state["question"],
@@ -28,3 +29,9 @@ def _evidence(state: AgentState) -> tuple[Strip, ...]:
     refined = state.get("strips")
     index = whole(state.get("retrieved_docs", ())) if refined is None else refined
     return merged(index, state.get("web_strips", ()))
+
+
+_NO_MODEL = {
+    "en": "this preset lets a language model answer by itself, and none is configured; another preset looks things up",
+    "ko": "이 프리셋은 언어 모델이 스스로 답하게 하지만 설정된 모델이 없습니다. 다른 프리셋은 문서를 찾아봅니다",
+}

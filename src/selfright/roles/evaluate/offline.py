@@ -17,6 +17,7 @@ from selfright.roles.evaluate.scoring import (
     ADEQUATE_OVERALL,
     SUPPORTED,
     UNSUPPORTED,
+    Belief,
     Scores,
     claim_support,
     confidence_in,
@@ -28,12 +29,13 @@ from selfright.roles.evaluate.wording import reason, suggestion
 
 _MOST_CLAIMS = 40
 _MOST_SUGGESTED = 3
+_MOST_COMPARED = 4
 
 
 class LocalEvaluator:
     """Judges an answer by the words, numbers, names and negations it shares with the evidence (port ``Evaluator``).
 
-    ``embedder`` adds the similarity of English claims to evidence in other words.
+    ``embedder`` adds the similarity of English claims to evidence in other words, and to the question.
     """
 
     def __init__(self, analyzer: TextAnalyzer, embedder: Embedder | None = None) -> None:
@@ -63,7 +65,7 @@ class LocalEvaluator:
         embedder = self._embedder if language == "en" else None
         facts = [claim_facts(text, evidence, self._analyzer, embedder) for text in _claims(request.draft)]
         parts = part_facts(request.question, request.draft, evidence, self._analyzer)
-        scores = score_answer(facts, parts, request.query_class, _believed(request))
+        scores = score_answer(facts, parts, request.query_class, _belief(request, embedder))
         same = language_of(request.question) == language
         quality = label_answer(scores, facts, parts, has_evidence=bool(evidence), same_language=same)
         missing, advice = self._lacking(request, evidence, facts, parts, quality, language)
@@ -103,11 +105,22 @@ class LocalEvaluator:
         return [*points, *words], advice
 
 
-def _believed(request: EvaluationRequest) -> float:
-    """The best score among the strips that the draft cites; 1 when that is not known."""
+def _belief(request: EvaluationRequest, embedder: Embedder | None) -> Belief:
+    return Belief(_helps(request), _likeness(request, embedder) if embedder and request.language == "en" else None)
+
+
+def _helps(request: EvaluationRequest) -> float | None:
+    """The best score among the strips that the draft cites. Whole passages are evidence that nobody has judged."""
+    if all(strip.text == strip.passage.text for strip in request.strips):
+        return None
     cited = {citation.passage_id for citation in request.draft.citations}
-    scores = [strip.score for strip in request.strips if strip.passage.id in cited]
-    return min(1.0, max(0.0, max(scores, default=1.0)))
+    return max((strip.score for strip in request.strips if strip.passage.id in cited), default=None)
+
+
+def _likeness(request: EvaluationRequest, embedder: Embedder) -> float:
+    sentences = _claims(request.draft)[:_MOST_COMPARED]
+    vectors = embedder.embed([request.question, *sentences])
+    return float((vectors[1:] @ vectors[0]).max())
 
 
 def _claims(draft: Draft) -> list[str]:

@@ -9,7 +9,7 @@ from selfright.roles.analysis import Term, TextAnalyzer
 from selfright.roles.evaluate.evidence import Source
 from selfright.roles.matching import TermMatcher
 from selfright.roles.offers import offers
-from selfright.roles.questions import AnswerType, answer_type, question_parts
+from selfright.roles.questions import answer_type, question_parts
 
 _NAME = re.compile(r"(?<!^)(?<![.?!]\s)\b[A-Z][\w-]+|\b[A-Za-z]*\d[\w.-]*")
 
@@ -18,22 +18,19 @@ _NAME = re.compile(r"(?<!^)(?<![.?!]\s)\b[A-Z][\w-]+|\b[A-Za-z]*\d[\w.-]*")
 class PartFacts:
     """One part of a question beside the answer; shares lie in 0…1 and are weighted by idf.
 
-    ``said``: share of the part's words in the answer itself; ``titled``: … or in title and section of what it cites;
-    ``direct``: as ``titled``, but within what the answer takes from one passage; ``topic_missing``: whether the
-    part's rarest word is missing there; ``names_missing``: share of its names and numbers that neither the answer nor
-    the cited passages have; ``offered``: how well the answer holds the type asked for; ``missing``: the words that are
-    in neither answer nor headings.
+    ``titled``: share of the part's words in the answer or in title and section of what it cites; ``direct``: as
+    ``titled``, but within what the answer takes from one passage; ``names_missing``: share of its names and numbers
+    that neither the answer nor the cited passages have; ``offered``: how well the answer holds the type asked for;
+    ``terms``: the part's words; ``missing``: those that are in neither answer nor headings.
     """
 
     text: str
-    kind: AnswerType
     weight: float
-    said: float
     titled: float
     direct: float
-    topic_missing: bool
     names_missing: float
     offered: float
+    terms: tuple[Term, ...] = ()
     missing: tuple[Term, ...] = ()
 
 
@@ -81,21 +78,16 @@ def _facts(part: str, terms: Sequence[Term], reach: _Reach, analyzer: TextAnalyz
     def share(tokens: frozenset[str]) -> float:
         return sum(term.weight for term in terms if term.token in tokens) / total if total else 1.0
 
-    best = max(reach.units, key=share)
     starts = {match.start() for match in _NAME.finditer(part)}
     names = [term for term in terms if term.start in starts]
-    topic = max(terms, key=lambda term: term.weight, default=None)
-    kind = answer_type(part)
     return PartFacts(
         text=part,
-        kind=kind,
         weight=total,
-        said=share(reach.said),
         titled=share(titled),
-        direct=share(best),
-        topic_missing=topic is not None and topic.token not in best,
+        direct=max(map(share, reach.units)),
         names_missing=_share_absent(names, titled, reach.passages, analyzer),
-        offered=offers(kind, part, reach.text),
+        offered=offers(answer_type(part), part, reach.text),
+        terms=tuple(terms),
         missing=tuple(term for term in terms if term.token not in titled),
     )
 

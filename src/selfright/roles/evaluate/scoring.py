@@ -17,9 +17,17 @@ SUPPORTED, UNSUPPORTED = 0.5, 0.35
 # An answer with less than this share of the question's words speaks of something else, and what it says, however
 # well supported, is no ground for an answer.
 BEARING = 0.6
-COMPLETE = 0.42
-# How much a judge's doubt in the evidence takes from completeness: shared words alone say too little.
-DOUBT = 0.3
+
+# Completeness: a logistic of the share of the question that is answered, of the belief in the evidence (log-odds) and
+# of the cosine of question and answer. The weights are the best of a coarse grid by the mean AUC of right answers on
+# the demo, SQuAD 2.0, CLAPNQ, COVID-QA and KorQuAD; a fit on the English sets alone forgets the share, which is what
+# tells unanswerable questions about a known thing.
+ANSWERED, BELIEF, LIKENESS = 4.0, 0.2, 4.0
+EVEN, EVEN_LIKENESS = 0.6, 0.5
+NAMES_ABSENT, TYPE_ABSENT = 0.4, 0.1
+SURE = 4.0
+
+COMPLETE = 0.6
 ADEQUATE_OVERALL = 0.5
 
 _CONTRADICTED = 0.1
@@ -56,13 +64,24 @@ def claim_support(fact: ClaimFacts) -> float:
     return 1.0 / (1.0 + math.exp(-logit))
 
 
-def score_answer(
-    facts: Sequence[ClaimFacts], parts: Sequence[PartFacts], query_class: QueryClass, believed: float = 1.0
-) -> Scores:
-    """The scores. ``believed`` is the probability that the evidence helps, as judged before the answer was written.
+@dataclass(frozen=True, slots=True)
+class Belief:
+    """What others make of the answer: ``helps`` is the probability that what it cites helps to answer, as judged before
+    it was written, ``likeness`` the cosine of the question and its closest sentence. None where nobody can tell.
+    """
 
-    Grounding: weighted share of supported claims. Completeness: share of the question answered. Accuracy: absence
-    of contradiction. An answer to something else is no good ground and no accurate answer, so both are lowered.
+    helps: float | None = None
+    likeness: float | None = None
+
+
+def score_answer(
+    facts: Sequence[ClaimFacts], parts: Sequence[PartFacts], query_class: QueryClass, belief: Belief
+) -> Scores:
+    """The scores.
+
+    Grounding: weighted share of supported claims. Completeness: how far, and how probably, the question is answered.
+    Accuracy: absence of contradiction. An answer to something else is no good ground and no accurate answer, so both
+    are lowered.
     """
     total = sum(fact.weight for fact in facts)
     supported = sum(fact.weight * claim_support(fact) for fact in facts) / total
@@ -70,18 +89,27 @@ def score_answer(
     # A summary answers by what it condenses: the topic is enough.
     share = _mean([(part.weight, part.titled) for part in parts])
     bearing = 0.25 + 0.75 * min(1.0, share / BEARING)
-    if query_class is QueryClass.SUMMARY:
-        complete = min(1.0, 0.5 + share / 2)
-    else:
-        complete = _mean([(1.0, _answered(part)) for part in parts]) * (1.0 - DOUBT * (1.0 - believed))
+    complete = min(1.0, 0.5 + share / 2) if query_class is QueryClass.SUMMARY else _completeness(parts, belief)
     return Scores(*(round(min(1.0, value), 4) for value in (supported * bearing, complete, true * bearing)))
+
+
+def _completeness(parts: Sequence[PartFacts], belief: Belief) -> float:
+    answered = _mean([(1.0, _answered(part)) for part in parts])
+    logit = ANSWERED * (answered - EVEN)
+    if belief.helps is not None:
+        logit += BELIEF * max(-SURE, min(SURE, _log_odds(belief.helps)))
+    if belief.likeness is not None:
+        logit += LIKENESS * (belief.likeness - EVEN_LIKENESS)
+    return 1.0 / (1.0 + math.exp(-logit))
 
 
 def _answered(part: PartFacts) -> float:
     """How far (0…1) one part of the question is answered: its words are taken up, and the type asked for is there."""
-    taken_up = 0.3 * part.titled + 0.7 * part.direct
-    topical = (1.0 - 0.4 * part.names_missing) * (0.75 if part.topic_missing else 1.0)
-    return taken_up * topical * (0.7 + 0.3 * part.offered)
+    return part.direct * (1.0 - NAMES_ABSENT * part.names_missing) * (1.0 - TYPE_ABSENT * (1.0 - part.offered))
+
+
+def _log_odds(p: float) -> float:
+    return math.log(max(p, 1e-6) / max(1.0 - p, 1e-6))
 
 
 def _mean(pairs: Sequence[tuple[float, float]]) -> float:

@@ -11,6 +11,7 @@ from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.generate.candidates import Candidate, candidates
 from selfright.roles.generate.citing import draft_of
 from selfright.roles.generate.pieces import Piece, pieces_of
+from selfright.roles.generate.scores import PieceScorer
 from selfright.roles.generate.selection import choose_answer, choose_summary
 from selfright.roles.generate.smalltalk import nothing_found, reply
 
@@ -34,7 +35,7 @@ class OfflineGenerator:
 
     def __init__(self, analyzer: TextAnalyzer, embedder: Embedder | None = None) -> None:
         self._analyzer = analyzer
-        self._embedder = embedder
+        self._scorer = PieceScorer(analyzer, embedder)
 
     @property
     def needs_documents(self) -> bool:
@@ -49,12 +50,11 @@ class OfflineGenerator:
         return await asyncio.to_thread(self._write, request)
 
     def _write(self, request: GenerationRequest) -> Draft:
-        embedder = self._embedder if request.language == "en" else None
-        found = candidates(request.question, pieces_of(request.strips), self._analyzer, embedder)
+        found = candidates(request.question, pieces_of(request.strips), self._analyzer, self._scorer)
         if request.query_class is QueryClass.SUMMARY and request.strips:
             chosen = choose_summary(found)
         else:
-            chosen = _in_order(choose_answer(found, self._analyzer.key_terms(request.question)))
+            chosen = _in_order(choose_answer(found))
         if not chosen or not (request.query_class is QueryClass.SUMMARY or _relevant(found)):
             text = nothing_found(request.language)
             return Draft(text, (Sentence(text),), refused=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.generate.pieces import Piece
+from selfright.roles.generate.shapes import named_share
 from selfright.roles.grade.features import Asked
 from selfright.roles.matching import Places
 from selfright.roles.offers import offers
@@ -23,9 +24,9 @@ SIGNALS = (
     "passage",  # … in the whole passage with its heading
     "relative_passage",
     "title_named",  # the share of the title's own words that the question has
-    "section_named",
     "adjacent",  # share of neighbouring term pairs of the question that are near each other here too
     "names_missing",  # share of the question's names, codes and numbers missing here and around
+    "numbers_missing",  # share of the question's quantities missing here and in the heading
     "rank",  # the strip's score over the best strip's
     "best_here",  # no piece of its passage has more of the question's terms
     "after_best",  # it directly follows the one that has most
@@ -48,10 +49,11 @@ _SHORT, _LONG = 40, 300
 _NEAR, _BESIDE = 3, 20
 _MOST_NUMBERS = 4
 _OPENING = 40
+_PIECES = "item"  # a count of things, whose unit may be left out
 _UNTYPED = (AnswerType.OTHER, AnswerType.YES_NO)
 _COUNTED = (AnswerType.NUMBER, AnswerType.TIME, AnswerType.VERSION)
 _UNIT = re.compile(
-    r"\bhow many ([A-Za-z]+)|(?<![가-힣])몇\s?([가-힣]+|[A-Za-zµμ%/]+)|\b(percent)age\b|(비율|퍼센트)", re.I
+    r"\bhow many ([A-Za-z]+)|(?<![가-힣])몇\s?(?![가-힣]*째)([가-힣]+|[A-Za-zµμ%/]+)|\b(percent)age\b|(비율|퍼센트)", re.I
 )
 _ASKS = re.compile(r"[?？]\W*$")
 
@@ -100,8 +102,7 @@ def signals(asked: Asked, pieces: Sequence[Piece], analyzer: TextAnalyzer) -> li
                 "heading": share(read.heading),
                 "passage": passages[at],
                 "relative_passage": passages[at] / (max(passages) or 1.0),
-                "title_named": _named(passage.title, asked, analyzer),
-                "section_named": _named(passage.section.rpartition(">")[2], asked, analyzer),
+                "title_named": named_share(passage.title, asked, analyzer),
                 "adjacent": _adjacent(asked, read.own),
                 "names_missing": len(asked.names - read.around) / len(asked.names) if asked.names else 0.0,
                 "rank": read.piece.strip.score / best_strip,
@@ -141,14 +142,6 @@ def _read(asked: Asked, pieces: Sequence[Piece]) -> list[Read]:
     return reads
 
 
-def _named(heading: str, asked: Asked, analyzer: TextAnalyzer) -> float:
-    """The idf-weighted share of the heading's words that the question has."""
-    terms = analyzer.key_terms(heading)
-    wanted = {term.token for term in asked.matcher.terms}
-    total = sum(term.weight for term in terms)
-    return sum(term.weight for term in terms if term.token in wanted) / total if total else 0.0
-
-
 def _adjacent(asked: Asked, own: Places) -> float:
     pairs = [(i, i + 1) for i in range(len(asked.matcher.terms) - 1)]
     near = sum(any(abs(a - b) <= _NEAR for a in own.get(i, ()) for b in own.get(j, ())) for i, j in pairs)
@@ -157,11 +150,15 @@ def _adjacent(asked: Asked, own: Places) -> float:
 
 def _form(asked: Asked, piece: Piece) -> dict[str, float]:
     text = piece.text
-    novel = [q for q in quantities(text) if not any(q.agrees(known) for known in asked.quantities)]
+    found = quantities(f"{piece.strip.passage.heading}\n{piece.lead}") if asked.quantities else ()
+    here = quantities(text)
+    missing = [q for q in asked.quantities if not any(q.agrees(other) for other in (*here, *found))]
+    novel = [q for q in here if not any(q.agrees(known) for known in asked.quantities)]
     unit = asked_unit(asked.text)
-    has_unit = float(bool(unit) and any(q.unit == unit for q in novel))
+    has_unit = float(bool(unit) and any(q.unit == unit or (unit == _PIECES and not q.unit) for q in novel))
     typed = asked.kind not in _UNTYPED
     return {
+        "numbers_missing": len(missing) / len(asked.quantities) if asked.quantities else 0.0,
         "type_asked": float(typed),
         "type_novel": offers(asked.kind, asked.text, text) if typed else 0.0,
         "unit": has_unit,

@@ -1,0 +1,89 @@
+"""Signals of documents' shapes that no training set has: keys of tables, names in code, headings, bylines.
+
+Their weights are set by hand, on the scale of the fitted ones (log-odds).
+"""
+
+import re
+
+from selfright.roles.analysis import TextAnalyzer
+from selfright.roles.generate.pieces import Piece
+from selfright.roles.grade.features import Asked
+from selfright.roles.questions import AnswerType
+
+BY_HAND = {
+    "key_code": 2.5,  # the row or entry has a key, and the question names it: a code, a number
+    "key_words": 1.2,  # … in words
+    "code_novel": 1.0,  # a name in code is asked for, and here is one that is not in the question
+    "code_block": -1.0,  # a block of code where no name in code is asked for
+    "subject_defined": 2.0,  # a definition is asked for, and this defines all of what was asked
+    "section": 1.0,  # the share of the section heading's own words that the question has
+    "unended": -1.5,  # prose without an end: a byline, a label, a heading that lost its mark
+}
+
+_CODE_ASKED = re.compile(
+    r"\b(?:codes?|commands?|methods?|functions?|classe?s?|options?|settings?|keys?|propert(?:y|ies)|parameters?|flags?"
+    r"|variables?|names?|annotations?|exceptions?|artifacts?|modules?|call|type|field)\b"
+    r"|코드|명령|메서드|함수|클래스|옵션|설정|키|속성|매개변수|플래그|변수|이름|애너테이션|예외|좌표|모듈|호출|필드",
+    re.IGNORECASE,
+)
+_CODE = re.compile(r"`([^`\n]+)`|\b([A-Z]{1,6}-?\d{1,6}|[a-z]+[A-Z]\w*|\w+(?:\.\w+)+\(?|\w+\(\))(?![\w.])")
+_DIGIT = re.compile(r"\d")
+_KEYED_ENTRY = re.compile(r"(?:\d{1,3}[.)] )?([^:：.]{1,40})[:：]\s")
+_SAYS_WHAT = re.compile(r"^.{0,50}?(?:\b(?:is|are|was|were|means)\b|\b(?:refers to|stands for)\b|[은는이란]\s.+(?:이다|입니다|말한다|말합니다|뜻한다|뜻합니다)\.)")
+_NAME_OF_CELL = re.compile(r"^[^:;]{1,40}: ")
+_ENDED = re.compile(r"[.!?…。:：;][\"'”’)\]»*_`]*$")
+_LONGEST_KEY = 60
+_OPENING = 40
+
+
+def shape_signals(asked: Asked, piece: Piece, analyzer: TextAnalyzer) -> dict[str, float]:
+    """The signals named in ``BY_HAND``, each in 0…1."""
+    key = _key(piece)
+    is_key = bool(key) and _stands_in(key, asked.text)
+    wants_code = _CODE_ASKED.search(asked.text) is not None
+    return {
+        "key_code": float(is_key and bool(_DIGIT.search(key))),
+        "key_words": float(is_key and not _DIGIT.search(key)),
+        "code_novel": float(wants_code and _names_code(asked.text, piece)),
+        "code_block": float(piece.kind == "code" and not wants_code and asked.kind is not AnswerType.MANNER),
+        "subject_defined": float(asked.kind is AnswerType.DEFINITION and _defines(asked, piece)),
+        "section": named_share(piece.strip.passage.section.rpartition(">")[2], asked, analyzer),
+        "unended": float(piece.kind == "sentence" and not _ENDED.search(piece.text)),
+    }
+
+
+def named_share(heading: str, asked: Asked, analyzer: TextAnalyzer) -> float:
+    """The idf-weighted share (0…1) of the heading's words that the question has."""
+    terms = analyzer.key_terms(heading)
+    wanted = {term.token for term in asked.matcher.terms}
+    total = sum(term.weight for term in terms)
+    return sum(term.weight for term in terms if term.token in wanted) / total if total else 0.0
+
+
+def _key(piece: Piece) -> str:
+    """The first cell of a row, or what stands before the colon of an entry; else empty."""
+    if piece.kind == "row":
+        return _NAME_OF_CELL.sub("", piece.text.split("; ")[0], count=1)
+    entry = _KEYED_ENTRY.match(piece.text) if piece.kind == "item" else None
+    return entry.group(1) if entry else ""
+
+
+def _stands_in(key: str, question: str) -> bool:
+    if len(key) > _LONGEST_KEY:
+        return False
+    return re.search(rf"(?<![\w.-]){re.escape(key)}(?![A-Za-z0-9]|[.-]\w)", question, re.IGNORECASE) is not None
+
+
+def _defines(asked: Asked, piece: Piece) -> bool:
+    """Whether the sentence opens with all of the words asked about and says what they are."""
+    opening = piece.text[:_OPENING].casefold()
+    terms = asked.matcher.terms
+    opens = bool(terms) and all(term.surface.casefold() in opening for term in terms)
+    return opens and piece.kind == "sentence" and _SAYS_WHAT.search(piece.text) is not None
+
+
+def _names_code(question: str, piece: Piece) -> bool:
+    passage = piece.strip.passage
+    raw = passage.text[piece.start - passage.start : piece.end - passage.start]
+    known = question.casefold()
+    return any((name.group(1) or name.group(2)).casefold() not in known for name in _CODE.finditer(raw))
