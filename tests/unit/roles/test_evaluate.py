@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from selfright.domain.answers import Citation, Draft, EvaluationRequest, Sentence
 from selfright.domain.composing import compose
 from selfright.domain.judgements import AnswerQuality, ClaimStatus, Evaluation, EvaluationSource, QueryClass
-from selfright.domain.passages import Hit, Passage
+from selfright.domain.passages import Hit, Passage, Strip
 from selfright.domain.text import language_of
 from selfright.roles.evaluate.heuristic import HeuristicEvaluator
 from selfright.roles.evaluate.offline import LocalEvaluator
@@ -158,6 +158,28 @@ def test_missing_words_read_as_in_the_question() -> None:
     assert "guaranteed service life" in judged.missing_info
 
 
+def test_a_part_that_was_passed_over_is_missing_as_a_whole() -> None:
+    question = "How much does the kettle hold, and who designed its handle?"
+    judged = judge(question, draft("The K7 kettle holds 2 litres.", cites=KETTLE))
+    assert judged.missing_info == ("who designed its handle",)
+
+
+def test_missing_korean_words_read_whole() -> None:
+    judged = judge("주전자 K7은 어느 공장에서 만들어졌나요?", draft("물 2리터를 끓입니다.", cites=KOREAN), hits(KOREAN))
+    assert judged.missing_info == ("공장에서 만들어졌나요",)
+
+
+@pytest.mark.parametrize(("helps", "completeness"), [(0.05, 0.38), (0.5, 0.53), (0.95, 0.67)])
+def test_completeness_rises_with_the_belief_in_the_evidence(helps: float, completeness: float) -> None:
+    text = "Descale the kettle every 3 months with citric acid."
+    start = KETTLE.text.index(text)
+    strip = Strip(KETTLE, start, start + len(text), text, helps)
+    question = "How often is the kettle cleaned with citric acid?"
+    request = EvaluationRequest(question, draft(text, cites=KETTLE), "en", strips=(strip,))
+    judged = asyncio.run(LocalEvaluator(ANALYZER).evaluate(request))
+    assert judged.completeness == pytest.approx(completeness, abs=0.01)
+
+
 def test_half_an_answer_scores_between_none_and_all() -> None:
     question = "How much does the kettle hold, and how often should it be descaled with citric acid?"
     half = judge(question, draft("The K7 kettle holds 2 litres.", cites=KETTLE))
@@ -173,7 +195,7 @@ def test_refusals_are_not_answers() -> None:
     assert judged.overall < 0.2
     assert judged.answer_quality is AnswerQuality.NEEDS_DOCS
     assert support(judged) == 0.0
-    assert "kettle" in judged.missing_info
+    assert judged.missing_info == ("kettle be descaled",)
 
 
 def test_small_talk_is_adequate() -> None:

@@ -12,8 +12,13 @@ from selfright.domain.composing import MARKER, styled
 from selfright.domain.judgements import QueryClass
 from selfright.domain.passages import Language, Passage, Strip
 from selfright.domain.text import language_of
+from selfright.roles.generate.candidates import Candidate
 from selfright.roles.generate.markup import plain
 from selfright.roles.generate.offline import OfflineGenerator
+from selfright.roles.generate.pieces import pieces_of
+from selfright.roles.generate.scores import shipped_model
+from selfright.roles.generate.selection import choose_answer
+from selfright.roles.generate.signals import LEXICAL, SIGNALS, asked_unit
 from tests.support.texts import analyzer, passage, strip
 
 GUIDE = """\
@@ -117,6 +122,64 @@ def test_both_parts_of_a_question_are_answered() -> None:
     draft = ask("How often should I descale the kettle, and what does code E1 mean?")
     assert "every 3 months" in draft.text
     assert "no water" in draft.text
+
+
+NEIGHBOURS = [
+    passage("It is switched off at 90 degrees, with a click.", "a.md", "Toaster T2"),
+    passage("It is switched off at 95 degrees. A fuse protects the coil.", "b.md", "Kettle K7"),
+]
+STAGES = """\
+| Stage | Hardness (°dH) | Filter |
+| --- | --- | --- |
+| soft | 0-8 | none |
+| medium | 9-14 | F2 |
+| hard | 15-30 | F4 |
+"""
+
+
+def test_the_passage_whose_title_names_the_topic_wins() -> None:
+    assert ask("At how many degrees is the K7 switched off?", NEIGHBOURS).text.startswith("It is switched off at 95")
+
+
+def test_a_definition_is_answered_by_the_defining_sentence() -> None:
+    others = passage("The K7 is sold out. Use the K7 daily. Clean the K7 often.", "shop.md", "K7 news")
+    assert ask("What is the K7?", [others, *GUIDE_PASSAGES]).text.startswith("The K7 is an electric kettle")
+
+
+def test_a_number_finds_the_row_whose_range_holds_it() -> None:
+    table = passage(STAGES, "water.md", "Water hardness")
+    assert "Filter: F4" in ask("My water has a hardness of 22. Which filter do I need?", [table]).text
+
+
+def test_a_byline_does_not_answer() -> None:
+    page = passage(
+        "By K. Kettle, 2 March 2026, 7 minutes to read\n\nThe kettle was made in 2019.", "web.html", "Kettle"
+    )
+    assert ask("When was the kettle made?", [page]).text.startswith("The kettle was made in 2019.")
+
+
+@given(st.lists(st.integers(-30, 30), min_size=1, max_size=20), st.integers(1, 90))
+def test_an_answer_is_short_and_holds_the_best(scores: list[int], words: int) -> None:
+    (piece,) = pieces_of([strip(passage("word " * words, "w.md"))])[:1]
+    found = [Candidate((piece,), s / 5, (s / 5,), 1.0, frozenset({str(n)})) for n, s in enumerate(scores)]
+    chosen = choose_answer(found)
+    assert 1 <= len(chosen) <= 4
+    assert max(found, key=lambda candidate: candidate.score) == chosen[0]
+    assert len(chosen) == 1 or sum(candidate.length for candidate in chosen) <= 80
+
+
+@pytest.mark.parametrize(
+    ("question", "unit"),
+    [("For how many hours does it last?", "h"), ("하루 최대 몇 mg까지 먹나요?", "mg"), ("몇 년째 아픈데 왜죠?", "")],
+)
+def test_the_unit_asked_for(question: str, unit: str) -> None:
+    assert asked_unit(question) == unit
+
+
+def test_the_weights_fit_the_signals() -> None:
+    model = shipped_model()
+    assert set(model.lexical) <= set(LEXICAL)
+    assert set(model.semantic) <= set(SIGNALS)
 
 
 def test_one_passage_is_said_and_cited_once() -> None:

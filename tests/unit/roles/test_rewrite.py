@@ -68,11 +68,17 @@ def test_without_feedback_only_the_profile_is_added() -> None:
     )
 
 
-def test_missing_words_of_the_question_itself_give_way_to_words_of_the_hits() -> None:
-    query = rewrite("How do I descale a kettle?", missing_info=("kettle",), hits=hits(*KETTLES))
-    assert query.startswith("How do I descale a kettle? ")
-    assert {"citric", "acid", "limescale"} <= set(query.lower().split())
-    assert "bread" not in query
+def test_missing_words_of_the_question_itself_make_a_barer_query_with_words_of_the_hits() -> None:
+    question = "How often do I have to descale a kettle with limescale in Seoul?"
+    query = rewrite(question, missing_info=("Seoul",), hits=hits(*KETTLES), profile_summary="coeliac")
+    assert query == "descale Seoul acid citric (coeliac)"
+
+
+def test_the_open_one_of_two_questions_is_asked_alone_with_the_topic() -> None:
+    question = "What is limescale of a kettle, and how is bread toasted?"
+    assert rewrite(question, missing_info=("how is bread toasted",)) == "limescale how is bread toasted?"
+    question = "메트포르민은 무엇이고 얼마나 자주 먹나요?"
+    assert rewrite(question, missing_info=("얼마나 자주 먹나요",)) == "메트포르민 얼마나 자주 먹나요?"
 
 
 def test_hits_on_something_else_give_no_words() -> None:
@@ -138,6 +144,13 @@ def test_web_query_is_topic_and_at_most_three_terms() -> None:
     assert "Gaggia" in query
     assert "boiling time" in query
     assert "price" not in query
+
+
+def test_web_query_keeps_names_and_whole_korean_words() -> None:
+    common = analyzer(*["FxStore"] * 9, "replication draft title month planned")
+    query = asyncio.run(OfflineRewriter(common).for_web("What is planned for replication in the FxStore draft title?"))
+    assert "FxStore" in query
+    assert len(query.split()) == 4
 
 
 @pytest.mark.parametrize(

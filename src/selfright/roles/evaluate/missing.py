@@ -9,7 +9,7 @@ from selfright.roles.evaluate.evidence import Source
 from selfright.roles.evaluate.parts import PartFacts
 from selfright.roles.generate.markup import plain
 from selfright.roles.matching import TermMatcher
-from selfright.roles.phrases import phrases
+from selfright.roles.phrases import distinct, phrases
 
 MOST_POINTS = 6
 _MOST_WORDS = 4
@@ -20,12 +20,50 @@ _NOVEL = 0.6
 _RELEVANT = 0.3
 _COMMA = re.compile(r"[,;，、]\s+(?![^()]*\))")
 _HEAD = re.compile(r"^([^:：.]{1,40})[:：]\s+")
+# Less than this share of a part's words, and nothing of it is answered.
+_TOUCHED = 0.4
+_LONGEST_PART = 80
+_GAP = re.compile(r"[^,;:?!.()，。]{0,14}")
+_KOREAN_ENDING = re.compile(r"[가-힣]+")
+_PARTICLE = re.compile(
+    r"(?:은|는|이|가|을|를|의|에|에서|에는|에게|한테|께|로|으로|와|과|랑|도|만|까지|부터|처럼|보다|이나|나|마다)+"
+)
 _TAIL = re.compile(r"[\s.!?。]+$")
 
 
 def missing_words(parts: Sequence[PartFacts]) -> list[str]:
-    """The words of the question that the answer does not take up, as the question writes them, neighbours joined."""
-    return list(dict.fromkeys(phrase for part in parts for phrase in phrases(part.text, part.missing)))
+    """What of the question the answer leaves open, as the question writes it: a whole part, or the words left out."""
+    several = len(parts) > 1
+    return list(dict.fromkeys(item for part in parts for item in _open(part, several)))
+
+
+def _open(part: PartFacts, several: bool) -> list[str]:
+    if several and part.titled < _TOUCHED and len(part.text) <= _LONGEST_PART:
+        return [_TAIL.sub("", part.text)]
+    return _stretches(part)
+
+
+def _stretches(part: PartFacts) -> list[str]:
+    """Missing words together with the light words between them, until a word that is taken up or a comma comes."""
+    missing = {term.token for term in part.missing}
+    runs: list[tuple[int, int]] = []
+    joins = False
+    for term in distinct(part.terms):
+        start, end = term.start, term.start + len(term.surface)
+        if term.token in missing:
+            if joins and _GAP.fullmatch(part.text, runs[-1][1], start):
+                runs[-1] = (runs[-1][0], end)
+            else:
+                runs.append((start, end))
+        joins = term.token in missing
+    words = (part.text[start : _word_end(part.text, end)] for start, end in runs)
+    return [word for word in words if len(word) > 1]
+
+
+def _word_end(text: str, end: int) -> int:
+    """``end`` moved past the ending of a Korean word, unless that is only a particle."""
+    ending = _KOREAN_ENDING.match(text, end)
+    return end if ending is None or _PARTICLE.fullmatch(ending.group()) else ending.end()
 
 
 def missing_points(question: str, draft: Draft, sources: Sequence[Source], analyzer: TextAnalyzer) -> list[str]:

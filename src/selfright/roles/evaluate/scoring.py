@@ -14,9 +14,9 @@ BIAS, COVERAGE, ANYWHERE = -2.6, 4.5, 1.0
 NAMES_MISSING, NUMBERS_MISSING, NUMBER_CONFLICT, NEGATION_CONFLICT = -1.2, -2.5, -1.5, -3.5
 SUPPORTED, UNSUPPORTED = 0.5, 0.35
 
-# An answer with less than this share of the question's words speaks of something else, and what it says, however
-# well supported, is no ground for an answer.
-BEARING = 0.6
+# An answer less complete than this speaks of something else, and what it says, however well supported, is no ground
+# for an answer.
+BEARING = 0.5
 
 # Completeness: a logistic of the share of the question that is answered, of the belief in the evidence (log-odds) and
 # of the cosine of question and answer. The weights are the best of a coarse grid by the mean AUC of right answers on
@@ -88,8 +88,8 @@ def score_answer(
     true = sum(fact.weight * _accuracy(fact) for fact in facts) / total
     # A summary answers by what it condenses: the topic is enough.
     share = _mean([(part.weight, part.titled) for part in parts])
-    bearing = 0.25 + 0.75 * min(1.0, share / BEARING)
     complete = min(1.0, 0.5 + share / 2) if query_class is QueryClass.SUMMARY else _completeness(parts, belief)
+    bearing = 0.25 + 0.75 * min(1.0, complete / BEARING)
     return Scores(*(round(min(1.0, value), 4) for value in (supported * bearing, complete, true * bearing)))
 
 

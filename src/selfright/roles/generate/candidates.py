@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from selfright.domain.text import has_hangul
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.generate.pieces import Piece
-from selfright.roles.generate.scores import PieceScorer
+from selfright.roles.generate.scores import Judged, PieceScorer
 from selfright.roles.grade.features import Asked
 from selfright.roles.questions import AnswerType, question_parts
 
@@ -52,26 +52,23 @@ class Candidate:
         return sum(len(piece.text.split()) for piece in self.pieces)
 
 
-def candidates(
-    question: str, pieces: Sequence[Piece], analyzer: TextAnalyzer, scorer: PieceScorer
-) -> list[Candidate]:
+def candidates(question: str, pieces: Sequence[Piece], analyzer: TextAnalyzer, scorer: PieceScorer) -> list[Candidate]:
     """A candidate for each sentence, and for each list or table the entries of it that answer, in reading order."""
     said = [piece for piece in pieces if not _speaks_to_model(question, piece)]
     asked = Asked.of(question, analyzer)
     parts = question_parts(question)
     of_parts = [Asked.of(part, analyzer) for part in parts] if len(parts) > 1 else []
-    scores, *by_part = scorer.scores([asked, *of_parts], said)
-    halves = [[(whole + part) / 2 for whole, part in zip(scores, each, strict=True)] for each in by_part] or [scores]
+    whole, *each_part = scorer.judge([asked, *of_parts], said)
     scored = [
-        Candidate((piece,), score, each, _coverage(asked, piece), _words((piece,)))
-        for piece, score, each in zip(said, scores, zip(*halves, strict=True), strict=True)
+        Candidate((piece,), judged.score, _by_part(judged, of_piece), judged.coverage, _words((piece,)))
+        for piece, judged, *of_piece in zip(said, whole, *each_part, strict=True)
     ]
     return [candidate for group in _groups(scored) for candidate in _entries(group, asked)]
 
 
-def _coverage(asked: Asked, piece: Piece) -> float:
-    before = piece.lead or (piece.before.text if piece.before else "")
-    return asked.matcher.share(asked.matcher.places(f"{piece.strip.passage.heading}\n{before}\n{piece.text}"))
+def _by_part(judged: Judged, of_parts: Sequence[Judged]) -> tuple[float, ...]:
+    """A part seldom names what the whole question is about, so the score of the whole counts for half."""
+    return tuple((judged.score + part.score) / 2 for part in of_parts) or (judged.score,)
 
 
 def _words(pieces: Iterable[Piece]) -> frozenset[str]:
@@ -104,11 +101,13 @@ def _entries(group: list[Candidate], asked: Asked) -> list[Candidate]:
         return group
     best = max(entry.score for entry in group)
     margin = _LIST_MARGIN if asked.kind in _LISTED else _ENTRY_MARGIN
+    near = sorted((entry for entry in group if entry.score >= best - margin), key=lambda entry: -entry.score)
     chosen: list[Candidate] = []
-    for entry in [entry for entry in group if entry.score >= best - margin][:_MOST_ITEMS]:
-        if chosen and sum(len(c.pieces[0].text) for c in chosen) + len(entry.pieces[0].text) > _MOST_GROUP_CHARACTERS:
-            break
-        chosen.append(entry)
+    for entry in near[:_MOST_ITEMS]:
+        length = sum(len(other.pieces[0].text) for other in chosen) + len(entry.pieces[0].text)
+        if not chosen or length <= _MOST_GROUP_CHARACTERS:
+            chosen.append(entry)
+    chosen.sort(key=group.index)
     # One citation covers one strip; what spills into the next strip is a candidate of its own.
     by_strip: dict[int, list[Candidate]] = {}
     for entry in chosen:

@@ -5,7 +5,7 @@ one that holds the answer comes first. Scores are log-odds: comparable within on
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -13,14 +13,14 @@ from importlib.resources import files
 from selfright.domain.ports import Embedder
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.generate.pieces import Piece
-from selfright.roles.generate.shapes import BY_HAND, shape_signals
-from selfright.roles.generate.signals import signals, with_cosines
+from selfright.roles.generate.shapes import shape_score
+from selfright.roles.generate.signals import signals
 from selfright.roles.grade.features import Asked
 
 _MOST_EMBEDDED = 48
 _LONGEST_EMBEDDED = 600
 
-Weights = Mapping[str, float]
+Signals = Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +28,16 @@ class SelectionModel:
     """Weights of the signals without and with cosines, and the embedder whose cosines they are."""
 
     embedder: str
-    lexical: Weights
-    semantic: Weights
+    lexical: Signals
+    semantic: Signals
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A piece's score, and the share (0…1) of the question's words in and around it."""
+
+    score: float
+    coverage: float
 
 
 class PieceScorer:
@@ -42,45 +50,44 @@ class PieceScorer:
         self._model = model or shipped_model()
         self._embedder = embedder if embedder and embedder.name == self._model.embedder else None
 
-    def scores(self, questions: Sequence[Asked], pieces: Sequence[Piece]) -> list[list[float]]:
-        """A list per question with one score per piece; the first question decides which pieces are embedded."""
-        read = [signals(asked, pieces, self._analyzer) for asked in questions]
-        shapes = [[self._shape(asked, piece) for piece in pieces] for asked in questions]
-        lexical = _weighed(self._model.lexical, read, shapes)
-        leading = self._leading(questions[0], pieces, lexical[0])
-        if not leading:
-            return lexical
-        cosines = self._cosines(questions, pieces, leading)
-        return _weighed(self._model.semantic, map(with_cosines, read, cosines), shapes)
-
-    def _shape(self, asked: Asked, piece: Piece) -> float:
-        found = shape_signals(asked, piece, self._analyzer)
-        return sum(weight * found[name] for name, weight in BY_HAND.items())
-
-    def _leading(self, asked: Asked, pieces: Sequence[Piece], scores: Sequence[float]) -> list[int]:
-        """The English pieces that are worth an embedding, at most 48."""
-        if self._embedder is None or asked.korean:
-            return []
+    def judge(self, questions: Sequence[Asked], pieces: Sequence[Piece]) -> list[list[Judged]]:
+        """A list per question with one judgement per piece; the first question decides which pieces are embedded."""
+        rows: Sequence[Sequence[Signals]] = [signals(asked, pieces, self._analyzer) for asked in questions]
+        weights = self._model.lexical
+        first = [_score(weights, row) for row in rows[0]]
         english = [at for at, piece in enumerate(pieces) if piece.strip.passage.language == "en"]
-        return sorted(english, key=lambda at: -scores[at])[:_MOST_EMBEDDED]
+        if self._embedder and english and not questions[0].korean:
+            leading = sorted(english, key=lambda at: -first[at])[:_MOST_EMBEDDED]
+            rows = list(_with_cosines(self._embedder, questions, pieces, rows, leading))
+            weights = self._model.semantic
+        return [
+            [
+                Judged(_score(weights, row) + shape_score(asked, piece), row["in_context"])
+                for row, piece in zip(of_question, pieces, strict=True)
+            ]
+            for asked, of_question in zip(questions, rows, strict=True)
+        ]
 
-    def _cosines(
-        self, questions: Sequence[Asked], pieces: Sequence[Piece], chosen: Sequence[int]
-    ) -> Iterator[list[float]]:
-        """One row per question; a piece that was not chosen gets the least of the row."""
-        assert self._embedder is not None
-        texts = [asked.text for asked in questions] + [pieces[at].text[:_LONGEST_EMBEDDED] for at in chosen]
-        vectors = self._embedder.embed(texts)
-        for row in vectors[: len(questions)] @ vectors[len(questions) :].T:
-            known = dict(zip(chosen, map(float, row), strict=True))
-            yield [known.get(at, min(known.values())) for at in range(len(pieces))]
+
+def _score(weights: Signals, row: Signals) -> float:
+    return sum(weight * row[name] for name, weight in weights.items())
 
 
-def _weighed(weights: Weights, read: Iterable[list[dict[str, float]]], shapes: list[list[float]]) -> list[list[float]]:
-    return [
-        [shape + sum(weight * row[name] for name, weight in weights.items()) for row, shape in zip(*pair, strict=True)]
-        for pair in zip(read, shapes, strict=True)
-    ]
+def _with_cosines(
+    embedder: Embedder,
+    questions: Sequence[Asked],
+    pieces: Sequence[Piece],
+    rows: Sequence[Sequence[Signals]],
+    chosen: Sequence[int],
+) -> Iterator[list[Signals]]:
+    """The rows with cosines; a piece that was not chosen to be embedded gets the least of its question."""
+    texts = [asked.text for asked in questions] + [pieces[at].text[:_LONGEST_EMBEDDED] for at in chosen]
+    vectors = embedder.embed(texts)
+    cosines = vectors[: len(questions)] @ vectors[len(questions) :].T
+    for of_question, row in zip(rows, cosines, strict=True):
+        known = dict(zip(chosen, map(float, row), strict=True))
+        least = min(known.values())
+        yield [{**signal, "cosine": known.get(at, least)} for at, signal in enumerate(of_question)]
 
 
 @cache

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from selfright.roles.generate.candidates import Candidate
 
-# Log-odds behind the best candidate.
-_MARGIN = 1.2
-_CLEARLY = 1.0
-_MOST_WORDS = 55
+# In log-odds: how far behind the best a candidate may be and still be said; how far the best may be behind a candidate
+# on one part of the question before that one must be said.
+_MARGIN, _CLEARLY = 1.8, 1.0
+_WORDS_OF_TWO, _WORDS_OF_MORE = 80, 50
 _SAME = 0.55
 _MOST_SALIENT = 60
 
@@ -17,19 +17,18 @@ _MOST_SALIENT = 60
 def choose_answer(candidates: Sequence[Candidate], limit: int = 4) -> list[Candidate]:
     """The most direct answer, one for each part of the question that it leaves open, then what answers nearly as well.
 
-    What is added after these stops at about 60 words, and none repeats another.
+    None repeats another. What is added last keeps the answer short: a second one within 80 words, more within 50.
     """
     if not candidates:
         return []
     best = max(candidates, key=lambda candidate: candidate.score)
     chosen = _for_each_part(best, candidates)[:limit]
-    words = sum(candidate.length for candidate in chosen)
-    for rival in sorted(candidates, key=lambda candidate: -candidate.score):
-        if len(chosen) == limit or rival.score < best.score - _MARGIN:
-            break
-        if words + rival.length <= _MOST_WORDS and _repeats(rival, chosen) <= _SAME:
+    near = [candidate for candidate in candidates if candidate.score >= best.score - _MARGIN]
+    for rival in sorted(near, key=lambda candidate: -candidate.score):
+        words = sum(candidate.length for candidate in (*chosen, rival))
+        fits = len(chosen) < limit and words <= (_WORDS_OF_TWO if len(chosen) == 1 else _WORDS_OF_MORE)
+        if fits and _repeats(rival, chosen) <= _SAME:
             chosen.append(rival)
-            words += rival.length
     return chosen
 
 

@@ -5,23 +5,21 @@ Their weights are set by hand, on the scale of the fitted ones (log-odds).
 
 import re
 
-from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.generate.pieces import Piece
 from selfright.roles.grade.features import Asked
 from selfright.roles.questions import AnswerType
 
 BY_HAND = {
-    "key_code": 2.5,  # the row or entry has a key, and the question names it: a code, a number
-    "key_words": 1.2,  # … in words
+    "key_code": 2.5,  # the row or entry has a code or a number as its key, and the question names it
     "code_novel": 1.0,  # a name in code is asked for, and here is one that is not in the question
     "code_block": -1.0,  # a block of code where no name in code is asked for
     "subject_defined": 2.0,  # a definition is asked for, and this defines all of what was asked
-    "section": 1.0,  # the share of the section heading's own words that the question has
+    "in_range": 2.0,  # a number of the question lies in a range that a row or entry begins with
     "unended": -1.5,  # prose without an end: a byline, a label, a heading that lost its mark
 }
 
 _CODE_ASKED = re.compile(
-    r"\b(?:codes?|commands?|methods?|functions?|classe?s?|options?|settings?|keys?|propert(?:y|ies)|parameters?|flags?"
+    r"\b(?:codes?|commands?|methods?|functions?|class(?:es)?|options?|settings?|keys?|propert(?:y|ies)|parameters?|flags?"
     r"|variables?|names?|annotations?|exceptions?|artifacts?|modules?|call|type|field)\b"
     r"|코드|명령|메서드|함수|클래스|옵션|설정|키|속성|매개변수|플래그|변수|이름|애너테이션|예외|좌표|모듈|호출|필드",
     re.IGNORECASE,
@@ -29,35 +27,42 @@ _CODE_ASKED = re.compile(
 _CODE = re.compile(r"`([^`\n]+)`|\b([A-Z]{1,6}-?\d{1,6}|[a-z]+[A-Z]\w*|\w+(?:\.\w+)+\(?|\w+\(\))(?![\w.])")
 _DIGIT = re.compile(r"\d")
 _KEYED_ENTRY = re.compile(r"(?:\d{1,3}[.)] )?([^:：.]{1,40})[:：]\s")
-_SAYS_WHAT = re.compile(r"^.{0,50}?(?:\b(?:is|are|was|were|means)\b|\b(?:refers to|stands for)\b|[은는이란]\s.+(?:이다|입니다|말한다|말합니다|뜻한다|뜻합니다)\.)")
+_SAYS_WHAT = re.compile(
+    r"^.{0,50}?(?:\b(?:is|are|was|were|means|refers to|stands for)\b"
+    r"|[은는이란]\s.+(?:이다|입니다|말한다|말합니다|뜻한다|뜻합니다)\.)"
+)
+_RANGE = re.compile(r"(?<![\d.,-])(\d{1,9}(?:\.\d{1,4})?)\s?[-–~∼]\s?(\d{1,9}(?:\.\d{1,4})?)(?![\d-]|\.\d)")
+_PLAIN_NUMBER = re.compile(r"\d{1,9}(?:\.\d{1,4})?")
 _NAME_OF_CELL = re.compile(r"^[^:;]{1,40}: ")
 _ENDED = re.compile(r"[.!?…。:：;][\"'”’)\]»*_`]*$")
 _LONGEST_KEY = 60
 _OPENING = 40
 
 
-def shape_signals(asked: Asked, piece: Piece, analyzer: TextAnalyzer) -> dict[str, float]:
+def shape_signals(asked: Asked, piece: Piece) -> dict[str, float]:
     """The signals named in ``BY_HAND``, each in 0…1."""
     key = _key(piece)
-    is_key = bool(key) and _stands_in(key, asked.text)
     wants_code = _CODE_ASKED.search(asked.text) is not None
     return {
-        "key_code": float(is_key and bool(_DIGIT.search(key))),
-        "key_words": float(is_key and not _DIGIT.search(key)),
+        "key_code": float(bool(_DIGIT.search(key)) and _stands_in(key, asked.text)),
         "code_novel": float(wants_code and _names_code(asked.text, piece)),
         "code_block": float(piece.kind == "code" and not wants_code and asked.kind is not AnswerType.MANNER),
         "subject_defined": float(asked.kind is AnswerType.DEFINITION and _defines(asked, piece)),
-        "section": named_share(piece.strip.passage.section.rpartition(">")[2], asked, analyzer),
+        "in_range": float(piece.kind in ("row", "item") and _holds_number(asked, piece.text)),
         "unended": float(piece.kind == "sentence" and not _ENDED.search(piece.text)),
     }
 
 
-def named_share(heading: str, asked: Asked, analyzer: TextAnalyzer) -> float:
-    """The idf-weighted share (0…1) of the heading's words that the question has."""
-    terms = analyzer.key_terms(heading)
-    wanted = {term.token for term in asked.matcher.terms}
-    total = sum(term.weight for term in terms)
-    return sum(term.weight for term in terms if term.token in wanted) / total if total else 0.0
+def shape_score(asked: Asked, piece: Piece) -> float:
+    """What the signals add to a piece's score."""
+    found = shape_signals(asked, piece)
+    return sum(weight * found[name] for name, weight in BY_HAND.items())
+
+
+def _holds_number(asked: Asked, text: str) -> bool:
+    ranges = [(float(low), float(high)) for low, high in _RANGE.findall(text)]
+    numbers = [float(q.value) for q in asked.quantities if _PLAIN_NUMBER.fullmatch(q.value)] if ranges else []
+    return any(low <= number <= high for low, high in ranges for number in numbers)
 
 
 def _key(piece: Piece) -> str:

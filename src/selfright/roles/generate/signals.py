@@ -3,143 +3,109 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.generate.pieces import Piece
-from selfright.roles.generate.shapes import named_share
 from selfright.roles.grade.features import Asked
 from selfright.roles.matching import Places
 from selfright.roles.offers import offers
 from selfright.roles.quantities import Quantity, quantities
-from selfright.roles.questions import AnswerType, matches_type
+from selfright.roles.questions import AnswerType
 
 SIGNALS = (
     "coverage",  # idf share of the question's terms in the piece
-    "relative",  # … over the best piece's
     "in_context",  # … in the piece, its lead-in, its heading and the piece before it
     "relative_context",
-    "before",  # … in the piece before it
-    "after",  # … in the piece after it
     "heading",  # … in title and section
     "passage",  # … in the whole passage with its heading
     "relative_passage",
     "title_named",  # the share of the title's own words that the question has
     "adjacent",  # share of neighbouring term pairs of the question that are near each other here too
-    "names_missing",  # share of the question's names, codes and numbers missing here and around
     "numbers_missing",  # share of the question's quantities missing here and in the heading
     "rank",  # the strip's score over the best strip's
-    "best_here",  # no piece of its passage has more of the question's terms
-    "after_best",  # it directly follows the one that has most
-    "type_asked",  # the wording asks for a visible type of answer
-    "type_novel",  # … and this shows one that is not in the question already
+    "type_novel",  # a thing of the type that is asked for, not in the question already
     "unit",  # a quantity in the unit asked for
-    "unit_lacking",  # a unit is asked for, and no quantity has it
     "beside",  # a number that is not in the question stands next to one of its words
-    "defines",  # a definition is asked for, and this opens with the word in question and says what it is
-    "first",  # the passage's first piece
-    "short",
     "long",
     "asks",  # it is a question itself
     "cosine",  # with the question; 0 when there is none
-    "relative_cosine",
 )
 LEXICAL = tuple(name for name in SIGNALS if "cosine" not in name)
 
-_SHORT, _LONG = 40, 300
+_LONG = 300
 _NEAR, _BESIDE = 3, 20
 _MOST_NUMBERS = 4
-_OPENING = 40
 _PIECES = "item"  # a count of things, whose unit may be left out
 _UNTYPED = (AnswerType.OTHER, AnswerType.YES_NO)
 _COUNTED = (AnswerType.NUMBER, AnswerType.TIME, AnswerType.VERSION)
 _UNIT = re.compile(
-    r"\bhow many ([A-Za-z]+)|(?<![가-힣])몇\s?(?![가-힣]*째)([가-힣]+|[A-Za-zµμ%/]+)|\b(percent)age\b|(비율|퍼센트)", re.I
+    r"\bhow many ([A-Za-z]+)|(?<![가-힣])몇\s?(?![가-힣]*째)([가-힣]+|[A-Za-zµμ%/]+)|\b(percent)age\b|(비율|퍼센트)",
+    re.IGNORECASE,
 )
 _ASKS = re.compile(r"[?？]\W*$")
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
-    """A piece read against a question: which terms stand in it and around it."""
+class _Read:
+    """A piece read against a question: which terms stand in it, in its heading, in and around it, in its passage."""
 
     piece: Piece
     own: Places
-    before: Places
-    after: Places
-    heading: Places
-    passage: Places
+    heading: frozenset[int]
+    around: frozenset[int]
+    passage: frozenset[int]
 
-    @property
-    def around(self) -> set[int]:
-        """The terms in the piece, its heading and what leads to it."""
-        return self.own.keys() | self.before.keys() | self.heading.keys()
+
+def _read(asked: Asked, pieces: Sequence[Piece]) -> list[_Read]:
+    """The pieces as read against a question; each text is looked through once."""
+    places = cache(asked.matcher.places)
+
+    def one(piece: Piece) -> _Read:
+        passage = piece.strip.passage
+        heading, own = frozenset(places(passage.heading)), places(piece.text)
+        around = heading.union(own, places(_introduced_by(piece)))
+        return _Read(piece, own, heading, around, heading.union(places(passage.text)))
+
+    return [one(piece) for piece in pieces]
+
+
+def _introduced_by(piece: Piece) -> str:
+    """What stands before the piece and leads to it; may be empty."""
+    return piece.lead or (piece.before.text if piece.before else "")
 
 
 def signals(asked: Asked, pieces: Sequence[Piece], analyzer: TextAnalyzer) -> list[dict[str, float]]:
-    """One dictionary by ``SIGNALS`` for each piece; cosines are 0, ``with_cosines`` adds them."""
-    reads = _read(asked, pieces)
+    """One dictionary by ``SIGNALS`` for each piece; cosines are 0."""
     share = asked.matcher.share
-    shares = [share(read.own) for read in reads]
-    contexts = [share(read.around) for read in reads]
-    passages = [share(read.passage.keys() | read.heading.keys()) for read in reads]
-    tops: dict[str, float] = {}
-    for read, own in zip(reads, shares, strict=True):
-        name = read.piece.strip.passage.id
-        tops[name] = max(tops.get(name, 0.0), own)
+    reads = _read(asked, pieces)
+    contexts = [share(set(r.around)) for r in reads]
+    passages = [share(set(r.passage)) for r in reads]
+    best_context, best_passage = max(contexts, default=0.0) or 1.0, max(passages, default=0.0) or 1.0
     best_strip = max((piece.strip.score for piece in pieces), default=0.0) or 1.0
-    rows = []
-    for at, (read, own) in enumerate(zip(reads, shares, strict=True)):
-        passage = read.piece.strip.passage
-        follows = at > 0 and reads[at - 1].piece.strip.passage is passage
-        rows.append(
-            {
-                "coverage": own,
-                "relative": own / (max(shares) or 1.0),
-                "in_context": contexts[at],
-                "relative_context": contexts[at] / (max(contexts) or 1.0),
-                "before": share(read.before),
-                "after": share(read.after),
-                "heading": share(read.heading),
-                "passage": passages[at],
-                "relative_passage": passages[at] / (max(passages) or 1.0),
-                "title_named": named_share(passage.title, asked, analyzer),
-                "adjacent": _adjacent(asked, read.own),
-                "names_missing": len(asked.names - read.around) / len(asked.names) if asked.names else 0.0,
-                "rank": read.piece.strip.score / best_strip,
-                "best_here": float(0 < own >= tops[passage.id]),
-                "after_best": float(follows and 0 < shares[at - 1] >= tops[passage.id]),
-                "first": float(not follows),
-                **_form(asked, read.piece),
-            }
-        )
-    return rows
+    return [
+        {
+            "coverage": share(r.own),
+            "in_context": context,
+            "relative_context": context / best_context,
+            "heading": share(set(r.heading)),
+            "passage": passage,
+            "relative_passage": passage / best_passage,
+            "title_named": _named_share(r.piece.strip.passage.title, asked, analyzer),
+            "adjacent": _adjacent(asked, r.own),
+            "rank": r.piece.strip.score / best_strip,
+            **_form(asked, r.piece),
+        }
+        for r, context, passage in zip(reads, contexts, passages, strict=True)
+    ]
 
 
-def with_cosines(rows: Sequence[dict[str, float]], cosines: Sequence[float]) -> list[dict[str, float]]:
-    """The rows with the cosines of question and piece."""
-    best = max(cosines, default=0.0)
-    return [{**row, "cosine": c, "relative_cosine": c - best} for row, c in zip(rows, cosines, strict=True)]
-
-
-def _read(asked: Asked, pieces: Sequence[Piece]) -> list[Read]:
-    places = asked.matcher.places
-    known: dict[str, Places] = {"": {}}
-
-    def found(text: str) -> Places:
-        if text not in known:
-            known[text] = places(text)
-        return known[text]
-
-    reads = []
-    for at, piece in enumerate(pieces):
-        passage = piece.strip.passage
-        previous = piece.lead or (piece.before.text if piece.before else "")
-        following = pieces[at + 1] if at + 1 < len(pieces) else None
-        after = following.text if following and following.strip.passage is passage else ""
-        reads.append(
-            Read(piece, found(piece.text), found(previous), found(after), found(passage.heading), found(passage.text))
-        )
-    return reads
+def _named_share(heading: str, asked: Asked, analyzer: TextAnalyzer) -> float:
+    """The idf-weighted share of the heading's words that the question has."""
+    terms = analyzer.key_terms(heading)
+    wanted = {term.token for term in asked.matcher.terms}
+    total = sum(term.weight for term in terms)
+    return sum(term.weight for term in terms if term.token in wanted) / total if total else 0.0
 
 
 def _adjacent(asked: Asked, own: Places) -> float:
@@ -159,17 +125,12 @@ def _form(asked: Asked, piece: Piece) -> dict[str, float]:
     typed = asked.kind not in _UNTYPED
     return {
         "numbers_missing": len(missing) / len(asked.quantities) if asked.quantities else 0.0,
-        "type_asked": float(typed),
         "type_novel": offers(asked.kind, asked.text, text) if typed else 0.0,
         "unit": has_unit,
-        "unit_lacking": float(bool(unit)) - has_unit,
         "beside": _beside(asked, text, novel) if asked.kind in _COUNTED else 0.0,
-        "defines": _defines(asked, text) if asked.kind is AnswerType.DEFINITION else 0.0,
-        "short": max(0.0, 1 - len(text) / _SHORT),
         "long": min(2.0, len(text) / _LONG),
         "asks": float(_ASKS.search(text) is not None),
         "cosine": 0.0,
-        "relative_cosine": 0.0,
     }
 
 
@@ -186,9 +147,3 @@ def _beside(asked: Asked, text: str, novel: Iterable[Quantity]) -> float:
         if asked.matcher.places(text[max(0, quantity.start - _BESIDE) : quantity.end + _BESIDE]):
             return 1.0
     return 0.0
-
-
-def _defines(asked: Asked, text: str) -> float:
-    opening = text[:_OPENING].casefold()
-    opens = any(term.surface.casefold() in opening for term in asked.matcher.terms)
-    return matches_type(AnswerType.DEFINITION, text) if opens else 0.0

@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from selfright.domain.answers import Message, RewriteRequest
 from selfright.domain.passages import Language
-from selfright.roles.analysis import TextAnalyzer
+from selfright.domain.text import has_hangul
+from selfright.roles.analysis import Term, TextAnalyzer
 from selfright.roles.phrases import distinct, phrases
+from selfright.roles.questions import question_parts
 from selfright.roles.rewrite.feedback import feedback_terms
 from selfright.roles.rewrite.followup import completed
 from selfright.roles.rewrite.prefixes import bounded, strip_prefix
@@ -18,6 +20,13 @@ _LONGEST_PROFILE = 100
 _MOST_ITEMS = 6
 _KNOWN = 0.8
 _MOST_WEB_TERMS = 3
+_MOST_BESIDE = 2
+# A capitalised word, but not for opening the sentence; a word with a capital or a digit inside; Latin amid Hangul.
+_NAME = re.compile(
+    r"(?<!^)(?<![.?!]\s)\b[A-Z][\w-]+|\b[A-Za-z]+(?:[A-Z]|-?\d)[\w.-]*|(?<=[가-힣]\s)[A-Za-z]{2,}|\b[A-Za-z]{2,}(?=[가-힣])"
+)
+_ONE_LETTER = re.compile(r"[A-Za-z]$")
+_SYLLABLES = re.compile(r"[가-힣]+$")
 _ITEMS = re.compile(r"\s*[,;·]\s+")
 
 # Few words besides the content: every word of a query is also searched for.
@@ -39,17 +48,21 @@ class OfflineRewriter:
         return await asyncio.to_thread(self._rewrite, request)
 
     async def for_web(self, question: str, missing_info: Sequence[str] = ()) -> str:
-        """The topic (the rarest word) and at most three more key terms, missing ones first, joined by blanks."""
-        terms = distinct(self._analyzer.key_terms(question))
+        """The topic (the rarest name, else the rarest word) and at most three more key terms, joined by blanks.
+
+        Missing terms that the question does not have come first, then names, for what is common in the index can be
+        what sets a page apart in the web.
+        """
+        terms = [term for term in distinct(self._analyzer.key_terms(question)) if not _ONE_LETTER.match(term.surface)]
         if not terms:
             return bounded(strip_prefix(question))
-        topic = max(terms, key=lambda term: term.weight)
+        starts = _name_starts(question)
+        ranked = sorted(terms, key=lambda term: (term.start not in starts, -term.weight))
         lacking = [p for item in missing_info for p in phrases(item, self._analyzer.key_terms(item))[:1]]
-        rest = sorted((term for term in terms if term is not topic), key=lambda term: -term.weight)
         new = [item for item in lacking if self._analyzer.coverage(item, question) < _KNOWN][:_MOST_WEB_TERMS]
-        own = [topic, *rest[: _MOST_WEB_TERMS - len(new)]]
-        surfaces = [term.surface for term in sorted(own, key=lambda term: term.start)]
-        return bounded(" ".join(dict.fromkeys((*surfaces, *new))))
+        own = sorted(ranked[: 1 + _MOST_WEB_TERMS - len(new)], key=lambda term: term.start)
+        words = dict.fromkeys(_whole_word(question, term) for term in own)
+        return bounded(" ".join(dict.fromkeys((*words, *new))))
 
     async def standalone(self, question: str, history: Sequence[Message], summary: str = "") -> str:
         """A follow-up with what it leaves out filled in; unchanged when it stands alone. ``summary`` is not needed."""
@@ -73,15 +86,33 @@ class OfflineRewriter:
         if items:
             yield _with_items(profiled, items, request.language)
             yield _with_items(question, items[: len(items) // 2 or 1], request.language)
-        feedback = feedback_terms(request.question, request.hits, self._analyzer, known=" ".join(items))
-        if feedback:
-            yield f"{profiled} {' '.join(feedback)}"
-            yield f"{question} {' '.join(feedback[:2])}"
+        if not request.missing_info:
+            yield profiled
+        yield from self._other_words(question, request, " ".join(items))
         yield profiled
-        terms = distinct(self._analyzer.key_terms(question))
-        yield " ".join(phrases(question, terms))
-        yield " ".join(term.surface for term in sorted(terms, key=lambda term: -term.weight)[:_MOST_WEB_TERMS])
         yield question
+
+    def _other_words(self, question: str, request: RewriteRequest, known: str) -> Iterator[str]:
+        """The question in fewer or other words: the same words would find the same passages again."""
+        terms = distinct(self._analyzer.key_terms(question))
+        if part := self._open_part(question, terms, request.missing_info):
+            yield self._with_profile(part, request)
+        feedback = feedback_terms(request.question, request.hits, self._analyzer, known=known)
+        if terms:
+            yield self._with_profile(" ".join((*_focus(question, terms), *feedback[:_MOST_BESIDE])), request)
+        words = phrases(question, terms)
+        yield " ".join((*words, *feedback))
+        yield " ".join(words)
+        yield " ".join(term.surface for term in _rarest(terms, _MOST_WEB_TERMS))
+
+    def _open_part(self, question: str, terms: Sequence[Term], missing_info: Sequence[str]) -> str:
+        """Of several questions in one, the one that is still open, with the topic of the whole; empty if all are."""
+        parts = question_parts(question)
+        left = [part for part in parts if any(item in part or part in item for item in missing_info)]
+        elsewhere = [term for term in terms if left and term.surface not in left[0]]
+        if not elsewhere or len(left) == len(parts):
+            return ""
+        return f"{max(elsewhere, key=lambda term: term.weight).surface} {left[0]}"
 
     def _with_profile(self, question: str, request: RewriteRequest) -> str:
         """The question with what is known of the user and not in it already."""
@@ -96,6 +127,29 @@ class OfflineRewriter:
         items = [bounded(item.strip(), _LONGEST_ITEM) for item in missing_info if item.strip()]
         fresh = [i for i in items if i not in question and self._analyzer.coverage(i, question) < _KNOWN]
         return list(dict.fromkeys(fresh))[:_MOST_ITEMS]
+
+
+def _whole_word(question: str, term: Term) -> str:
+    """The term with the syllables before it in its word: analysers cut unknown Korean names (새|솔물류)."""
+    before = _SYLLABLES.search(question, 0, term.start) if has_hangul(term.surface) else None
+    return (before.group() if before else "") + term.surface
+
+
+def _focus(question: str, terms: Sequence[Term]) -> list[str]:
+    """The rarer half of the words, and all names: what a question turns on, without the words it is wrapped in."""
+    named = _name_starts(question)
+    rare = {*_rarest(terms, (len(terms) + 1) // 2), *(term for term in terms if term.start in named)}
+    return list(dict.fromkeys(_whole_word(question, term) for term in sorted(rare, key=lambda term: term.start)))
+
+
+def _name_starts(question: str) -> set[int]:
+    return {match.start() for match in _NAME.finditer(question)}
+
+
+def _rarest(terms: Sequence[Term], most: int) -> list[Term]:
+    """The rarest ``most`` terms, but at least two, in reading order."""
+    rarest = sorted(terms, key=lambda term: -term.weight)[: max(2, most)]
+    return sorted(rarest, key=lambda term: term.start)
 
 
 def _with_items(question: str, items: Sequence[str], language: Language) -> str:
