@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from selfright.domain.answers import Attempt
 from selfright.domain.judgements import Grading
 from selfright.domain.passages import Hit, Passage, Strip
 
@@ -24,6 +25,23 @@ def merged(index: Sequence[Strip], web: Sequence[Strip]) -> tuple[Strip, ...]:
     sources = [source for source in (tuple(index), tuple(web)) if source]
     sources.sort(key=lambda source: -max(strip.score for strip in source))
     return tuple(strip for source in sources for strip in source)
+
+
+def carried(best: Attempt | None, strips: Sequence[Strip]) -> tuple[Strip, ...]:
+    """Strips that the best draft so far cites and this pass did not bring again.
+
+    A pass that looks for what was missing should add to what was found, not trade one half of an answer for the other.
+    """
+    if best is None:
+        return ()
+    cited = {(citation.passage_id, citation.start, citation.end) for citation in best.draft.citations}
+    here = {(strip.passage.document_id, strip.start, strip.end) for strip in strips}
+    return tuple(
+        strip
+        for strip in best.strips
+        if (strip.passage.document_id, strip.start, strip.end) not in here
+        and any(name == strip.passage.id and strip.start <= start < strip.end for name, start, _ in cited)
+    )
 
 
 def outweighs(web: Grading | None, index: Grading | None) -> bool:

@@ -4,7 +4,7 @@ from typing import Any
 
 from selfright.domain.passages import Strip
 from selfright.domain.ports import Tools
-from selfright.flow.evidence import merged, whole
+from selfright.flow.evidence import carried, merged, whole
 from selfright.flow.state import AgentState
 
 
@@ -28,7 +28,8 @@ async def assemble_context(state: AgentState, tools: Tools) -> dict[str, Any]:
 def _evidence(state: AgentState) -> tuple[Strip, ...]:
     refined = state.get("strips")
     index = whole(state.get("retrieved_docs", ())) if refined is None else refined
-    return merged(index, state.get("web_strips", ()))
+    fresh = merged(index, state.get("web_strips", ()))
+    return (*carried(state.get("best"), fresh), *fresh)
 
 
 _NO_MODEL = {
