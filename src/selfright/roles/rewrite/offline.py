@@ -21,6 +21,11 @@ _MOST_ITEMS = 6
 _KNOWN = 0.8
 _MOST_WEB_TERMS = 3
 _MOST_BESIDE = 2
+_OWN_TOPIC: dict[Language, int] = {"en": 2, "ko": 3}  # key terms; Korean verbs are among them
+_CONJUNCTION = re.compile(r"^(?:and|also|그리고|또한|또)\s+", re.I)
+_POINTS_BACK = re.compile(
+    r"\b(?:it|its|they|them|their|this|that|these|those)\b|(?:그것|이것|그거|이거|그게|이게)", re.I
+)
 # A capitalised word, but not for opening the sentence; a word with a capital or a digit inside; Latin amid Hangul.
 _NAME = re.compile(
     r"(?<!^)(?<![.?!]\s)\b[A-Z][\w-]+|\b[A-Za-z]+(?:[A-Z]|-?\d)[\w.-]*|(?<=[가-힣]\s)[A-Za-z]{2,}|\b[A-Za-z]{2,}(?=[가-힣])"
@@ -106,12 +111,18 @@ class OfflineRewriter:
         yield " ".join(term.surface for term in _rarest(terms, _MOST_WEB_TERMS))
 
     def _open_part(self, question: str, terms: Sequence[Term], missing_info: Sequence[str]) -> str:
-        """Of several questions in one, the one that is still open, with the topic of the whole; empty if all are."""
+        """Of several questions in one, the one that is still open; empty if all are.
+
+        It gets the topic of the whole unless it has one of its own: the other part's words would find the other part.
+        """
         parts = question_parts(question)
         left = [part for part in parts if any(item in part or part in item for item in missing_info)]
         elsewhere = [term for term in terms if left and term.surface not in left[0]]
         if not elsewhere or len(left) == len(parts):
             return ""
+        own = len(terms) - len(elsewhere)
+        if own >= _OWN_TOPIC["ko" if has_hangul(left[0]) else "en"] and not _POINTS_BACK.search(left[0]):
+            return _CONJUNCTION.sub("", left[0])
         return f"{max(elsewhere, key=lambda term: term.weight).surface} {left[0]}"
 
     def _with_profile(self, question: str, request: RewriteRequest) -> str:
