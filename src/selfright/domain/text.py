@@ -67,11 +67,11 @@ def blocks(text: str, start: int = 0, end: int | None = None) -> Iterator[Block]
     fenced = False
     for line_start, line_end in _lines(text, start, len(text) if end is None else end):
         line = text[line_start:line_end]
-        if not line.strip() and not fenced:
-            if current:
+        if not line.strip():
+            if current and not fenced:
                 yield current
-            current = None
-            continue
+                current = None
+            continue  # inside a fence the code goes on behind a blank line, and does not end in one
         fence = _FENCE.match(line) is not None
         kind: BlockKind = "code" if fence or fenced else _kind(line, current)
         trimmed_end = line_start + len(line.rstrip())

@@ -104,3 +104,8 @@ def test_a_megabyte_takes_no_time(text: str) -> None:
     started = time.process_time()
     assert sum(1 for _ in sentence_spans(text))
     assert time.process_time() - started < 3
+
+
+def test_code_that_is_never_closed_does_not_end_in_blank_lines() -> None:
+    text = "```\nx = 1\n\ny = 2\n\n \n"
+    assert [(b.kind, text[b.start : b.end]) for b in blocks(text)] == [("code", "```\nx = 1\n\ny = 2")]

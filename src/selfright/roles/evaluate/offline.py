@@ -28,6 +28,7 @@ from selfright.roles.evaluate.scoring import (
 from selfright.roles.evaluate.wording import reason, suggestion
 
 _MOST_CLAIMS = 40
+_QUOTED = 0.95
 _MOST_SUGGESTED = 3
 _MOST_COMPARED = 4
 
@@ -92,8 +93,9 @@ class LocalEvaluator:
         if quality is AnswerQuality.ADEQUATE:
             return [], []
         words = missing_words(parts)
-        # An answer in the evidence's own words has already passed over what else the evidence says.
-        quoted = all(fact.verbatim for fact in facts)
+        # An answer in the evidence's own words has passed over what else the evidence says. Rows of tables get their
+        # headers put in front, so they are not verbatim; all their words are still there.
+        quoted = 2 * sum(fact.verbatim or fact.coverage >= _QUOTED for fact in facts) >= len(facts)
         points = [] if quoted else missing_points(request.question, request.draft, evidence, self._analyzer)
         advice = [suggestion(language, "add", points[:_MOST_SUGGESTED])] if points else []
         if words:
