@@ -200,6 +200,7 @@ def mermaid(preset: str) -> str:
 
 
 def _checked(question: str) -> str:
+    question = _readable(question)
     if not question.strip():
         raise InputError("the question is empty; ask something, for example: selfright ask 'What is this about?'")
     if len(question) > MAX_QUESTION_CHARACTERS:
@@ -208,6 +209,14 @@ def _checked(question: str) -> str:
             "Put long text into a document and add it to the index"
         )
     return question
+
+
+def _readable(text: str) -> str:
+    """Text again where Python, for want of a UTF-8 locale, handed bytes of the command line on as lone surrogates."""
+    try:
+        return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _message(message: Message | Mapping[str, str]) -> Message:

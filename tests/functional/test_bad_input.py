@@ -1,10 +1,14 @@
 """Wrong input: one line that says what to do, exit code 1 or 2, nothing lost."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from selfright import Selfright
 from tests.functional.conftest import Cli, Outcome
 
 
@@ -108,3 +112,27 @@ def test_wrong_use_names_the_right_one(cli: Cli, indexed: Path, arguments: tuple
 def test_another_embedder_is_refused(cli: Cli, indexed: Path, documents: Path) -> None:
     outcome = cli("ask", "What?", "--index", indexed, "--set", "embedder=none")
     assert_one_line(outcome, 1, "minilm")
+
+
+def test_a_place_where_nothing_can_be_written(cli: Cli, documents: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder", encoding="utf-8")
+    outcome = cli("index", "add", documents, "--index", tmp_path / "file" / "index")
+    assert_one_line(outcome, 1, "file")
+
+
+def test_a_question_from_a_shell_without_utf_8(indexed: Path) -> None:
+    program = [sys.executable, "-c", "from selfright.entrypoints.cli import run; run()"]
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = subprocess.run(
+        [*program, "ask", "무적은 몇 번 울리나요?", "--index", str(indexed)],
+        env={**os.environ, **plain},
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "두 번" in done.stdout.decode("utf-8")
+
+
+def test_lone_surrogates_do_no_harm(indexed: Path) -> None:
+    with Selfright.open(indexed) as selfright:
+        assert selfright.ask("what is \ud800 the fog horn").question

@@ -4,6 +4,7 @@ Exit codes: 0 fine, 1 the task failed, 2 wrong use, 130 interrupted.
 """
 
 import difflib
+import io
 import logging
 import os
 import sys
@@ -65,22 +66,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _failed(error: Exception) -> int:
+    if isinstance(error, BrokenPipeError):
+        # The reader of our output has gone (`selfright … | head`): nothing is wrong, and nothing can be said.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        click.echo(error.ctx.get_help(), err=True)
+        return 2
+    return _say(*_told(error))
+
+
+def _told(error: Exception) -> tuple[str, int]:
+    """What to say about an error, and the exit code."""
     match error:
-        case click.exceptions.NoArgsIsHelpError():
-            click.echo(error.ctx.get_help(), err=True)
-            return 2
         case click.ClickException():
-            return _say(_usage(error), 2)
+            return _usage(error), 2
         case click.Abort():
-            return _say("interrupted; what was committed before is kept", 130)
-        case BrokenPipeError():
-            # The reader of our output has gone (`selfright … | head`): nothing is wrong, and nothing can be said.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return 0
+            return "interrupted; what was committed before is kept", 130
         case SelfrightError():
-            return _say(str(error), error.exit_code)
+            return str(error), error.exit_code
+        case OSError() if error.filename is not None:
+            return f"{error.filename}: {error.strerror}; check that the path exists and may be used", 1
         case _:
-            return _say(f"{type(error).__name__}: {error} (run again with --debug for the whole story)", 1)
+            return f"{type(error).__name__}: {error} (run again with --debug for the whole story)", 1
 
 
 def _usage(error: click.ClickException) -> str:
@@ -96,5 +104,8 @@ def _say(message: str, code: int) -> int:
 
 
 def run() -> None:
-    """The installed script."""
+    """The installed script. Output is UTF-8 whatever the locale says: answers may be Korean anywhere."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="replace")
     sys.exit(main())
