@@ -4,7 +4,9 @@ from collections.abc import Iterable, Sequence
 
 from selfright.domain.answers import Attempt
 from selfright.domain.judgements import Grading
-from selfright.domain.passages import Hit, Passage, Strip
+from selfright.domain.passages import Hit, Language, Passage, Strip
+
+_FOREIGN = 1.6
 
 
 def whole(hits: Sequence[Hit]) -> tuple[Strip, ...]:
@@ -13,6 +15,19 @@ def whole(hits: Sequence[Hit]) -> tuple[Strip, ...]:
         Strip(hit.passage, hit.passage.start, hit.passage.end, hit.passage.text, 1 / rank)
         for rank, hit in enumerate(hits, start=1)
     )
+
+
+def nearest(hits: Sequence[Hit], language: Language, k: int) -> tuple[Hit, ...]:
+    """The ``k`` best hits, where a passage in another language than the question counts as further down.
+
+    Names and codes are the same in every language, so a bilingual index answers a question in one language with
+    passages of the other; a reader wants the one he can read when both will do.
+    """
+    places = {
+        hit.passage.id: rank * (1.0 if hit.passage.language == language else _FOREIGN)
+        for rank, hit in enumerate(hits, start=1)
+    }
+    return tuple(sorted(hits, key=lambda hit: places[hit.passage.id])[:k])
 
 
 def as_hits(passages: Iterable[Passage]) -> tuple[Hit, ...]:

@@ -5,6 +5,7 @@ Their weights are set by hand, on the scale of the fitted ones (log-odds).
 
 import re
 
+from selfright.domain.text import has_hangul
 from selfright.roles.generate.pieces import Piece
 from selfright.roles.grade.features import Asked
 from selfright.roles.questions import AnswerType
@@ -31,11 +32,15 @@ _SAYS_WHAT = re.compile(
     r"^.{0,50}?(?:\b(?:is|are|was|were|means|refers to|stands for)\b"
     r"|[은는이란]\s.+(?:이다|입니다|말한다|말합니다|뜻한다|뜻합니다)\.)"
 )
+# Straight behind the word that is defined, an explanation in brackets apart.
+_IS = re.compile(r"\s*(?:\([^()]{1,60}\)\s*)?(?:(?:is|are|was|were|means|refers to|stands for)\b|(?:은|는|란|이란)\s)")
+_KOREAN_SAYS_WHAT = re.compile(r"(?:이다|입니다|이에요|예요|말한다|말합니다|뜻한다|뜻합니다|(?P<stem>[가-힣])다)\.?$")
 _RANGE = re.compile(r"(?<![\d.,-])(\d{1,9}(?:\.\d{1,4})?)\s?[-–~∼]\s?(\d{1,9}(?:\.\d{1,4})?)(?![\d-]|\.\d)")
 _PLAIN_NUMBER = re.compile(r"\d{1,9}(?:\.\d{1,4})?")
 _NAME_OF_CELL = re.compile(r"^[^:;]{1,40}: ")
 _ENDED = re.compile(r"[.!?…。:：;][\"'”’)\]»*_`]*$")
 _LONGEST_KEY = 60
+_LOOSELY = 0.25
 _OPENING = 40
 
 
@@ -47,7 +52,7 @@ def shape_signals(asked: Asked, piece: Piece) -> dict[str, float]:
         "key_code": float(bool(_DIGIT.search(key)) and _stands_in(key, asked.text)),
         "code_novel": float(wants_code and _names_code(asked.text, piece)),
         "code_block": float(piece.kind == "code" and not wants_code and asked.kind is not AnswerType.MANNER),
-        "subject_defined": float(asked.kind is AnswerType.DEFINITION and _defines(asked, piece)),
+        "subject_defined": _defines(asked, piece) if asked.kind is AnswerType.DEFINITION else 0.0,
         "in_range": float(piece.kind in ("row", "item") and _holds_number(asked, piece.text)),
         "unended": float(piece.kind == "sentence" and not _ENDED.search(piece.text)),
     }
@@ -79,12 +84,25 @@ def _stands_in(key: str, question: str) -> bool:
     return re.search(rf"(?<![\w.-]){re.escape(key)}(?![A-Za-z0-9]|[.-]\w)", question, re.IGNORECASE) is not None
 
 
-def _defines(asked: Asked, piece: Piece) -> bool:
-    """Whether the sentence opens with all of the words asked about and says what they are."""
+def _defines(asked: Asked, piece: Piece) -> float:
+    """1 where the words asked about open the sentence and it says what they are; less where it tells a part of them.
+
+    "FxStore is a library" defines FxStore; "The version of FxStore is 0.3.0" opens with it and does not.
+    """
     opening = piece.text[:_OPENING].casefold()
-    terms = asked.matcher.terms
-    opens = bool(terms) and all(term.surface.casefold() in opening for term in terms)
-    return opens and piece.kind == "sentence" and _SAYS_WHAT.search(piece.text) is not None
+    surfaces = [term.surface.casefold() for term in asked.matcher.terms]
+    if piece.kind != "sentence" or not surfaces or not all(surface in opening for surface in surfaces):
+        return 0.0
+    end = max(opening.index(surface) + len(surface) for surface in surfaces)
+    if _IS.match(piece.text, end) and (not has_hangul(piece.text) or _korean_copula(piece.text)):
+        return 1.0
+    return _LOOSELY if _SAYS_WHAT.search(piece.text) else 0.0
+
+
+def _korean_copula(text: str) -> bool:
+    """Whether a sentence ends in "is": after a vowel that is a bare 다, which verbs have after a consonant only."""
+    found = _KOREAN_SAYS_WHAT.search(text)
+    return found is not None and (not found["stem"] or (ord(found["stem"]) - ord("가")) % 28 == 0)
 
 
 def _names_code(question: str, piece: Piece) -> bool:
