@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from selfright.domain.answers import Message, RewriteRequest
@@ -107,6 +107,7 @@ TEXTS = st.text(st.sampled_from("ab한글 ,.?()\n\"'"), max_size=600)
     profile=TEXTS,
     tried=st.lists(TEXTS, max_size=3).map(tuple),
 )
+@example(question="''", missing=(), profile="", tried=())
 def test_queries_are_bounded_and_never_empty(
     question: str, missing: tuple[str, ...], profile: str, tried: tuple[str, ...]
 ) -> None:

@@ -60,7 +60,7 @@ class OfflineRewriter:
         """
         terms = [term for term in distinct(self._analyzer.key_terms(question)) if not _ONE_LETTER.match(term.surface)]
         if not terms:
-            return bounded(strip_prefix(question))
+            return bounded(strip_prefix(question) or question)
         starts = _name_starts(question)
         ranked = sorted(terms, key=lambda term: (term.start not in starts, -term.weight))
         lacking = [p for item in missing_info for p in phrases(item, self._analyzer.key_terms(item))[:1]]
