@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from selfright.domain.answers import Attempt, Citation, Draft
+from selfright.domain.judgements import Verdict
 from selfright.domain.passages import Hit, Strip
 from selfright.flow.evidence import carried, merged, nearest
 from selfright.flow.presets import PRESETS
@@ -51,7 +52,9 @@ def test_a_second_pass_adds_to_what_the_first_found() -> None:
     assert [s.passage.document_id for s in turn.state["strips"]] == ["first", "second"]
 
 
-def test_web_and_index_are_both_carried() -> None:
-    role = Scripted()
-    turn = run_turn(PRESETS["full"], Judge(evaluation(0.3), evaluation(0.9)), role=role, web=Web(role))
-    assert len(turn.state["strips"]) == len({(s.passage.document_id, s.start) for s in turn.state["strips"]})
+def test_web_and_index_are_both_carried_and_nothing_comes_twice() -> None:
+    role = Scripted(verdict=Verdict.AMBIGUOUS)
+    judge = Judge(evaluation(0.3), evaluation(0.9))
+    turn = run_turn(PRESETS["full"], judge, role=role, web=Web(role))
+    documents = [s.passage.document_id for s in turn.state["strips"]]
+    assert sorted(documents) == ["d1", "d2", "https://web0"]

@@ -92,9 +92,10 @@ def test_wrong_use_is_told_at_the_door(indexed: Path, tmp_path: Path) -> None:
         selfright.ask(QUESTION, history=[{"who": "me"}])
 
 
-def test_a_profile_is_used_and_does_not_stay(indexed: Path) -> None:
-    with Selfright.open(indexed) as selfright:
-        answer = selfright.ask("How many penguins live in Antarctica?", profile={"boat": "a ketch of 9 metres"})
-        assert any("9 metres" in i.query for i in answer.iterations) or len(answer.iterations) == 1
-        again = selfright.ask("How many penguins live in Antarctica?")
-        assert not any("9 metres" in i.query for i in again.iterations)
+def test_a_profile_goes_into_the_second_query_and_does_not_stay(indexed: Path) -> None:
+    question = "How many penguins live in Antarctica?"
+    with Selfright.open(indexed, preset="self_refine") as selfright:
+        told = selfright.ask(question, profile={"boat": "a ketch of 9 metres"})
+        untold = selfright.ask(question)
+    assert any("9 metres" in iteration.query for iteration in told.iterations[1:])
+    assert not any("9 metres" in iteration.query for iteration in untold.iterations)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from selfright import Selfright
+from selfright.domain.errors import IndexNotFound
 from tests.functional.conftest import Cli, Outcome
 
 
@@ -136,3 +137,11 @@ def test_a_question_from_a_shell_without_utf_8(indexed: Path) -> None:
 def test_lone_surrogates_do_no_harm(indexed: Path) -> None:
     with Selfright.open(indexed) as selfright:
         assert selfright.ask("what is \ud800 the fog horn").question
+
+
+@pytest.mark.parametrize("place", [0, 3])
+def test_debug_shows_the_whole_story_wherever_it_is_put(cli: Cli, tmp_path: Path, place: int) -> None:
+    arguments: list[object] = ["ask", "What?", f"--index={tmp_path / 'none'}"]
+    arguments.insert(place, "--debug")
+    with pytest.raises(IndexNotFound):
+        cli(*arguments)

@@ -54,10 +54,14 @@ for command in (demo, index, search, ask, chat, graph, config):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line and gives back its exit code; one line on stderr for anything that goes wrong."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    # Our own messages say "run again with --debug", and people add it where they are: at the end.
+    debug = given[-1:] == ["--debug"] or given[:1] == ["--debug"]
+    if given[-1:] == ["--debug"]:
+        given = ["--debug", *given[:-1]]
     try:
         code = cli.main(given, prog_name="selfright", standalone_mode=False)
     except Exception as error:
-        if "--debug" in given and not isinstance(error, click.ClickException):
+        if debug and not isinstance(error, click.ClickException):
             raise
         return _failed(error)
     except KeyboardInterrupt:
