@@ -7,7 +7,7 @@ for a strip and the document of its passage. Citations rest on that equality.
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Language = Literal["ko", "en"]
 Origin = Literal["index", "web"]
@@ -64,8 +64,7 @@ class Passage:
         return f"{self.title} > {self.section}" if self.section and self.title else self.title or self.section
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
+class Ranked(NamedTuple):
     """A place in one ranking: ``rank`` from 1, ``score`` in that ranking's own unit (BM25, cosine)."""
 
     rank: int

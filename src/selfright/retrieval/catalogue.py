@@ -1,4 +1,7 @@
-"""The single source of truth of an index: documents, passages and what changed, in one SQLite file."""
+"""The single source of truth of an index: documents, passages and what changed, in one SQLite file beside the vectors.
+
+Every record carries a checksum and every count is kept twice, so that a damaged file is noticed when it is read.
+"""
 
 import json
 import sqlite3
@@ -7,14 +10,32 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from selfright.domain.errors import IndexNotFound, NotAnIndex
 from selfright.domain.passages import Document, DocumentInfo, Passage
+from selfright.retrieval.checksums import seal
 from selfright.retrieval.connections import Connections, transaction
 from selfright.retrieval.files import sync_folder
 from selfright.retrieval.locking import WriterLock
-from selfright.retrieval.schema import APPLICATION_ID, FORMAT_VERSION, TABLES, IndexMeta, check_format
+from selfright.retrieval.records import (
+    INFO_COLUMNS,
+    SHOWN_COLUMNS,
+    TERMS_COLUMNS,
+    Shown,
+    damaged,
+    document_of,
+    info_of,
+    mark,
+    shown_of,
+)
+from selfright.retrieval.schema import APPLICATION_ID, FORMAT_VERSION, PAGE_BYTES, TABLES, IndexMeta, check_format
+from selfright.retrieval.tally import Tally
+from selfright.retrieval.vectors import FOLDER, VectorFile, arrays
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 FILE_NAME = "catalogue.sqlite"
 LOCK_NAME = "writer.lock"
@@ -24,12 +45,12 @@ _BATCH = 500  # rows read at a time
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What the search indexes take of a passage: its key, collection, terms, and its vector's bytes (float32)."""
+    """What the lexical index takes of a passage: its key, its mark (for ties), collection and terms."""
 
     key: int
+    mark: int
     collection: str
-    tokens: str
-    embedding: bytes | None
+    terms: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +67,14 @@ class Catalogue:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.connections = Connections(folder / FILE_NAME)
+        self.path = folder / FILE_NAME
+        self.connections = Connections(self.path)
         try:
             self.meta = self._read_meta()
         except BaseException:
             self.connections.close()
             raise
+        self._vectors: VectorFile | None = None
 
     @classmethod
     def create(cls, folder: Path, tokenizer: str, embedder: str, dimension: int) -> "Catalogue":
@@ -65,7 +88,7 @@ class Catalogue:
         lock.acquire()
         try:
             _check_unused(folder)  # again, for another process may have been quicker
-            _make(folder, IndexMeta(uuid.uuid4().hex, tokenizer, embedder, dimension))
+            make_file(folder, IndexMeta(uuid.uuid4().hex, tokenizer, embedder, dimension))
         finally:
             lock.release()
         return cls(folder)
@@ -74,89 +97,117 @@ class Catalogue:
         """Closes the file, dropping what was not committed."""
         self.connections.close()
 
-    # Reading
+    # Documents
 
     def document(self, document_id: str) -> Document | None:
         """The document with its text, or None."""
-        query = (
-            "SELECT id, title, text, language, source, url, media_type, collection, metadata "
-            "FROM documents WHERE id = ?"
-        )
-        for *columns, metadata in self._all(query, (document_id,)):
-            return Document(*[*columns, json.loads(metadata)])
+        for row in self._all(f"SELECT {INFO_COLUMNS}, text FROM documents WHERE id = ?", (document_id,)):
+            return document_of(row, self.path)
+        # The second way in: a document that only one of two indexes knows was not removed but lost.
+        if self._all("SELECT 1 FROM documents WHERE mark = ?", (mark(document_id),)):
+            raise damaged(self.path, f"the way to document '{document_id}'")
         return None
 
     def documents(self) -> Iterator[DocumentInfo]:
         """All documents, ordered by id."""
-        query = (
-            "SELECT id, title, collection, language, source, content_hash, characters, "
-            "(SELECT COUNT(*) FROM passages WHERE document_id = documents.id AND NOT removed) "
-            "FROM documents WHERE id > ? ORDER BY id LIMIT ?"
-        )
-        last = ""
+        before, last, count = self.sequence(), "", 0
+        query = f"SELECT {INFO_COLUMNS} FROM documents WHERE id > ? ORDER BY id LIMIT ?"
         while rows := self._all(query, (last, _BATCH)):
-            yield from (DocumentInfo(*row) for row in rows)
-            last = rows[-1][0]
+            yield from (info_of(row, self.path) for row in rows)
+            last, count = rows[-1][0], count + len(rows)
+        expected = self.tally().documents
+        if count != expected and before == self.sequence():
+            raise damaged(self.path, f"the list of documents ({count:,} of {expected:,} can be read): it")
 
     def passages_of(self, document_id: str) -> list[Passage]:
         """A document's passages in reading order."""
-        query = (
-            'SELECT id, document_id, title, text, start, "end", section, language, collection, url '
-            "FROM passages WHERE document_id = ? AND NOT removed ORDER BY start, key"
-        )
-        return [Passage(*row) for row in self._all(query, (document_id,))]
+        query = f"SELECT {SHOWN_COLUMNS} FROM passages WHERE document_id = ? AND NOT removed ORDER BY start, key"
+        with self.connections.reading() as connection, transaction(connection):
+            rows = connection.execute(query, (document_id,)).fetchall()
+            known = connection.execute("SELECT passages FROM documents WHERE id = ?", (document_id,)).fetchone()
+        if len(rows) != (known[0] if known else 0):
+            raise damaged(self.path, f"the list of passages of document '{document_id}'")
+        return [shown_of(row, self.path).passage for row in rows]
 
-    def passages(self, keys: Sequence[int]) -> dict[int, Passage]:
+    # Passages
+
+    def shown(self, keys: Sequence[int]) -> dict[int, Shown]:
         """The passages with these keys; keys that are gone are left out."""
+        if not keys:
+            return {}
+        query = f"SELECT {SHOWN_COLUMNS} FROM passages WHERE key IN ({', '.join('?' * len(keys))})"
+        return {row[0]: shown_of(row, self.path) for row in self._all(query, keys)}
+
+    def all_shown(self) -> Iterator[Shown]:
+        """All passages, by key."""
+        query = f"SELECT {SHOWN_COLUMNS} FROM passages WHERE NOT removed AND key > ? ORDER BY key LIMIT ?"
+        last = 0
+        while rows := self._all(query, (last, _BATCH)):
+            yield from (shown_of(row, self.path) for row in rows)
+            last = rows[-1][0]
+
+    def keys_in(self, collections: Sequence[str]) -> "NDArray[np.int64]":
+        """The keys of all passages of these collections, in rising order."""
         query = (
-            'SELECT key, id, document_id, title, text, start, "end", section, language, collection, url '
-            "FROM passages WHERE key IN (SELECT value FROM json_each(?))"
+            "SELECT key FROM passages WHERE NOT removed AND collection IN (SELECT value FROM json_each(?)) ORDER BY key"
         )
-        return {row[0]: Passage(*row[1:]) for row in self._all(query, (json.dumps(list(keys)),))}
-
-    def ids(self, keys: Sequence[int]) -> dict[int, str]:
-        """The passage ids of these keys; keys that are gone are left out."""
-        query = "SELECT key, id FROM passages WHERE key IN (SELECT value FROM json_each(?))"
-        return dict(self._all(query, (json.dumps(list(keys)),)))
-
-    def keys_in(self, collections: Sequence[str]) -> list[int]:
-        """The keys of all passages of these collections."""
-        query = "SELECT key FROM passages WHERE NOT removed AND collection IN (SELECT value FROM json_each(?))"
-        return [key for (key,) in self._all(query, (json.dumps(list(collections)),))]
+        return arrays(self._all(query, (json.dumps(list(collections)),)), 1).reshape(-1)
 
     def entries(self, keys: Sequence[int]) -> Iterator[Entry]:
-        """What search indexes take of these passages."""
+        """What the lexical index takes of these passages; those removed meanwhile are left out."""
         query = (
-            "SELECT key, collection, tokens, embedding FROM passages "
+            f"SELECT {TERMS_COLUMNS} FROM passages "
             "WHERE NOT removed AND key IN (SELECT value FROM json_each(?)) ORDER BY key"
         )
         for start in range(0, len(keys), _BATCH):
-            some = keys[start : start + _BATCH]
-            yield from (Entry(*row) for row in self._all(query, (json.dumps(some),)))
+            yield from map(self._entry, self._all(query, (json.dumps(keys[start : start + _BATCH]),)))
 
     def all_entries(self) -> Iterator[Entry]:
-        """What search indexes take, of every passage, by key."""
-        query = (
-            "SELECT key, collection, tokens, embedding FROM passages WHERE NOT removed AND key > ? ORDER BY key LIMIT ?"
-        )
+        """What the lexical index takes, of every passage, by key."""
+        query = f"SELECT {TERMS_COLUMNS} FROM passages WHERE NOT removed AND key > ? ORDER BY key LIMIT ?"
         last = 0
         while rows := self._all(query, (last, _BATCH)):
-            yield from (Entry(*row) for row in rows)
+            yield from map(self._entry, rows)
             last = rows[-1][0]
 
-    def collections(self) -> dict[str, int]:
-        """Documents of each collection."""
-        return dict(self._all("SELECT collection, COUNT(*) FROM documents GROUP BY collection ORDER BY collection"))
+    def _entry(self, row: Sequence[Any]) -> Entry:
+        key, tie, collection, terms, crc = row
+        if seal(key, tie, collection, terms) != crc:
+            raise damaged(self.path, f"the terms of passage number {key}")
+        return Entry(key, tie, collection, terms)
 
-    def languages(self) -> dict[str, int]:
-        """Documents of each language."""
-        return dict(self._all("SELECT language, COUNT(*) FROM documents GROUP BY language ORDER BY language"))
+    def vector_places(self, keys: Sequence[int] | None = None) -> "NDArray[np.int64]":
+        """``(n, 4)``: key, mark, row and checksum of the passages that have a vector, of all or of ``keys``, by key."""
+        query = "SELECT key, mark, row, vector_sum FROM passages WHERE NOT removed AND row IS NOT NULL"
+        if keys is None:
+            return arrays(self._all(f"{query} ORDER BY key"), 4)
+        some = f"{query} AND key IN (SELECT value FROM json_each(?)) ORDER BY key"
+        return arrays(self._all(some, (json.dumps(list(keys)),)), 4)
 
-    def passage_count(self) -> int:
-        """How many passages can be found."""
-        return int(self._all("SELECT COUNT(*) FROM passages WHERE NOT removed")[0][0])
+    def vectors(self, name: str | None = None) -> VectorFile:
+        """The file of vectors in use, or the one called ``name``."""
+        name = name or self.tally().vectors
+        if self._vectors is None or self._vectors.path.name != name:
+            self._vectors = self.vector_file(name)
+        return self._vectors
 
-    # The change log
+    def vector_file(self, name: str) -> VectorFile:
+        """The file of vectors called ``name``, whether it exists or not."""
+        return VectorFile(self.folder / FOLDER / name, self.meta.dimension)
+
+    def vectors_of(self, document_id: str) -> "dict[str, NDArray[np.float32]]":
+        """The vectors of a document's passages by passage id, of those that have one."""
+        query = "SELECT id, row, vector_sum FROM passages WHERE document_id = ? AND NOT removed AND row IS NOT NULL"
+        rows = self._all(query, (document_id,))
+        table = arrays([row[1:] for row in rows], 2)
+        return dict(zip((row[0] for row in rows), self.vectors().read(table[:, 0], table[:, 1]), strict=True))
+
+    # The whole
+
+    def tally(self) -> Tally:
+        """The counts as of the last commit."""
+        with self.connections.reading() as connection:
+            return read_tally(connection, self.path)
 
     def sequence(self) -> int:
         """The place of the last committed change."""
@@ -183,7 +234,7 @@ class Catalogue:
             raise IndexNotFound(
                 f"there is no index at {where}; make one with: selfright index add PATH --index {where}"
             )
-        if not (where / FILE_NAME).is_file():
+        if not self.path.is_file():
             raise NotAnIndex(
                 f"{where} is not a Selfright index: expected a folder with {FILE_NAME}; choose another place"
             )
@@ -191,9 +242,10 @@ class Catalogue:
             (application,) = connection.execute("PRAGMA application_id").fetchone()
             (version,) = connection.execute("PRAGMA user_version").fetchone()
             if application != APPLICATION_ID:
-                raise NotAnIndex(f"{where / FILE_NAME} is a database of another program; choose another place")
+                raise NotAnIndex(f"{self.path} is a database of another program; choose another place")
             check_format(where, version)
             found = dict(connection.execute("SELECT name, value FROM meta").fetchall())
+            read_tally(connection, self.path)
         return IndexMeta(found["identity"], found["tokenizer"], found["embedder"], int(found["dimension"]), version)
 
     def _all(self, query: str, parameters: Sequence[object] = ()) -> list[Any]:
@@ -201,19 +253,41 @@ class Catalogue:
             return connection.execute(query, tuple(parameters)).fetchall()
 
 
-def _make(folder: Path, meta: IndexMeta) -> None:
-    # Under another name until it is whole, so that a crash leaves no half-made index.
-    unfinished = folder / f"{FILE_NAME}{_UNFINISHED}"
+_SEALED = ("identity", "tokenizer", "embedder", "dimension", "tally")
+
+
+def read_tally(connection: sqlite3.Connection, path: Path) -> Tally:
+    """The counts, after checking the seal on them and on how the index was made; raises ``IndexDamaged``."""
+    found = dict(connection.execute("SELECT name, value FROM meta").fetchall())
+    if found.get("seal") != str(seal(*(found.get(name) for name in _SEALED))):
+        raise damaged(path, "the record of how the index was made")
+    return Tally.of(found["tally"])
+
+
+def write_tally(connection: sqlite3.Connection, tally: Tally) -> None:
+    """Writes the counts and seals them within the open transaction."""
+    found = {**dict(connection.execute("SELECT name, value FROM meta").fetchall()), "tally": tally.text()}
+    sealed = seal(*(found.get(name) for name in _SEALED))
+    connection.executemany(
+        "INSERT OR REPLACE INTO meta VALUES (?, ?)", [("tally", found["tally"]), ("seal", str(sealed))]
+    )
+
+
+def make_file(folder: Path, meta: IndexMeta, name: str = FILE_NAME) -> None:
+    """An empty catalogue; under another name until it is whole, so that a crash leaves no half-made one."""
+    unfinished = folder / f"{name}{_UNFINISHED}"
     unfinished.unlink(missing_ok=True)
     with closing(sqlite3.connect(unfinished)) as connection:
+        connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
         connection.executescript(TABLES)
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {FORMAT_VERSION}")
         rows = [(name, str(value)) for name, value in asdict(meta).items()]
         connection.executemany("INSERT INTO meta VALUES (?, ?)", rows)
+        write_tally(connection, Tally())
         connection.commit()
         connection.execute("PRAGMA journal_mode = WAL")
-    unfinished.replace(folder / FILE_NAME)
+    unfinished.replace(folder / name)
     sync_folder(folder)
 
 

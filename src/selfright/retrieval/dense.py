@@ -1,150 +1,272 @@
-"""The dense index: FAISS inner product over the unit vectors of the catalogue, exact."""
+"""The dense index: nearest vectors by inner product; exact while small, then approximate candidates scored exactly.
 
-import importlib
-import threading
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+It holds no vectors, only where they lie in the catalogue's file: the ``tail`` is scored one by one, the ``base`` is
+searched through an approximate index. New passages join the tail, which joins the base when it has grown long; passages
+that were removed from the base are passed over until it is made anew. Scores are exact in both.
+"""
+
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from selfright.domain.errors import IndexDamaged, StoreError
-from selfright.retrieval.catalogue import Catalogue, Entry
-from selfright.retrieval.files import checksum, sync_file
+from selfright.domain.errors import StoreError
+from selfright.retrieval import approximate
+from selfright.retrieval.approximate import Source
+from selfright.retrieval.catalogue import Catalogue, Changes
+from selfright.retrieval.files import sync_file
 from selfright.retrieval.lexical import Scored
-from selfright.retrieval.projection import State, StateFile
+from selfright.retrieval.projection import Projection, Standing, State
+from selfright.retrieval.vectors import VectorFile
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_BATCH = 4_096
+EXACT_UNTIL = 12_000  # passages that are all scored one by one, in about half a millisecond
+TAIL = 4_096  # passages outside the base, once there is one
+GROWTH = 1.5  # how far the base may grow over what it was trained on
+GONE_SHARE = 0.1
+_FEW = 8_192  # selected passages that are scored one by one
+_SELECTIONS = 8
+
+KEY, MARK, ROW, SUM = range(4)  # columns of the places
+
+
+def _no_places() -> "NDArray[np.int64]":
+    return np.empty((0, 4), dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)
-class _Snapshot:
-    """The index as of one commit; never changed once it can be searched."""
+class _Snapshot(Standing):
+    """The index as of one commit. ``gone`` marks the places of the base that are passed over."""
 
-    state: State
-    index: Any
-
-
-class DenseIndex:
-    """Nearest passages by cosine; kept in ``folder``, tied to the catalogue ``identity``. Never changed in place."""
-
-    kind = "flat"
-
-    def __init__(self, folder: Path, identity: str, dimension: int) -> None:
-        self._file = StateFile(folder, identity)
-        self._dimension = dimension
-        self._refreshing = threading.Lock()
-        self._snapshot: _Snapshot | None = None
-        self.refresh()
+    vectors: VectorFile
+    tail: "NDArray[np.int64]"
+    matrix: "NDArray[np.float32]"
+    base: Any = None
+    places: "NDArray[np.int64]" = field(default_factory=_no_places)
+    gone: "NDArray[np.bool_]" = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
+    selections: "dict[tuple[str, ...], _Selection]" = field(default_factory=dict)
 
     @property
-    def state(self) -> State | None:
-        """How far the index has followed the catalogue."""
-        return self._snapshot.state if self._snapshot else None
+    def alive(self) -> int:
+        """How many passages can be found."""
+        return len(self.tail) + len(self.places) - int(self.gone.sum())
 
-    def refresh(self) -> None:
-        """Takes over what another process has committed."""
-        if not self._file.changed():
-            return
-        with self._refreshing:
-            self._snapshot = self._file.load(self._load)
 
-    def search(self, vector: "NDArray[np.float32]", limit: int, among: Sequence[int] | None = None) -> Scored:
-        """The ``limit`` passages with the highest inner product, of the keys in ``among`` where given."""
-        faiss = _faiss()
-        index = self._current().index
-        limit = min(limit, index.ntotal)
-        if not limit:
-            return []
-        parameters = None
-        if among is not None:
-            selector = faiss.IDSelectorBatch(np.asarray(among, dtype=np.int64))
-            parameters = faiss.SearchParameters(sel=selector)
-        scores, keys = index.search(vector.reshape(1, -1), limit, params=parameters)
-        return [(int(key), float(score)) for key, score in zip(keys[0], scores[0], strict=True) if key >= 0]
+@dataclass(frozen=True, slots=True)
+class _Selection:
+    """The passages of some collections: which of the tail, which places of the base (as numbers, and packed bits)."""
 
-    def cosines(self, vector: "NDArray[np.float32]", keys: Sequence[int]) -> dict[int, float]:
-        """The inner product with each of these passages' vectors; passages without one are left out."""
-        index = self._current().index
-        found = {}
-        for key in keys:
-            try:
-                found[key] = float(index.reconstruct(key) @ vector)
-            except RuntimeError:  # FAISS knows no such key: its language is not the encoder's, or it was removed
-                continue
+    sequence: int
+    tail: "NDArray[np.bool_]"
+    base: "NDArray[np.int64]"
+    bits: "NDArray[np.uint8]"
+
+
+class DenseIndex(Projection[_Snapshot]):
+    """Nearest passages by cosine; kept in ``folder``, tied to ``catalogue``."""
+
+    def __init__(self, folder: Path, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+        super().__init__(folder, catalogue.meta.identity)
+
+    @property
+    def kind(self) -> str:
+        """How it searches: ``exact``, or the approximate index with what was measured of it."""
+        details = self.state.details if self.state else {}
+        if "lists" not in details:
+            return "exact"
+        return "ivf{lists},rabitq,exact rescoring (probes {probes}, recall@10 {recall:.3f})".format(**details)
+
+    def search(self, vector: "NDArray[np.float32]", limit: int, collections: tuple[str, ...] = ()) -> Scored:
+        """The ``limit`` passages with the highest inner product, of these collections where given."""
+        snapshot = self.current()
+        chosen = self._selection(snapshot, collections) if collections else None
+        tail = snapshot.matrix @ vector
+        if chosen is not None:
+            tail[~chosen.tail] = -np.inf
+        places, scores = _best(tail, limit)
+        found = snapshot.tail[places]
+        if snapshot.base is not None:
+            candidates = snapshot.places[_candidates(snapshot, vector, limit, chosen)]
+            exact = snapshot.vectors.read(candidates[:, ROW], candidates[:, SUM]) @ vector
+            found, scores = np.concatenate([found, candidates]), np.concatenate([scores, exact])
+        order = np.lexsort((found[:, MARK], -scores))[:limit]
+        columns = found[order]
+        return list(zip(columns[:, KEY].tolist(), columns[:, MARK].tolist(), scores[order].tolist(), strict=True))
+
+    def _selection(self, snapshot: _Snapshot, collections: tuple[str, ...]) -> _Selection:
+        found = snapshot.selections.get(collections)
+        if found is None or found.sequence != snapshot.state.sequence:
+            keys = self._catalogue.keys_in(collections)
+            chosen = np.isin(snapshot.places[:, KEY], keys) & ~snapshot.gone
+            found = _Selection(
+                snapshot.state.sequence,
+                np.isin(snapshot.tail[:, KEY], keys),
+                np.flatnonzero(chosen),
+                np.packbits(chosen, bitorder="little"),
+            )
+            if len(snapshot.selections) >= _SELECTIONS:
+                snapshot.selections.clear()
+            snapshot.selections[collections] = found
         return found
 
-    def update(self, sequence: int, removed: Sequence[int], added: Sequence[int], entries: Iterable[Entry]) -> None:
-        """Applies changes; the same ones may come twice."""
-        index = _faiss().clone_index(self._current().index)  # searches go on in the old one
-        index.remove_ids(np.array([*removed, *added], dtype=np.int64))
-        self._write(index, sequence, entries)
+    # Projection
 
-    def rebuild(self, sequence: int, entries: Iterable[Entry]) -> None:
-        """Makes the index anew."""
-        faiss = _faiss()
-        self._write(faiss.IndexIDMap2(faiss.IndexFlatIP(self._dimension)), sequence, entries)
+    def open(self, state: State, /) -> _Snapshot:
+        """Reads the places and the approximate index; the tail's vectors come into memory."""
+        details = state.details
+        vectors = self._catalogue.vectors(str(details["vectors"]))
+        tail = _read_places(self.folder / str(details["tail"]))
+        snapshot = _Snapshot(state, vectors, tail, _matrix(vectors, tail))
+        if "base" not in details:
+            return snapshot
+        places = _read_places(self.folder / f"{details['base']}.places")
+        gone = np.isin(places[:, KEY], np.fromfile(self.folder / str(details["gone"]), dtype="<i8"))
+        index = approximate.faiss().read_index(str(self.folder / f"{details['base']}.ivf"))
+        return replace(snapshot, base=index, places=places, gone=gone)
 
-    def prefers_rebuild(self, _removed: int, /) -> bool:
-        """Never: removing leaves nothing behind here."""
-        return False
+    def update(self, catalogue: Catalogue, changes: Changes, /) -> None:
+        """Applies changes: to the tail, and to what is passed over of the base."""
+        before = self.current()
+        removed = np.array(changes.removed, dtype=np.int64)
+        kept = ~np.isin(before.tail[:, KEY], removed)
+        new = catalogue.vector_places(changes.added)
+        tail = np.concatenate([before.tail[kept], new])
+        order = np.argsort(tail[:, MARK], kind="stable")  # the order of a new index: sums are rounded alike in both
+        matrix = np.concatenate([before.matrix[kept], _matrix(before.vectors, new)])[order]
+        gone = before.gone | np.isin(before.places[:, KEY], removed)
+        state = replace(before.state, sequence=changes.sequence)
+        snapshot = replace(before, state=state, tail=tail[order], matrix=matrix, gone=gone, selections={})
+        joins = before.base is not None and len(tail) > TAIL
+        self._write(_joined(snapshot) if joins else snapshot, new_base=joins)
 
-    def complete(self, _catalogue: Catalogue, /) -> bool:
-        """Always: a file that lacks something would not have its checksum."""
-        return self._snapshot is not None
+    def rebuild(self, catalogue: Catalogue, /) -> None:
+        """Makes the index anew, the same from the same passages in whatever order they came."""
+        sequence, vectors = catalogue.sequence(), catalogue.vectors()
+        places = catalogue.vector_places()
+        places = np.ascontiguousarray(places[np.argsort(places[:, MARK], kind="stable")])
+        state = State(self.identity, sequence, details={"vectors": vectors.path.name})
+        found = None
+        if len(places) > EXACT_UNTIL:
+            found = approximate.approximate(_source(vectors, places, catalogue.meta.dimension))
+        if found is None:
+            self._write(_Snapshot(state, vectors, places, _matrix(vectors, places)), new_base=False)
+            return
+        details = {
+            **state.details,
+            **{"lists": found.lists, "probes": found.probes, "recall": found.recall, "trained": len(places)},
+        }
+        none = _no_places()
+        snapshot = _Snapshot(
+            replace(state, details=details), vectors, none, _matrix(vectors, none), found.index, places,
+            np.zeros(len(places), dtype=np.bool_),
+        )  # fmt: skip
+        self._write(snapshot, new_base=True)
 
-    def _write(self, index: Any, sequence: int, entries: Iterable[Entry]) -> None:
-        _add(index, entries, self._dimension)
-        path = self._file.next_name("vectors", self.state)
+    def prefers_rebuild(self, catalogue: Catalogue, changes: Changes, /) -> bool:
+        """Whether the index has outgrown its kind, or what it was trained on, or too much of it is gone."""
+        snapshot = self._snapshot
+        if snapshot is None or snapshot.vectors.path.name != catalogue.tally().vectors:
+            return True
+        if snapshot.base is None:
+            tried = GROWTH * float(snapshot.state.details.get("unapproximated", 0))
+            return len(snapshot.tail) + len(changes.added) > max(EXACT_UNTIL, tried)
+        held = len(snapshot.places) + len(changes.added)
+        gone = int(snapshot.gone.sum()) + len(changes.removed)
+        return held > GROWTH * float(snapshot.state.details["trained"]) or gone > GONE_SHARE * len(snapshot.places)
+
+    def complete(self, catalogue: Catalogue, /) -> bool:
+        """Whether it points into the file of vectors that is in use; what it lacks, its checksums would tell."""
+        return self._snapshot is not None and self._snapshot.vectors.path.name == catalogue.tally().vectors
+
+    def _write(self, snapshot: _Snapshot, *, new_base: bool) -> None:
+        number = self.free_number()
+        details = {**snapshot.state.details, "tail": f"tail-{number}"}
+        self.folder.mkdir(parents=True, exist_ok=True)
         try:
-            _faiss().write_index(index, str(path))
-            sync_file(path)
+            names = [self._put(details["tail"], snapshot.tail)]
+            if snapshot.base is None and len(snapshot.tail) > EXACT_UNTIL:
+                details.setdefault("unapproximated", len(snapshot.tail))
+            if snapshot.base is not None:
+                if new_base:
+                    details["base"] = f"base-{number}"
+                    self._put(f"{details['base']}.places", snapshot.places)
+                    approximate.faiss().write_index(snapshot.base, str(self.place(f"{details['base']}.ivf")))
+                    sync_file(self.folder / f"{details['base']}.ivf")
+                details["gone"] = f"gone-{number}"
+                self._put(details["gone"], snapshot.places[snapshot.gone, KEY])
+                names += [f"{details['base']}.places", f"{details['base']}.ivf", details["gone"]]
         except (OSError, RuntimeError) as error:
             raise StoreError(
-                f"the dense index could not be written to {path} ({error}); "
+                f"the dense index could not be written to {self.folder} ({error}); "
                 "the documents are safe, and it is brought up to date when the index is opened again"
             ) from error
-        state = State(self._file.identity, sequence, path.name, passages=index.ntotal, checksum=checksum(path))
-        self._file.write(state)
-        self._snapshot = _Snapshot(state, index)
+        state = replace(
+            snapshot.state, details=details, passages=snapshot.alive, deleted=int(snapshot.gone.sum()), files={}
+        )
+        self.stand(state, names, replace(snapshot, state=state))
 
-    def _load(self, state: State) -> _Snapshot | None:
-        path = self._file.folder / state.files
-        try:
-            whole = checksum(path) == state.checksum
-        except OSError:
-            return None
-        return _Snapshot(state, _faiss().read_index(str(path))) if whole else None
-
-    def _current(self) -> _Snapshot:
-        if self._snapshot is None:
-            raise IndexDamaged(f"the dense index in {self._file.folder} cannot be read; open the index anew to mend it")
-        return self._snapshot
+    def _put(self, name: str, array: "NDArray[np.int64]") -> str:
+        path = self.place(name)
+        path.write_bytes(np.ascontiguousarray(array, dtype="<i8").tobytes())
+        sync_file(path)
+        return name
 
 
-def _faiss() -> Any:
-    """FAISS, imported late for it takes a third of a second; untyped, for its wrappers take more than they declare."""
-    return importlib.import_module("faiss")
+def _candidates(
+    snapshot: _Snapshot, vector: "NDArray[np.float32]", limit: int, chosen: _Selection | None
+) -> "NDArray[np.int64]":
+    """Places of the base worth scoring exactly."""
+    if chosen is not None and len(chosen.base) <= _FEW:
+        return chosen.base
+    wanted = max(approximate.CANDIDATES, limit)
+    spare = int(wanted * 2 * snapshot.gone.mean()) + 16 if snapshot.state.deleted else 0
+    probes = int(snapshot.state.details["probes"])
+    bits = None
+    if chosen is not None:
+        bits = chosen.bits
+        probes = min(int(snapshot.state.details["lists"]), probes * 4)  # few of each list are among the selected
+    found: NDArray[np.int64] = approximate.search(snapshot.base, vector, probes, wanted + spare, bits)
+    return found[~snapshot.gone[found]]
 
 
-def _add(index: Any, entries: Iterable[Entry], dimension: int) -> None:
-    keys: list[int] = []
-    vectors: list[bytes] = []
-    for entry in entries:
-        if entry.embedding is not None:
-            keys.append(entry.key)
-            vectors.append(entry.embedding)
-        if len(keys) == _BATCH:
-            _add_batch(index, keys, vectors, dimension)
-            keys, vectors = [], []
-    if keys:
-        _add_batch(index, keys, vectors, dimension)
+def _best(scores: "NDArray[np.float32]", limit: int) -> "tuple[NDArray[np.int64], NDArray[np.float32]]":
+    """The places of the highest scores, unordered, and these scores; impossible ones are left out."""
+    places = np.argpartition(-scores, limit)[:limit] if len(scores) > limit else np.arange(len(scores))
+    places = places[np.isfinite(scores[places])]
+    return places, scores[places]
 
 
-def _add_batch(index: Any, keys: Sequence[int], vectors: Sequence[bytes], dimension: int) -> None:
-    matrix = np.frombuffer(b"".join(vectors), dtype=np.float32).reshape(len(keys), dimension)
-    index.add_with_ids(matrix, np.array(keys, dtype=np.int64))
+def _joined(snapshot: _Snapshot) -> _Snapshot:
+    """With the tail taken over into the base; searches go on in the old one meanwhile."""
+    index = approximate.faiss().clone_index(snapshot.base)
+    index.add(snapshot.matrix)
+    return replace(
+        snapshot,
+        base=index,
+        places=np.concatenate([snapshot.places, snapshot.tail]),
+        gone=np.concatenate([snapshot.gone, np.zeros(len(snapshot.tail), dtype=np.bool_)]),
+        tail=_no_places(),
+        matrix=snapshot.matrix[:0],
+    )
+
+
+def _source(vectors: VectorFile, places: "NDArray[np.int64]", dimension: int) -> Source:
+    def blocks() -> approximate.Blocks:
+        return vectors.read_all(places[:, ROW], places[:, SUM])
+
+    def some(chosen: "NDArray[np.int64]") -> "NDArray[np.float32]":
+        return vectors.read(places[chosen, ROW], places[chosen, SUM])
+
+    return Source(len(places), dimension, blocks, some)
+
+
+def _matrix(vectors: VectorFile, places: "NDArray[np.int64]") -> "NDArray[np.float32]":
+    return vectors.read(places[:, ROW], places[:, SUM])
+
+
+def _read_places(path: Path) -> "NDArray[np.int64]":
+    return np.fromfile(path, dtype="<i8").reshape(-1, 4)

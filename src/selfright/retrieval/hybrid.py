@@ -2,18 +2,21 @@
 
 import asyncio
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from selfright.domain.errors import UsageError
+from selfright.domain.errors import IndexDamaged, UsageError
 from selfright.domain.passages import Hit, Ranked, Retrieval
 from selfright.domain.ports import Embedder, Tokenizer
 from selfright.retrieval.catalogue import Catalogue
 from selfright.retrieval.dense import DenseIndex
 from selfright.retrieval.fusion import Fusion
 from selfright.retrieval.lexical import LexicalIndex, Scored
+from selfright.retrieval.records import Shown, damaged
 from selfright.retrieval.stopwords import content_terms
+from selfright.retrieval.vectors import arrays
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,8 +24,7 @@ if TYPE_CHECKING:
 
 DEPTH = 100
 _SPARE = 20  # fetched beyond the depth, so that ties at its edge are broken by us and not by the index's layout
-_CACHED_QUERIES = 256
-_CACHED_SELECTIONS = 8
+_CACHED_QUERIES = 1_024
 _SCORE_DIGITS = 4  # scores that differ by less are ties: the order of summation alone makes such differences
 
 
@@ -33,6 +35,7 @@ class Indexes:
     catalogue: Catalogue
     tokenizer: Tokenizer
     lexical: LexicalIndex
+    helpers: Executor
     embedder: Embedder | None = None
     dense: DenseIndex | None = None
 
@@ -44,23 +47,29 @@ class HybridSearch:
         self._indexes = indexes
         self._fusion = fusion
         self._query_vector = functools.lru_cache(maxsize=_CACHED_QUERIES)(self._embed)
-        self._selection = functools.lru_cache(maxsize=_CACHED_SELECTIONS)(self._select)
 
     async def search(self, query: str, k: int, collections: Sequence[str] = ()) -> Retrieval:
         """The ``k`` best passages, best first; from all collections when none is named."""
+        return await asyncio.to_thread(self.search_now, query, k, collections)
+
+    async def search_many(self, queries: Sequence[str], k: int, collections: Sequence[str] = ()) -> list[Retrieval]:
+        """The same for each query, in order."""
+        return list(await asyncio.gather(*(self.search(query, k, collections) for query in queries)))
+
+    def search_now(self, query: str, k: int, collections: Sequence[str] = ()) -> Retrieval:
+        """``search`` on the calling thread."""
         if k < 1:
             raise UsageError(f"k must be at least 1, but is {k}")
         if not query.strip():
             return Retrieval(hits=())
-        depth = max(DEPTH, k) + _SPARE
-        names = tuple(sorted(set(collections)))
-        lexical = asyncio.to_thread(self._search_lexical, query, depth, names)
-        if self._indexes.dense is None or not self._fusion.wants_dense(query):
-            return await asyncio.to_thread(self._retrieval, query, k, await lexical, [], None)
-        bm25, (dense, vector) = await asyncio.gather(
-            lexical, asyncio.to_thread(self._search_dense, query, depth, names)
-        )
-        return await asyncio.to_thread(self._retrieval, query, k, bm25, dense, vector)
+        depth, names = max(DEPTH, k) + _SPARE, tuple(sorted(set(collections)))
+        before = self._indexes.catalogue.sequence()
+        waiting = None
+        if self._indexes.dense is not None and self._fusion.wants_dense(query):
+            waiting = self._indexes.helpers.submit(self._search_dense, query, depth, names)
+        bm25 = self._search_lexical(query, depth, names)
+        dense, vector = waiting.result() if waiting else ([], None)
+        return self._retrieval(query, k, bm25, dense, vector, before)
 
     def _search_lexical(self, query: str, depth: int, collections: tuple[str, ...]) -> Scored:
         self._indexes.lexical.refresh()
@@ -71,33 +80,55 @@ class HybridSearch:
         self, query: str, depth: int, collections: tuple[str, ...]
     ) -> "tuple[Scored, NDArray[np.float32] | None]":
         dense = self._indexes.dense
-        if dense is None or self._indexes.embedder is None:
+        if dense is None:
             return [], None
         dense.refresh()
         vector = self._query_vector(query)
-        among = self._selection(collections, self._indexes.catalogue.sequence()) if collections else None
-        return dense.search(vector, depth, among), vector
+        return dense.search(vector, depth, collections), vector
 
     def _retrieval(
-        self, query: str, k: int, bm25: Scored, dense: Scored, vector: "NDArray[np.float32] | None"
+        self,
+        query: str,
+        k: int,
+        bm25: Scored,
+        dense: Scored,
+        vector: "NDArray[np.float32] | None",
+        before: int,
     ) -> Retrieval:
-        ids = self._indexes.catalogue.ids([key for key, _ in (*bm25, *dense)])
-        keys = {passage_id: key for key, passage_id in sorted(ids.items())}  # the newest, while one is being replaced
         depth = max(DEPTH, k)
-        lexical_places, dense_places = _ranked(bm25, ids, depth), _ranked(dense, ids, depth)
+        lexical_places, dense_places = _ranked(bm25, depth), _ranked(dense, depth)
         best = self._fusion.fuse(query, list(lexical_places.items()), list(dense_places.items()))[:k]
-        passages = self._indexes.catalogue.passages([keys[passage_id] for passage_id, _ in best])
-        cosines = self._cosines(vector, list(passages))
+        keys = _keys((*bm25, *dense))
+        shown = self._shown([keys[mark] for mark, _ in best], before)
+        cosines = self._cosines(vector, [shown[key] for mark, _ in best if (key := keys[mark]) in shown])
         hits = [
-            Hit(passages[key], score, lexical_places.get(found), dense_places.get(found), cosines.get(key))
-            for found, score in best
-            if (key := keys[found]) in passages  # a writer may have erased it since
+            Hit(shown[key].passage, score, lexical_places.get(mark), dense_places.get(mark), cosines.get(key))
+            for mark, score in best
+            if (key := keys[mark]) in shown  # a writer may have erased it since
         ]
         return Retrieval(tuple(hits), None if vector is None else tuple(vector.tolist()))
 
-    def _cosines(self, vector: "NDArray[np.float32] | None", keys: Sequence[int]) -> dict[int, float]:
-        dense = self._indexes.dense
-        return {} if vector is None or dense is None else dense.cosines(vector, keys)
+    def _shown(self, keys: Sequence[int], before: int) -> dict[int, Shown]:
+        catalogue = self._indexes.catalogue
+        shown = catalogue.shown(keys)
+        missing = [key for key in keys if key not in shown]
+        if missing and catalogue.sequence() == before:  # nobody has removed anything, so they were lost
+            raise damaged(catalogue.path, f"the record of passage number {missing[0]}")
+        return shown
+
+    def _cosines(self, vector: "NDArray[np.float32] | None", shown: Sequence[Shown]) -> Mapping[int, float]:
+        """The similarity of each passage's vector, of those that have one."""
+        if vector is None:
+            return {}
+        places = [(found.key, found.row, found.vector_sum) for found in shown if found.row is not None]
+        table = arrays(places, 3)  # type: ignore[arg-type]  # a row comes with its checksum
+        try:
+            matrix = self._indexes.catalogue.vectors().read(table[:, 1], table[:, 2])
+        except IndexDamaged:
+            if all(self._indexes.catalogue.shown([found.key]).get(found.key) == found for found in shown):
+                raise
+            return {}  # a writer has just moved the vectors
+        return dict(zip(table[:, 0].tolist(), (matrix @ vector).tolist(), strict=True))
 
     def _embed(self, query: str) -> "NDArray[np.float32]":
         if self._indexes.embedder is None:
@@ -105,13 +136,17 @@ class HybridSearch:
         vector: NDArray[np.float32] = self._indexes.embedder.embed([query])[0]
         return vector
 
-    def _select(self, collections: tuple[str, ...], _sequence: int) -> "list[int]":
-        return self._indexes.catalogue.keys_in(collections)
+
+def _keys(found: Sequence[tuple[int, int, float]]) -> dict[int, int]:
+    """Keys by mark; the newest one, while a passage is being replaced."""
+    keys: dict[int, int] = {}
+    for key, mark, _ in found:
+        if keys.get(mark, 0) < key:
+            keys[mark] = key
+    return keys
 
 
-def _ranked(scored: Scored, ids: dict[int, str], depth: int) -> dict[str, Ranked]:
-    """Ids with their places, best first; ties go to the smaller id, and keys that are gone are left out."""
-    known = [(-round(score, _SCORE_DIGITS), ids[key], score) for key, score in scored if key in ids]
-    return {
-        passage_id: Ranked(rank, score) for rank, (_, passage_id, score) in enumerate(sorted(known)[:depth], start=1)
-    }
+def _ranked(scored: Scored, depth: int) -> dict[int, Ranked]:
+    """Places by mark, best first; ties go to the smaller mark."""
+    known = sorted([(-round(score, _SCORE_DIGITS), mark, score) for _, mark, score in scored])[:depth]
+    return {mark: Ranked(rank, score) for rank, (_, mark, score) in enumerate(known, start=1)}

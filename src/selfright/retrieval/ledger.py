@@ -1,30 +1,41 @@
 """How the catalogue changes: documents go in and out within one transaction, and every change is logged."""
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from selfright.domain.passages import Document, Passage
-from selfright.retrieval.catalogue import Catalogue
+from selfright.domain.passages import Document
+from selfright.retrieval.catalogue import Catalogue, read_tally, write_tally
+from selfright.retrieval.checksums import vector_sums
 from selfright.retrieval.connections import explained, transaction
+from selfright.retrieval.records import (
+    DOCUMENT_COLUMNS,
+    PASSAGE_COLUMNS,
+    Prepared,
+    Shown,
+    damaged,
+    document_row,
+    passage_row,
+    shown_crc,
+)
+from selfright.retrieval.tally import Tally
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """A passage ready to be stored: its terms joined by blanks, the hash of the text that is embedded, its vector."""
-
-    passage: Passage
-    tokens: str
-    text_hash: str
-    embedding: bytes | None
+_LOOKUPS = 500  # values in one query
 
 
 class Ledger:
     """The writer's side of a catalogue; only the holder of the writer's lock may use it."""
 
     def __init__(self, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
         self._connections = catalogue.connections
+        self._tally = Tally()
+        self._unsynced = False
 
     @property
     def pending(self) -> bool:
@@ -38,62 +49,129 @@ class Ledger:
         first = not self.pending
         with explained(self._connections.path):
             writer.execute("BEGIN IMMEDIATE" if first else "SAVEPOINT step")
+        if first:
+            self._tally, self._unsynced = read_tally(writer, self._connections.path), False
+        before = self._tally.copy()
         try:
             with explained(self._connections.path):
                 yield
         except BaseException:
+            self._tally = before
             writer.execute("ROLLBACK" if first else "ROLLBACK TO step")
             raise
         finally:
             if not first:
                 writer.execute("RELEASE step")
 
-    def put(self, document: Document, passages: Sequence[Prepared]) -> None:
-        """Stores a document in place of the one with the same id."""
-        self.remove(document.id)
-        writer = self._connections.writer
-        writer.execute(
-            "INSERT INTO documents (id, title, collection, language, source, url, media_type, content_hash, metadata, "
-            "characters, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            _document_row(document),
+    def put(self, batch: Sequence[tuple[Document, Sequence[Prepared]]]) -> None:
+        """Stores documents, each in place of the one with the same id; of two with one id, the later one."""
+        latest = {document.id: (document, passages) for document, passages in batch}
+        for document_id in self._present(list(latest)):
+            self.remove(document_id)
+        for document, passages in latest.values():
+            self._tally.add(document, len(passages))
+        self._connections.writer.executemany(
+            f"INSERT INTO documents ({DOCUMENT_COLUMNS}) VALUES ({_marks(15)})",
+            (document_row(document, len(passages)) for document, passages in latest.values()),
         )
-        for prepared in passages:
-            inserted = writer.execute(
-                'INSERT INTO passages (id, document_id, title, text, start, "end", section, language, collection, url, '
-                "tokens, text_hash, embedding) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (*_passage_row(prepared.passage), prepared.tokens, prepared.text_hash, prepared.embedding),
-            )
-            writer.execute("INSERT INTO changes (action, passage) VALUES ('add', ?)", (inserted.lastrowid,))
+        self._insert([prepared for _, passages in latest.values() for prepared in passages])
+
+    def _present(self, document_ids: Sequence[str]) -> list[str]:
+        found: list[str] = []
+        for start in range(0, len(document_ids), _LOOKUPS):
+            some = document_ids[start : start + _LOOKUPS]
+            query = f"SELECT id FROM documents WHERE id IN ({_marks(len(some))})"
+            found += (document_id for (document_id,) in self._connections.writer.execute(query, some))
+        return found
+
+    def _insert(self, passages: Sequence[Prepared]) -> None:
+        writer = self._connections.writer
+        (last,) = writer.execute("SELECT COALESCE(MAX(seq), 0) FROM sqlite_sequence WHERE name = 'passages'").fetchone()
+        keys = range(last + 1, last + 1 + len(passages))
+        writer.executemany(
+            f"INSERT INTO passages ({PASSAGE_COLUMNS}) VALUES ({_marks(18)})", map(passage_row, keys, passages)
+        )
+        writer.executemany("INSERT INTO changes (action, passage) VALUES ('add', ?)", ((key,) for key in keys))
 
     def remove(self, document_id: str) -> bool:
         """Takes a document out; whether it was there."""
         writer = self._connections.writer
+        found = writer.execute(
+            "SELECT collection, language, passages FROM documents WHERE id = ?", (document_id,)
+        ).fetchone()
+        if found is None:
+            return False
         writer.execute(
             "INSERT INTO changes (action, passage) "
             "SELECT 'remove', key FROM passages WHERE document_id = ? AND NOT removed ORDER BY key",
             (document_id,),
         )
-        writer.execute("UPDATE passages SET removed = 1 WHERE document_id = ? AND NOT removed", (document_id,))
-        return writer.execute("DELETE FROM documents WHERE id = ?", (document_id,)).rowcount > 0
-
-    def embeddings(self, text_hashes: Sequence[str]) -> dict[str, bytes]:
-        """Vectors that are already stored, by the hash of the embedded text."""
-        rows = self._connections.writer.execute(
-            "SELECT text_hash, embedding FROM passages "
-            "WHERE embedding IS NOT NULL AND text_hash IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(text_hashes)),),
+        changed = writer.execute(
+            "UPDATE passages SET removed = 1 WHERE document_id = ? AND NOT removed", (document_id,)
         )
-        return dict(rows.fetchall())
+        if changed.rowcount != found[2]:
+            raise damaged(self._connections.path, f"the list of passages of document '{document_id}'")
+        writer.execute("DELETE FROM documents WHERE id = ?", (document_id,))
+        self._tally.remove(*found)
+        return True
+
+    def rows(self, text_hashes: Sequence[bytes]) -> dict[bytes, tuple[int, int]]:
+        """Row and checksum of vectors that are already stored, by the hash of the embedded text."""
+        found: dict[bytes, tuple[int, int]] = {}
+        for start in range(0, len(text_hashes), _LOOKUPS):
+            some = text_hashes[start : start + _LOOKUPS]
+            rows = self._connections.writer.execute(
+                "SELECT text_hash, row, vector_sum FROM passages "
+                f"WHERE row IS NOT NULL AND text_hash IN ({_marks(len(some))})",
+                some,
+            )
+            found.update((text_hash, (row, checksum)) for text_hash, row, checksum in rows)
+        return found
+
+    def append(self, matrix: "NDArray[np.float32]") -> list[tuple[int, int]]:
+        """Stores vectors; gives the row and the checksum of each."""
+        first = self._tally.rows
+        self._catalogue.vectors(self._tally.vectors).write(first, matrix)
+        self._tally.rows += len(matrix)
+        self._unsynced = True
+        return list(zip(range(first, self._tally.rows), vector_sums(matrix).tolist(), strict=True))
+
+    def describe(self, row: Sequence[object]) -> None:
+        """Keeps a row of the table of collections in place of the one with the same name."""
+        self._connections.writer.execute("INSERT OR REPLACE INTO collections VALUES (?, ?, ?, ?, ?)", tuple(row))
+
+    def revector(self, shown: Shown) -> None:
+        """Writes down where the vector of a passage is now."""
+        self._connections.writer.execute(
+            "UPDATE passages SET row = ?, vector_sum = ?, crc = ? WHERE key = ?",
+            (shown.row, shown.vector_sum, shown_crc(shown), shown.key),
+        )
+
+    def move_vectors(self, name: str, rows: int, moved: Mapping[int, int]) -> None:
+        """Names another file of vectors, of ``rows`` rows, in which the old rows ``moved`` to new places."""
+        self._erase_removed()
+        for shown in self._catalogue.all_shown():
+            if shown.row is not None:
+                self.revector(replace(shown, row=moved[shown.row]))
+        self._tally.vectors, self._tally.rows = name, rows
+
+    def _erase_removed(self) -> None:
+        self._connections.writer.execute("DELETE FROM passages WHERE removed")
 
     def commit(self) -> None:
-        """Makes the open transaction lasting."""
+        """Makes the open transaction lasting; the vectors first, for the records name them."""
         if self.pending:
             with explained(self._connections.path):
+                if self._unsynced:
+                    self._catalogue.vectors(self._tally.vectors).sync()
+                write_tally(self._connections.writer, self._tally)
                 self._connections.writer.execute("COMMIT")
 
     def forget(self, sequence: int) -> None:
         """Erases removed passages and the log up to ``sequence``, once every search index has followed that far."""
         writer = self._connections.writer
+        if writer.execute("SELECT 1 FROM changes WHERE sequence <= ? LIMIT 1", (sequence,)).fetchone() is None:
+            return
         with explained(self._connections.path), transaction(writer, "IMMEDIATE"):
             writer.execute(
                 "DELETE FROM passages WHERE removed AND key IN "
@@ -103,32 +181,5 @@ class Ledger:
             writer.execute("DELETE FROM changes WHERE sequence <= ?", (sequence,))
 
 
-def _document_row(document: Document) -> tuple[object, ...]:
-    return (
-        document.id,
-        document.title,
-        document.collection,
-        document.language,
-        document.source,
-        document.url,
-        document.media_type,
-        document.content_hash,
-        json.dumps(dict(document.metadata), ensure_ascii=False),
-        len(document.text),
-        document.text,
-    )
-
-
-def _passage_row(passage: Passage) -> tuple[object, ...]:
-    return (
-        passage.id,
-        passage.document_id,
-        passage.title,
-        passage.text,
-        passage.start,
-        passage.end,
-        passage.section,
-        passage.language,
-        passage.collection,
-        passage.url,
-    )
+def _marks(count: int) -> str:
+    return ", ".join("?" * count)

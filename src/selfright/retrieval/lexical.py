@@ -1,146 +1,212 @@
 """The lexical index: BM25 by tantivy over the terms of the catalogue.
 
-Terms come ready from the tokenizer and are only split at blanks here. A deleted passage's terms count in tantivy's
-statistics until its segment is merged; to rank like an index built at once, ours is made anew when that matters.
+Terms come ready from the tokenizer and are only split at blanks here. tantivy takes its statistics from each index as
+it lies on disk, deleted passages included. So that scores are those of an index built at once, each term is weighed
+with what its true inverse document frequency is to tantivy's; large indexes lie in two halves that are searched at the
+same time, and the same weights make them one.
 """
 
-import threading
+import math
+import os
+import shutil
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from concurrent.futures import Executor
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from selfright.domain.errors import IndexDamaged, StoreError
-from selfright.retrieval.catalogue import Catalogue, Entry
-from selfright.retrieval.projection import State, StateFile
+from selfright.domain.errors import StoreError
+from selfright.retrieval.catalogue import Catalogue, Changes, Entry
+from selfright.retrieval.projection import Projection, Standing, State
 
-Scored = list[tuple[int, float]]
-"""Passage keys with their scores, best first."""
+Scored = list[tuple[int, int, float]]
+"""Passages as key, mark and score, best first."""
 
-_MAX_QUERY_TERMS = 256
-_WRITER_BYTES = 64_000_000
-_SMALL = 20_000  # passages that are indexed anew in about a second
+SMALL = 5_000  # passages that are indexed anew in a fraction of a second
+HALVES_FROM = 300_000  # passages from which two halves pay
 _DELETED_SHARE = 0.1
+_MAX_QUERY_TERMS = 256
+_KNOWN_TERMS = 50_000
+_WRITER_BYTES = 128_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class _Snapshot:
-    """The index as of one commit."""
+class _Snapshot(Standing):
+    """The index as of one commit: the searchers of its parts, and document frequencies that were asked for."""
 
-    state: State
-    searcher: Any
-    schema: Any
-
-
-class LexicalIndex:
-    """BM25 search over passage keys; kept in ``folder``, tied to the catalogue ``identity``."""
-
-    def __init__(self, folder: Path, identity: str) -> None:
-        self._file = StateFile(folder, identity)
-        self._refreshing = threading.Lock()
-        self._snapshot: _Snapshot | None = None
-        self.refresh()
+    parts: tuple[Any, ...] = ()
+    schema: Any = None
+    known: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
     @property
-    def state(self) -> State | None:
-        """How far the index has followed the catalogue."""
-        return self._snapshot.state if self._snapshot else None
+    def exact(self) -> bool:
+        """Whether tantivy's own statistics are the true ones."""
+        return len(self.parts) == 1 and not self.state.deleted
 
-    def refresh(self) -> None:
-        """Takes over what another process has committed."""
-        if not self._file.changed():
-            return
-        with self._refreshing:
-            self._snapshot = self._file.load(self._load)
+
+class LexicalIndex(Projection[_Snapshot]):
+    """BM25 search over passages; kept in ``folder``, tied to the catalogue ``identity``."""
+
+    def __init__(self, folder: Path, identity: str, helpers: Executor) -> None:
+        self._helpers = helpers
+        super().__init__(folder, identity)
 
     def search(self, terms: Sequence[str], limit: int, collections: Sequence[str] = ()) -> Scored:
         """The ``limit`` best passages by BM25 (k1 = 1.2, b = 0.75); repeated terms count repeatedly."""
-        snapshot = self._current()
+        snapshot = self.current()
         if not terms:
             return []
-        query = _query(snapshot.schema, terms[:_MAX_QUERY_TERMS], collections)
-        hits = snapshot.searcher.search(query, limit, count=False).hits
-        keys = snapshot.searcher.fast_field_values("key", [address for _, address in hits]) if hits else []
-        return [(int(key), float(score)) for key, (score, _) in zip(keys, hits, strict=True)]
+        terms = terms[:_MAX_QUERY_TERMS]
+        weights = [None] * len(snapshot.parts) if snapshot.exact else _weights(snapshot, terms)
+        first, *others = (
+            (part, _query(snapshot.schema, terms, weight, collections), limit)
+            for part, weight in zip(snapshot.parts, weights, strict=True)
+        )
+        waiting = [self._helpers.submit(_search, *other) for other in others]
+        found = _search(*first)
+        if waiting:
+            found = [*found, *(hit for future in waiting for hit in future.result())]
+            found.sort(key=lambda hit: (-hit[2], hit[1]))
+        return found[:limit]
 
     def frequencies(self, terms: Sequence[str]) -> tuple[list[int], int]:
         """In how many passages each term occurs, and how many passages there are."""
-        snapshot = self._current()
-        total = snapshot.state.passages
-        return [min(total, snapshot.searcher.doc_freq("terms", term)) for term in terms], total
+        snapshot = self.current()
+        return [sum(_alive(snapshot, term)) for term in terms], snapshot.state.passages
 
-    def update(self, sequence: int, removed: Sequence[int], added: Sequence[int], entries: Iterable[Entry]) -> None:
-        """Applies changes; the same ones may come twice."""
-        snapshot = self._current()
-        index = _open(self._file.folder / snapshot.state.files)
-        state = replace(snapshot.state, sequence=sequence, deleted=snapshot.state.deleted + len(removed))
-        self._write(index, state, [*removed, *added], entries)
+    # Projection
 
-    def rebuild(self, sequence: int, entries: Iterable[Entry]) -> None:
+    def open(self, state: State, /) -> _Snapshot:
+        """The searchers of all parts."""
+        folder = self.folder / str(state.details["folder"])
+        indexes = [_open(folder / str(part)) for part in range(int(state.details["parts"]))]
+        return _Snapshot(state, tuple(index.searcher() for index in indexes), indexes[0].schema)
+
+    def update(self, catalogue: Catalogue, changes: Changes, /) -> None:
+        """Applies changes to a copy whose unchanged files are links."""
+        state = self.current().state
+        folder = self.place(f"segments-{self.free_number()}")
+        _link(self.folder / str(state.details["folder"]), folder, state.files, self.folder)
+        indexes = [_open(folder / str(part)) for part in range(int(state.details["parts"]))]
+        state = replace(state, sequence=changes.sequence, deleted=state.deleted + len(changes.removed))
+        self._write(folder, indexes, state, changes.removed, catalogue.entries(changes.added), len(changes.added))
+
+    def rebuild(self, catalogue: Catalogue, /) -> None:
         """Makes the index anew."""
         import tantivy
 
-        path = self._file.next_name("segments", self.state)
-        path.mkdir()
-        state = State(self._file.identity, sequence, path.name)
-        self._write(tantivy.Index(_schema(), str(path)), state, (), entries)
+        sequence, passages = catalogue.sequence(), catalogue.tally().passages
+        folder = self.place(f"segments-{self.free_number()}")
+        indexes = []
+        for part in range(_parts(passages)):
+            (folder / str(part)).mkdir(parents=True)
+            indexes.append(tantivy.Index(_schema(), str(folder / str(part))))
+        self._write(folder, indexes, State(self.identity, sequence), (), catalogue.all_entries(), passages)
 
-    def prefers_rebuild(self, removed: int, /) -> bool:
-        """Whether deleted passages would distort the statistics, or a new index costs little."""
-        passages = self.state.passages if self.state else 0
-        deleted = self.state.deleted if self.state else 0
-        return removed > 0 and (passages <= _SMALL or removed + deleted > _DELETED_SHARE * passages)
+    def prefers_rebuild(self, catalogue: Catalogue, changes: Changes, /) -> bool:
+        """Whether deleted passages would pile up, the size asks for another shape, or a new index costs little."""
+        state = self.state
+        if state is None or len(changes.added) > state.passages or "parts" not in state.details:
+            return True
+        if int(state.details["parts"]) != _parts(catalogue.tally().passages):
+            return True
+        removed = len(changes.removed)
+        return removed > 0 and (state.passages <= SMALL or removed + state.deleted > _DELETED_SHARE * state.passages)
 
     def complete(self, catalogue: Catalogue, /) -> bool:
         """Whether there are as many passages here as in the catalogue."""
-        return self._snapshot is not None and self._snapshot.searcher.num_docs == catalogue.passage_count()
+        return self.state is not None and self.state.passages == catalogue.tally().passages
 
-    def _write(self, index: Any, state: State, delete: Sequence[int], entries: Iterable[Entry]) -> None:
+    def _write(
+        self,
+        folder: Path,
+        indexes: Sequence[Any],
+        state: State,
+        delete: Sequence[int],
+        add: Iterable[Entry],
+        count: int,
+    ) -> None:
         try:
-            _commit(index, delete, entries)
+            _commit(indexes, delete, add, threads=2 if count > SMALL else 1)
         except ValueError as error:  # the only kind of error that tantivy raises
             raise StoreError(
-                f"the lexical index in {self._file.folder} could not be written ({error}); "
+                f"the lexical index in {self.folder} could not be written ({error}); "
                 "the documents are safe, and it is brought up to date when the index is opened again"
             ) from error
-        searcher = index.searcher()
-        state = replace(state, passages=searcher.num_docs)
-        self._file.write(state)
-        self._snapshot = _Snapshot(state, searcher, index.schema)
-
-    def _load(self, state: State) -> _Snapshot | None:
-        try:
-            index = _open(self._file.folder / state.files)
-        except ValueError:  # tantivy's own error for missing and damaged files
-            return None
-        return _Snapshot(state, index.searcher(), index.schema)
-
-    def _current(self) -> _Snapshot:
-        if self._snapshot is None:
-            raise IndexDamaged(
-                f"the lexical index in {self._file.folder} cannot be read; open the index anew to mend it"
-            )
-        return self._snapshot
+        searchers = tuple(index.searcher() for index in indexes)
+        passages = sum(searcher.num_docs for searcher in searchers)
+        state = replace(state, passages=passages, details={"folder": folder.name, "parts": len(indexes)})
+        names = [f"{path.relative_to(self.folder).as_posix()}" for path in folder.rglob("*") if _is_kept(path)]
+        self.stand(state, sorted(names), _Snapshot(state, searchers, indexes[0].schema))
 
 
-def _commit(index: Any, delete: Sequence[int], entries: Iterable[Entry]) -> None:
-    writer = index.writer(_WRITER_BYTES, 1)
-    for key in delete:
-        writer.delete_documents_by_term("key", key)
+def _parts(passages: int) -> int:
+    return 2 if passages >= HALVES_FROM else 1
+
+
+def _search(part: Any, query: Any, limit: int) -> Scored:
+    hits = part.search(query, limit, count=False).hits
+    if not hits:
+        return []
+    addresses = [address for _, address in hits]
+    keys, marks = part.fast_field_values("key", addresses), part.fast_field_values("mark", addresses)
+    return [(key, mark, score) for key, mark, (score, _) in zip(keys, marks, hits, strict=True)]
+
+
+def _alive(snapshot: _Snapshot, term: str) -> tuple[int, ...]:
+    """In how many passages of each part a term occurs, deleted ones left out."""
+    found = snapshot.known.get(term)
+    if found is None:
+        if snapshot.state.deleted:
+            query = _term(snapshot.schema, term)
+            found = tuple(part.search(query, 1, count=True).count or 0 for part in snapshot.parts)
+        else:
+            found = tuple(part.doc_freq("terms", term) for part in snapshot.parts)
+        if len(snapshot.known) >= _KNOWN_TERMS:
+            snapshot.known.clear()
+        snapshot.known[term] = found
+    return found
+
+
+def _weights(snapshot: _Snapshot, terms: Sequence[str]) -> list[list[float]]:
+    """For each part and term: its true inverse document frequency, as a multiple of what tantivy makes of it."""
+    total = snapshot.state.passages
+    true = [idf(sum(_alive(snapshot, term)), total) for term in terms]
+    weights = []
+    for part in snapshot.parts:
+        held = part.doc_freq("everywhere", "1")
+        weights.append([wanted / idf(part.doc_freq("terms", t), held) for wanted, t in zip(true, terms, strict=True)])
+    return weights
+
+
+def idf(frequency: int, total: int) -> float:
+    """``ln(1 + (N - df + 0.5) / (df + 0.5))``: how much a term says that ``frequency`` of ``total`` passages have."""
+    return math.log(1 + (total - frequency + 0.5) / (frequency + 0.5))
+
+
+def _commit(indexes: Sequence[Any], delete: Sequence[int], entries: Iterable[Entry], threads: int) -> None:
+    writers = [index.writer(_WRITER_BYTES // len(indexes), max(1, threads // len(indexes))) for index in indexes]
+    for writer in writers:
+        for key in delete:
+            writer.delete_documents_by_term("key", key)
+    schema = indexes[0].schema
     for entry in entries:
-        writer.add_document(_document(entry, index.schema))
-    writer.commit()
-    writer.wait_merging_threads()
-    index.reload()
+        writers[entry.mark % len(writers)].add_document(_document(entry, schema))
+    for writer, index in zip(writers, indexes, strict=True):
+        writer.commit()
+        writer.wait_merging_threads()
+        index.reload()
 
 
 def _schema() -> Any:
     import tantivy
 
     builder = tantivy.SchemaBuilder()
-    # An integer, because tantivy deletes nothing by the value of an unsigned field, and says nothing.
-    builder.add_integer_field("key", stored=True, indexed=True, fast=True)
+    # Integers, because tantivy deletes nothing by the value of an unsigned field, and says nothing.
+    builder.add_integer_field("key", indexed=True, fast=True)
+    builder.add_integer_field("mark", fast=True)
     builder.add_text_field("collection", tokenizer_name="raw", index_option="basic")
+    builder.add_text_field("everywhere", tokenizer_name="raw", index_option="basic")
     builder.add_text_field("terms", tokenizer_name="whitespace", index_option="freq")
     return builder.build()
 
@@ -158,15 +224,43 @@ def _document(entry: Entry, schema: Any) -> Any:
     import tantivy
 
     # from_dict checks the types against the schema; a wrong one would otherwise end the writer's thread.
-    fields = {"key": entry.key, "collection": entry.collection, "terms": entry.tokens}
-    return tantivy.Document.from_dict(fields, schema)
+    fields = {"key": entry.key, "mark": entry.mark, "collection": entry.collection, "everywhere": "1"}
+    return tantivy.Document.from_dict({**fields, "terms": entry.terms}, schema)
 
 
-def _query(schema: Any, terms: Sequence[str], collections: Sequence[str]) -> Any:
+def _term(schema: Any, term: str) -> Any:
+    from tantivy import Query
+
+    return Query.term_query(schema, "terms", term, "freq")
+
+
+def _query(schema: Any, terms: Sequence[str], weights: Sequence[float] | None, collections: Sequence[str]) -> Any:
     from tantivy import Occur, Query
 
-    wanted = Query.boolean_query([(Occur.Should, Query.term_query(schema, "terms", term, "freq")) for term in terms])
+    clauses = [_term(schema, term) for term in terms]
+    if weights is not None:
+        clauses = [Query.boost_query(clause, weight) for clause, weight in zip(clauses, weights, strict=True)]
+    wanted = Query.boolean_query([(Occur.Should, clause) for clause in clauses])
     if not collections:
         return wanted
     among = Query.const_score_query(Query.term_set_query(schema, "collection", list(collections)), 0.0)
     return Query.boolean_query([(Occur.Must, wanted), (Occur.Must, among)])
+
+
+def _link(old: Path, new: Path, files: Iterable[str], root: Path) -> None:
+    """Makes ``new`` a copy of ``old``; segment files are never changed, so links to them do."""
+    for name in files:
+        source = root / name
+        target = new / source.relative_to(old)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.suffix == ".json":
+            shutil.copyfile(source, target)
+            continue
+        try:
+            os.link(source, target)
+        except OSError:  # a file system without links
+            shutil.copyfile(source, target)
+
+
+def _is_kept(path: Path) -> bool:
+    return path.is_file() and not path.name.endswith(".lock")

@@ -1,14 +1,39 @@
 """From passages to what the catalogue stores of them: terms, and vectors that are computed only once."""
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
 
 from selfright.domain.errors import InputError
 from selfright.domain.passages import Document, Language, Passage
 from selfright.domain.ports import Embedder, Tokenizer
-from selfright.retrieval.ledger import Prepared
+from selfright.retrieval.records import Prepared
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _BATCH = 256  # texts that are embedded at a time
+_HASH_BYTES = 16
+
+Place = tuple[int, int]
+"""Row and checksum of a stored vector."""
+
+GivenVectors = Mapping[str, "NDArray[np.float32]"]
+"""Unit vectors by passage id, computed elsewhere by the index's embedder."""
+
+
+class VectorRows(Protocol):
+    """Where vectors are kept."""
+
+    def rows(self, text_hashes: Sequence[bytes]) -> Mapping[bytes, Place]:
+        """Those that are stored already, by the hash of the embedded text."""
+        ...
+
+    def append(self, matrix: "NDArray[np.float32]") -> Sequence[Place]:
+        """Stores new ones."""
+        ...
 
 
 class Preparer:
@@ -20,37 +45,43 @@ class Preparer:
         self._languages = frozenset(embedder_languages(embedder))
 
     def prepare(
-        self, passages: Sequence[Passage], known: Callable[[Sequence[str]], Mapping[str, bytes]]
+        self, passages: Sequence[Passage], store: VectorRows, given: GivenVectors | None = None
     ) -> list[Prepared]:
-        """One for each passage; ``known`` gives the vectors that are already stored, by the hash of their text."""
+        """One for each passage, in order; new vectors go into ``store``."""
         texts = [indexed_text(passage) for passage in passages]
-        hashes = [hashlib.sha256(text.encode()).hexdigest() for text in texts]
-        vectors = self._vectors(
-            {
-                digest: text
-                for digest, text, passage in zip(hashes, texts, passages, strict=True)
-                if not self._languages or passage.language in self._languages
-            },
-            known,
-        )
+        hashes = [hashlib.sha256(text.encode()).digest()[:_HASH_BYTES] for text in texts]
+        wanted = {
+            digest: text
+            for digest, text, passage in zip(hashes, texts, passages, strict=True)
+            if not self._languages or passage.language in self._languages
+        }
+        of_hash = {digest: passage.id for digest, passage in zip(hashes, passages, strict=True)} if given else {}
+        places = self._places(wanted, store, {d: given[i] for d, i in of_hash.items() if i in given} if given else {})
+        none = (None, None)
         return [
-            Prepared(passage, " ".join(self._tokenizer.tokens(text)), digest, vectors.get(digest))
-            for passage, text, digest in zip(passages, texts, hashes, strict=True)
+            Prepared(passage, terms, digest, *places.get(digest, none))
+            for passage, terms, digest in zip(passages, self._terms(texts), hashes, strict=True)
         ]
 
-    def _vectors(
-        self, texts: Mapping[str, str], known: Callable[[Sequence[str]], Mapping[str, bytes]]
-    ) -> dict[str, bytes]:
-        """Vectors by hash. Texts of one length go together, so that little is spent on padding."""
+    def _terms(self, texts: Sequence[str]) -> list[str]:
+        return [" ".join(self._tokenizer.tokens(text)) for text in texts]
+
+    def _places(
+        self, texts: Mapping[bytes, str], store: VectorRows, given: "Mapping[bytes, NDArray[np.float32]]"
+    ) -> dict[bytes, Place]:
+        """Where the vectors are, by hash. Texts of one length go together, so that little is spent on padding."""
         if self._embedder is None:
             return {}
-        vectors = dict(known(list(texts)))
-        missing = sorted((digest for digest in texts if digest not in vectors), key=lambda digest: len(texts[digest]))
+        places = dict(store.rows([*texts, *given]))
+        ready = [digest for digest in given if digest not in places]
+        if ready:
+            places.update(zip(ready, store.append(np.stack([given[digest] for digest in ready])), strict=True))
+        missing = sorted((digest for digest in texts if digest not in places), key=lambda digest: len(texts[digest]))
         for start in range(0, len(missing), _BATCH):
             some = missing[start : start + _BATCH]
             matrix = self._embedder.embed([texts[digest] for digest in some])
-            vectors.update(zip(some, (row.astype("<f4").tobytes() for row in matrix), strict=True))
-        return vectors
+            places.update(zip(some, store.append(matrix), strict=True))
+        return places
 
 
 def indexed_text(passage: Passage) -> str:

@@ -1,150 +1,254 @@
 """Search indexes as projections of the catalogue: each follows its change log and can be made anew from it.
 
-A projection keeps its files under a name of their own and, beside them, ``state.json``: which files, of which
-catalogue, up to which change. The state is replaced atomically and last, so whatever happens in between, the old state
-still stands for old files, or for files on which the same changes can be applied once more.
+A projection keeps its files in a folder and, beside them, ``state.json``: which files with which checksums, of which
+catalogue, up to which change. Files that a state names are never changed: a commit writes new ones (or links those that
+stay) and then replaces the state atomically. Whenever the process stops, the old state or the new one stands, whole.
 """
 
 import json
 import logging
-import shutil
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
-from selfright.retrieval.catalogue import Catalogue, Entry
-from selfright.retrieval.files import read_json, write_atomically
+from selfright.domain.errors import IndexDamaged, StoreError
+from selfright.retrieval.catalogue import Catalogue, Changes
+from selfright.retrieval.checksums import file_checksum, seal
+from selfright.retrieval.files import erase, read_json, write_atomically
 
 log = logging.getLogger(__name__)
 
 _STATE = "state.json"
-_TRIES = 3
+_TRIES = 5
 
-Snapshot = TypeVar("Snapshot")
+Snapshot = TypeVar("Snapshot", bound="Standing")
 
 
 @dataclass(frozen=True, slots=True)
 class State:
     """How far a projection has followed: all changes up to ``sequence`` of the catalogue ``identity``.
 
-    ``files`` is the file or folder in use and ``passages`` how many it holds; ``deleted`` counts those taken out since
-    it was made, ``checksum`` is its CRC-32 (each 0 where it is not kept).
+    ``files`` maps the names of its files to size and checksum; ``passages`` is how many it holds, ``deleted`` how many
+    were taken out since it was made anew; ``details`` is the projection's own business.
     """
 
     identity: str
     sequence: int
-    files: str
+    files: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     passages: int = 0
     deleted: int = 0
-    checksum: int = 0
+    details: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Projection(Protocol):
-    """A search index that follows the catalogue."""
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A projection as of one commit, ready to be searched; never changed afterwards."""
+
+    state: State
+
+
+class Projection(ABC, Generic[Snapshot]):
+    """A search index in ``folder`` that follows the catalogue ``identity``. One thread at a time may change it."""
+
+    def __init__(self, folder: Path, identity: str) -> None:
+        self.folder = folder
+        self.identity = identity
+        self.problem = ""
+        self._stamp: tuple[int, int] | None = None
+        self._checked: dict[str, tuple[int, ...]] = {}  # files whose checksum was verified, and as what
+        self._refreshing = threading.Lock()
+        self._snapshot: Snapshot | None = None
+        self.refresh()
+
+    @property
+    def name(self) -> str:
+        """The folder's name, for messages."""
+        return self.folder.name
 
     @property
     def state(self) -> State | None:
         """How far it is; None when there is none that can be used."""
-        ...
+        snapshot = self._snapshot
+        return snapshot.state if snapshot else None
 
     def refresh(self) -> None:
-        """Looks whether another process has moved it on."""
-        ...
+        """Takes over what another process has committed."""
+        if self._stamp is not None and self._stamp == self._current_stamp():
+            return
+        with self._refreshing:
+            for _ in range(_TRIES):  # a writer may move on, and erase the old files, while they are opened
+                stamp = self._current_stamp()
+                self._snapshot = self._load()
+                self._stamp = stamp
+                if self._snapshot is not None or stamp == self._current_stamp():
+                    return
 
-    def update(self, sequence: int, removed: Sequence[int], added: Sequence[int], entries: Iterable[Entry]) -> None:
-        """Applies changes; the same ones may come twice. ``entries`` are those of ``added``."""
-        ...
+    def current(self) -> Snapshot:
+        """What can be searched; raises ``IndexDamaged`` when there is nothing."""
+        snapshot = self._snapshot
+        if snapshot is None:
+            raise IndexDamaged(
+                f"the {self.name} index cannot be used: {self.problem}; mend it with: selfright index verify --repair"
+            )
+        return snapshot
 
-    def rebuild(self, sequence: int, entries: Iterable[Entry]) -> None:
-        """Makes it anew from all entries."""
-        ...
+    def check(self) -> list[str]:
+        """Reads all files again, whatever was checked before, and says what is wrong."""
+        self._checked.clear()
+        state = self._read()
+        problem = (self._broken(state) or "") if state else self.problem
+        return [problem] if problem else []
 
-    def prefers_rebuild(self, removed: int, /) -> bool:
-        """Whether making it anew is better than to take ``removed`` more passages out."""
-        ...
+    # What a kind of index has to bring
 
+    @abstractmethod
+    def open(self, state: State, /) -> Snapshot:
+        """Opens the files of a state; raises ``ValueError``, ``RuntimeError`` or ``OSError`` when they are bad."""
+
+    @abstractmethod
+    def update(self, catalogue: Catalogue, changes: Changes, /) -> None:
+        """Applies changes."""
+
+    @abstractmethod
+    def rebuild(self, catalogue: Catalogue, /) -> None:
+        """Makes it anew from the catalogue."""
+
+    @abstractmethod
+    def prefers_rebuild(self, catalogue: Catalogue, changes: Changes, /) -> bool:
+        """Whether making it anew is better than to apply the changes."""
+
+    @abstractmethod
     def complete(self, catalogue: Catalogue, /) -> bool:
         """Whether it holds what it should, as far as that can be told quickly."""
-        ...
+
+    # Files
+
+    def free_number(self) -> int:
+        """A number for new files that no file in use has."""
+        used = [int(part) for name in (self.state.files if self.state else ()) for part in _numbers(name)]
+        return max(used, default=0) + 1
+
+    def place(self, name: str) -> Path:
+        """Where a new file or folder goes; what a crash may have left there is erased."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        path = self.folder / name
+        erase(path)
+        return path
+
+    def stand(self, state: State, names: list[str], snapshot: Snapshot) -> None:
+        """Makes ``state`` with the files ``names`` the one that stands, and erases what it no longer names.
+
+        ``snapshot`` is the same as it is searched; it gets the finished state.
+        """
+        known = self.state.files if self.state else {}
+        files = {name: known[name] if name in known else self._measured(name) for name in names}
+        state = replace(state, files=files)
+        content = asdict(state)
+        body = {"state": content, "seal": seal(json.dumps(content, sort_keys=True))}
+        write_atomically(self.folder / _STATE, json.dumps(body).encode())
+        self._snapshot = replace(snapshot, state=state)
+        self._stamp = self._current_stamp()
+        kept = {_STATE, *(name.partition("/")[0] for name in files)}
+        for path in self.folder.iterdir():
+            if path.name not in kept:
+                erase(path)
+
+    def _measured(self, name: str) -> tuple[int, int]:
+        path = self.folder / name
+        measured = path.stat().st_size, file_checksum(path)
+        self._checked[name] = (*measured, *_stamp_of(path))
+        return measured
+
+    def _load(self) -> Snapshot | None:
+        state = self._read()
+        if state is None:
+            return None
+        broken = self._broken(state)
+        if broken:
+            self.problem = broken
+            return None
+        try:
+            return self.open(state)
+        except (ValueError, RuntimeError, OSError, IndexDamaged) as error:
+            self.problem = f"{self.folder} cannot be opened ({error})"
+            return None
+
+    def _read(self) -> State | None:
+        path = self.folder / _STATE
+        content = read_json(path)
+        if content is None:
+            self.problem = f"{path} is {'damaged' if path.exists() else 'missing'}"
+            return None
+        try:
+            found = content["state"]
+            state = State(**{**found, "files": {name: tuple(value) for name, value in found["files"].items()}})
+            whole = content["seal"] == seal(json.dumps(found, sort_keys=True))
+        except (KeyError, TypeError, AttributeError):
+            whole = False
+        if not whole:
+            self.problem = f"{path} is damaged"
+        elif state.identity != self.identity:
+            self.problem, whole = f"{path} belongs to another index", False
+        return state if whole else None
+
+    def _broken(self, state: State) -> str | None:
+        """The first file that is not what was written, in words."""
+        for name, (size, checksum) in state.files.items():
+            path = self.folder / name
+            try:
+                stamp = (size, checksum, *_stamp_of(path))
+                if self._checked.get(name) == stamp:
+                    continue
+                if path.stat().st_size != size:
+                    return f"{path} has {path.stat().st_size:,} bytes where {size:,} were written"
+                if file_checksum(path) != checksum:
+                    return f"{path} is damaged: its content is not what was written"
+            except OSError as error:
+                return f"{path} is missing" if isinstance(error, FileNotFoundError) else f"{path}: {error}"
+            self._checked[name] = stamp
+        self._checked = {name: stamp for name, stamp in self._checked.items() if name in state.files}
+        return None
+
+    def _current_stamp(self) -> tuple[int, int]:
+        try:
+            return _stamp_of(self.folder / _STATE)
+        except OSError:
+            return (0, 0)
 
 
-def catch_up(projection: Projection, catalogue: Catalogue) -> None:
+def catch_up(projection: Projection[Any], catalogue: Catalogue) -> None:
     """Brings a projection to the catalogue's last change, by the log where it suffices; nothing is embedded anew."""
     state = projection.state
     changes = catalogue.changes_since(state.sequence) if state else None
-    if changes is not None and not projection.prefers_rebuild(len(changes.removed)):
+    if changes is not None and not projection.prefers_rebuild(catalogue, changes):
         if changes.added or changes.removed:
-            projection.update(changes.sequence, changes.removed, changes.added, catalogue.entries(changes.added))
+            projection.update(catalogue, changes)
         if projection.complete(catalogue):
             return
-    log.info("making %s anew from the catalogue", type(projection).__name__)
-    projection.rebuild(catalogue.sequence(), catalogue.all_entries())
+    if state is None and projection.folder.exists():
+        log.warning("the %s index is made anew from the catalogue: %s", projection.name, projection.problem)
+    projection.rebuild(catalogue)
+    if not projection.complete(catalogue):
+        raise StoreError(
+            f"the {projection.name} index does not hold what the catalogue {catalogue.path} lists; "
+            "find out what is wrong with: selfright index verify"
+        )
 
 
-def is_current(projection: Projection, catalogue: Catalogue) -> bool:
+def is_current(projection: Projection[Any], catalogue: Catalogue) -> bool:
     """Whether a projection has followed all changes and holds what it should."""
     state = projection.state
     return state is not None and state.sequence == catalogue.sequence() and projection.complete(catalogue)
 
 
-class StateFile:
-    """``state.json`` of a projection in ``folder`` that follows the catalogue ``identity``."""
-
-    def __init__(self, folder: Path, identity: str) -> None:
-        self.folder = folder
-        self.identity = identity
-        self._stamp: tuple[int, int] | None = None
-
-    def changed(self) -> bool:
-        """Whether the file is another one than the last time it was read or written here."""
-        return self._stamp is None or self._stamp != self._current_stamp()
-
-    def read(self) -> State | None:
-        """The state, or None when there is none, it is broken, or it belongs to another catalogue."""
-        self._stamp = self._current_stamp()
-        content = read_json(self.folder / _STATE)
-        try:
-            state = State(**content) if content else None
-        except TypeError:
-            return None
-        return state if state and state.identity == self.identity else None
-
-    def load(self, open_files: Callable[[State], Snapshot | None]) -> Snapshot | None:
-        """What ``open_files`` makes of the state, read anew when a writer has just moved on; None when all fails."""
-        for _ in range(_TRIES):
-            state = self.read()
-            opened = open_files(state) if state else None
-            if opened is not None or not self.changed():
-                return opened
-        return None
-
-    def write(self, state: State) -> None:
-        """Replaces the state, then erases the files that it no longer names."""
-        write_atomically(self.folder / _STATE, json.dumps(asdict(state)).encode())
-        self._stamp = self._current_stamp()
-        for path in self.folder.iterdir():
-            if path.name not in (_STATE, state.files):
-                _erase(path)
-
-    def next_name(self, kind: str, current: State | None) -> Path:
-        """A place for new files that is not in use."""
-        number = int(current.files.rpartition("-")[2]) + 1 if current else 1
-        path = self.folder / f"{kind}-{number}"
-        self.folder.mkdir(parents=True, exist_ok=True)
-        _erase(path)  # what a crash may have left there
-        return path
-
-    def _current_stamp(self) -> tuple[int, int] | None:
-        try:
-            stat = (self.folder / _STATE).stat()
-        except FileNotFoundError:
-            return None
-        return stat.st_mtime_ns, stat.st_ino
+def _stamp_of(path: Path) -> tuple[int, int]:
+    stat = path.stat()
+    return stat.st_mtime_ns, stat.st_ino
 
 
-def _erase(path: Path) -> None:
-    if path.is_dir():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        path.unlink(missing_ok=True)
+def _numbers(name: str) -> list[str]:
+    number = name.partition("/")[0].partition(".")[0].rpartition("-")[2]
+    return [number] if number.isdecimal() else []

@@ -5,34 +5,43 @@ from pathlib import Path
 
 from selfright.domain.errors import IncompatibleIndex
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 APPLICATION_ID = 0x53465254  # marks the SQLite file as ours
 
 # Passage keys are never used twice: whoever still holds an old key finds nothing, never another passage.
 # A replaced or removed passage stays, marked, until both search indexes have let go of it.
+# ``mark`` is a hash of the id: it breaks ties in the same way in whatever order passages came, and gives documents a
+# second way in, so that a damaged index of ids is noticed. ``crc`` seals what readers see, ``terms_crc`` the terms.
 TABLES = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE documents (
-    id TEXT PRIMARY KEY, title TEXT NOT NULL, collection TEXT NOT NULL, language TEXT NOT NULL,
-    source TEXT, url TEXT, media_type TEXT NOT NULL, content_hash TEXT NOT NULL, metadata TEXT NOT NULL,
-    characters INTEGER NOT NULL, text TEXT NOT NULL
+    id TEXT PRIMARY KEY, mark INTEGER NOT NULL, passages INTEGER NOT NULL, crc INTEGER NOT NULL,
+    title TEXT NOT NULL, collection TEXT NOT NULL, language TEXT NOT NULL, source TEXT, url TEXT,
+    media_type TEXT NOT NULL, content_hash TEXT NOT NULL, metadata TEXT NOT NULL, characters INTEGER NOT NULL,
+    text_crc INTEGER NOT NULL, text TEXT NOT NULL
 );
+CREATE INDEX documents_by_mark ON documents (mark);
 CREATE TABLE passages (
     key INTEGER PRIMARY KEY AUTOINCREMENT,
-    id TEXT NOT NULL, document_id TEXT NOT NULL, title TEXT NOT NULL, text TEXT NOT NULL,
-    start INTEGER NOT NULL, "end" INTEGER NOT NULL, section TEXT NOT NULL, language TEXT NOT NULL,
-    collection TEXT NOT NULL, url TEXT,
-    removed INTEGER NOT NULL DEFAULT 0, tokens TEXT NOT NULL, text_hash TEXT NOT NULL, embedding BLOB
+    removed INTEGER NOT NULL DEFAULT 0, mark INTEGER NOT NULL, row INTEGER, vector_sum INTEGER,
+    crc INTEGER NOT NULL, terms_crc INTEGER NOT NULL,
+    id TEXT NOT NULL, document_id TEXT NOT NULL, title TEXT NOT NULL, start INTEGER NOT NULL, "end" INTEGER NOT NULL,
+    section TEXT NOT NULL, language TEXT NOT NULL, collection TEXT NOT NULL, url TEXT, text TEXT NOT NULL,
+    text_hash BLOB NOT NULL, terms TEXT NOT NULL
 );
 CREATE UNIQUE INDEX passages_by_id ON passages (id) WHERE NOT removed;
 CREATE INDEX passages_by_document ON passages (document_id);
-CREATE INDEX passages_by_text ON passages (text_hash) WHERE embedding IS NOT NULL;
+CREATE INDEX passages_by_text ON passages (text_hash) WHERE row IS NOT NULL;
 CREATE TABLE changes (
     sequence INTEGER PRIMARY KEY AUTOINCREMENT,
     action TEXT NOT NULL CHECK (action IN ('add', 'remove')),
     passage INTEGER NOT NULL
 );
+CREATE TABLE collections (
+    name TEXT PRIMARY KEY, description TEXT NOT NULL, classes TEXT NOT NULL, slots TEXT NOT NULL, crc INTEGER NOT NULL
+) WITHOUT ROWID;
 """
+PAGE_BYTES = 8_192
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,7 +99,7 @@ def test_what_a_crash_while_making_an_index_leaves_is_no_obstacle(tmp_path: Path
 def test_another_format_is_refused(index: Path) -> None:
     with closing(sqlite3.connect(index / "catalogue.sqlite")) as database:
         database.execute("PRAGMA user_version = 99")
-    with pytest.raises(IncompatibleIndex, match="index format 99, but is opened with 1"):
+    with pytest.raises(IncompatibleIndex, match="index format 99, but is opened with 2"):
         reopen(index)
 
 
@@ -192,12 +192,12 @@ def _delete_dense(path: Path) -> None:
 
 
 def _truncate_vectors(path: Path) -> None:
-    (vectors,) = path.glob("dense/vectors-*")
+    (vectors,) = path.glob("dense/tail-*")
     vectors.write_bytes(vectors.read_bytes()[:100])
 
 
 def _flip_a_byte_of_vectors(path: Path) -> None:
-    (vectors,) = path.glob("dense/vectors-*")
+    (vectors,) = path.glob("dense/tail-*")
     content = bytearray(vectors.read_bytes())
     content[-30] ^= 0xFF
     vectors.write_bytes(bytes(content))

@@ -1,26 +1,37 @@
 """The embedded store: a catalogue in SQLite, BM25 by tantivy, vectors by FAISS, in one folder and one process."""
 
-import math
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from selfright.domain.errors import StoreError
+from selfright.domain.errors import IndexDamaged, StoreError
 from selfright.domain.passages import Document, DocumentInfo, Passage, Retrieval, StoreInfo
 from selfright.domain.ports import Embedder, Tokenizer
+from selfright.domain.routing import Collection
+from selfright.domain.upkeep import Finding
+from selfright.retrieval import upkeep
 from selfright.retrieval.catalogue import LOCK_NAME, Catalogue
+from selfright.retrieval.collections import CollectionTable
 from selfright.retrieval.dense import DenseIndex
 from selfright.retrieval.files import folder_bytes
 from selfright.retrieval.fusion import Fusion, LanguageAwareFusion
 from selfright.retrieval.hybrid import HybridSearch, Indexes
 from selfright.retrieval.ledger import Ledger
-from selfright.retrieval.lexical import LexicalIndex
+from selfright.retrieval.lexical import LexicalIndex, idf
 from selfright.retrieval.locking import WriterLock
-from selfright.retrieval.preparing import Preparer, check_input, embedder_languages
+from selfright.retrieval.preparing import GivenVectors, Preparer, check_input, embedder_languages
 from selfright.retrieval.projection import Projection, catch_up, is_current
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 NO_EMBEDDER = "none"
+_HELPERS = 4
 
 
 class EmbeddedStore:
@@ -33,16 +44,19 @@ class EmbeddedStore:
     def __init__(
         self, catalogue: Catalogue, tokenizer: Tokenizer, embedder: Embedder | None, fusion: Fusion | None = None
     ) -> None:
-        folder, identity = catalogue.folder, catalogue.meta.identity
+        folder = catalogue.folder
         self._catalogue = catalogue
+        self._embedder = embedder
         self._ledger = Ledger(catalogue)
         self._preparer = Preparer(tokenizer, embedder)
+        self._collections = CollectionTable(catalogue)
         self._lock = WriterLock(folder / LOCK_NAME)
         self._writing = threading.RLock()
-        dense = DenseIndex(folder / "dense", identity, embedder.dimension) if embedder else None
-        self._indexes = Indexes(catalogue, tokenizer, LexicalIndex(folder / "lexical", identity), embedder, dense)
+        self._helpers = ThreadPoolExecutor(_HELPERS, thread_name_prefix="selfright-search")
+        lexical = LexicalIndex(folder / "lexical", catalogue.meta.identity, self._helpers)
+        dense = DenseIndex(folder / "dense", catalogue) if embedder else None
+        self._indexes = Indexes(catalogue, tokenizer, lexical, self._helpers, embedder, dense)
         self._search = self.with_fusion(fusion or LanguageAwareFusion(dense_languages=embedder_languages(embedder)))
-        self._recover()
 
     @classmethod
     def open(
@@ -56,20 +70,22 @@ class EmbeddedStore:
         catalogue = Catalogue(Path(path))
         with _closed_on_error(catalogue):
             catalogue.meta.check(catalogue.folder, tokenizer.name, *_embedder_name(embedder))
-            return cls(catalogue, tokenizer, embedder, fusion)
+            store = cls(catalogue, tokenizer, embedder, fusion)
+            store.recover()
+            return store
 
     @classmethod
     def create(
         cls, path: Path | str, tokenizer: Tokenizer, embedder: Embedder | None, fusion: Fusion | None = None
     ) -> "EmbeddedStore":
         """A new, empty index; the folder must be empty or not exist, else ``NotAnIndex``."""
-        catalogue = Catalogue.create(Path(path), tokenizer.name, *_embedder_name(embedder))
-        with _closed_on_error(catalogue):
-            return cls(catalogue, tokenizer, embedder, fusion)
+        Catalogue.create(Path(path), tokenizer.name, *_embedder_name(embedder)).close()
+        return cls.open(path, tokenizer, embedder, fusion)
 
     def close(self) -> None:
         """Closes all files; what was not committed is dropped."""
         with self._writing:
+            self._helpers.shutdown()
             self._catalogue.close()
             self._lock.release()
 
@@ -84,6 +100,10 @@ class EmbeddedStore:
     async def search(self, query: str, k: int, collections: Sequence[str] = ()) -> Retrieval:
         """The ``k`` best passages, best first; from all collections when none is named."""
         return await self._search.search(query, k, collections)
+
+    async def search_many(self, queries: Sequence[str], k: int, collections: Sequence[str] = ()) -> list[Retrieval]:
+        """The same for each query, in order; several are worked on at the same time."""
+        return await self._search.search_many(queries, k, collections)
 
     def with_fusion(self, fusion: Fusion) -> HybridSearch:
         """A retriever over this index that fuses in another way."""
@@ -103,44 +123,57 @@ class EmbeddedStore:
         """A document's passages in reading order."""
         return self._catalogue.passages_of(document_id)
 
+    def vectors_of(self, document_id: str) -> "Mapping[str, NDArray[np.float32]]":
+        """The vectors of a document's passages by passage id, of those that have one."""
+        return self._catalogue.vectors_of(document_id)
+
     def info(self) -> StoreInfo:
         """The index in figures; ``collections`` and ``languages`` count documents."""
-        meta, languages = self._catalogue.meta, self._catalogue.languages()
-        folder = self._catalogue.folder
+        meta, tally = self._catalogue.meta, self._catalogue.tally()
         return StoreInfo(
-            location=str(folder),
+            location=str(self._catalogue.folder),
             format_version=meta.format_version,
-            documents=sum(languages.values()),
-            passages=self._catalogue.passage_count(),
-            collections=self._catalogue.collections(),
-            languages=languages,
+            documents=tally.documents,
+            passages=tally.passages,
+            collections={name: count for name, count in sorted(tally.collections.items()) if count},
+            languages={name: count for name, count in sorted(tally.languages.items()) if count},
             tokenizer=meta.tokenizer,
             embedder=meta.embedder,
             dimension=meta.dimension,
             dense_kind=self._indexes.dense.kind if self._indexes.dense else "none",
-            bytes=folder_bytes(folder),
+            bytes=folder_bytes(self._catalogue.folder),
         )
+
+    def collections(self) -> list[Collection]:
+        """The named parts of the index, those that have documents and those that were described."""
+        return self._collections.all()
 
     # Writer
 
-    def put(self, batch: Sequence[tuple[Document, Sequence[Passage]]]) -> None:
+    def put(self, batch: Sequence[tuple[Document, Sequence[Passage]]], vectors: GivenVectors | None = None) -> None:
         """Adds documents with their passages; a document with the same id is replaced whole.
 
-        Raises ``InputError`` for a passage that is not part of its document, ``IndexBusy`` when another process writes;
-        nothing of the batch is kept then.
+        ``vectors`` are unit vectors by passage id that the index's embedder has made elsewhere; what is not among them
+        is embedded. Raises ``InputError`` for a passage that is not part of its document, ``IndexBusy`` when another
+        process writes; nothing of the batch is kept then.
         """
         for document, passages in batch:
             check_input(document, passages)
         with self._changing():
             every = [passage for _, passages in batch for passage in passages]
-            prepared = iter(self._preparer.prepare(every, self._ledger.embeddings))
-            for document, passages in batch:
-                self._ledger.put(document, [next(prepared) for _ in passages])
+            prepared = iter(self._preparer.prepare(every, self._ledger, vectors))
+            self._ledger.put([(document, [next(prepared) for _ in passages]) for document, passages in batch])
 
     def remove(self, document_ids: Sequence[str]) -> list[str]:
         """Removes documents; gives back the ids that were there."""
         with self._changing():
             return [document_id for document_id in dict.fromkeys(document_ids) if self._ledger.remove(document_id)]
+
+    def describe(self, collection: Collection) -> None:
+        """Keeps what the operator says of a collection; joins what is uncommitted, and commits."""
+        with self._changing():
+            self._collections.describe(self._ledger, collection)
+        self.commit()
 
     def commit(self) -> None:
         """Makes what was put and removed lasting and visible."""
@@ -153,27 +186,36 @@ class EmbeddedStore:
             finally:
                 self._lock.release()
 
-    # TermStatistics
+    # Upkeep
 
-    def idf(self, terms: Sequence[str]) -> list[float]:
-        """``ln(1 + (N - df + 0.5) / (df + 0.5))`` of each term; the highest value for a term never seen."""
-        frequencies, total = self._indexes.lexical.frequencies(terms)
-        return [math.log(1 + (total - found + 0.5) / (found + 0.5)) for found in frequencies]
+    def verify(self, *, repair: bool = False) -> list[Finding]:
+        """Reads and checks everything. With ``repair`` search indexes are made anew and damaged vectors embedded anew.
 
-    @contextmanager
-    def _changing(self) -> Iterator[None]:
-        """Holds the writer's lock from the first change on, until the commit."""
-        with self._writing:
-            self._lock.acquire()
-            try:
-                with self._ledger.step():
-                    yield
-            finally:
-                if not self._ledger.pending:
-                    self._lock.release()
+        Records that are damaged are only named: ``salvage`` saves the others.
+        """
+        if not repair:
+            return list(self._findings())
+        with self._upkeeping():
+            return self._repaired()
 
-    def _recover(self) -> None:
+    def compact(self) -> None:
+        """Frees what replaced and removed documents have left behind, and makes the search indexes anew."""
+        with self._upkeeping():
+            with self._ledger.step():
+                upkeep.compact_vectors(self._catalogue, self._ledger)
+            self._ledger.commit()
+            self._follow(anew=True)
+            upkeep.vacuum(self._catalogue.path)
+
+    def recover(self) -> None:
         """Mends and updates the search indexes, unless a writer is at it already."""
+        for projection in self._projections():
+            state = projection.state
+            if state is not None and state.sequence > self._catalogue.sequence():
+                raise IndexDamaged(
+                    f"{upkeep.lost_commits(projection, self._catalogue)}; restore it from a backup, "
+                    "or go on with what is left: selfright index verify --repair"
+                )
         if all(is_current(projection, self._catalogue) for projection in self._projections()):
             return
         try:
@@ -187,13 +229,71 @@ class EmbeddedStore:
         finally:
             self._lock.release()
 
-    def _follow(self) -> None:
-        for projection in self._projections():
-            projection.refresh()
-            catch_up(projection, self._catalogue)
-        self._ledger.forget(self._catalogue.sequence())
+    # TermStatistics
 
-    def _projections(self) -> list[Projection]:
+    def idf(self, terms: Sequence[str]) -> list[float]:
+        """``ln(1 + (N - df + 0.5) / (df + 0.5))`` of each term; the highest value for a term never seen."""
+        frequencies, total = self._indexes.lexical.frequencies(terms)
+        return [idf(found, total) for found in frequencies]
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """Holds the writer's lock from the first change on, until the commit."""
+        with self._writing:
+            self._lock.acquire()
+            try:
+                with self._ledger.step():
+                    yield
+            finally:
+                if not self._ledger.pending:
+                    self._lock.release()
+
+    @contextmanager
+    def _upkeeping(self) -> Iterator[None]:
+        """Holds the writer's lock; what was uncommitted is committed first."""
+        with self._writing:
+            self.commit()
+            self._lock.acquire()
+            try:
+                yield
+            finally:
+                self._lock.release()
+
+    def _follow(self, *, anew: bool = False) -> None:
+        def follow(projection: Projection[Any]) -> None:
+            projection.refresh()
+            if anew:
+                projection.rebuild(self._catalogue)
+            catch_up(projection, self._catalogue)
+
+        first, *others = self._projections()
+        waiting = [self._helpers.submit(follow, other) for other in others]
+        try:
+            follow(first)
+        finally:
+            errors = [future.exception() for future in waiting]
+        for error in filter(None, errors):
+            raise error
+        self._ledger.forget(self._catalogue.sequence())
+        upkeep.sweep_vectors(self._catalogue)
+
+    def _findings(self) -> Iterator[Finding]:
+        yield from upkeep.check_catalogue(self._catalogue)
+        yield from upkeep.check_vectors(self._catalogue)
+        for projection in self._projections():
+            yield from upkeep.check_projection(projection, self._catalogue)
+
+    def _repaired(self) -> list[Finding]:
+        before = list(self._findings())
+        if self._embedder is not None and any(finding.file.startswith("vectors/") for finding in before):
+            with self._ledger.step():
+                upkeep.mend_vectors(self._catalogue, self._ledger, self._embedder.embed)
+            self._ledger.commit()
+        self._follow(anew=bool(before))
+        after = {(finding.file, finding.problem) for finding in self._findings()}
+        return [replace(found, mended=(found.file, found.problem) not in after) for found in before]
+
+    def _projections(self) -> list[Projection[Any]]:
         return [projection for projection in (self._indexes.lexical, self._indexes.dense) if projection is not None]
 
 

@@ -1,0 +1,72 @@
+"""Named parts of an index, and which of them a question is sent to."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from selfright.domain.errors import InputError, UnknownName
+from selfright.domain.judgements import QueryClass
+
+MAX_NAME = 200
+MAX_DESCRIPTION = 2_000
+MAX_SLOTS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """A named part of an index, and what its operator says of it.
+
+    ``classes`` are the query classes it serves, all of them when none is given; ``slots`` are names of slots whose
+    presence in a message points to it; ``documents`` is how many it holds.
+    """
+
+    name: str
+    description: str = ""
+    classes: tuple[QueryClass, ...] = ()
+    slots: tuple[str, ...] = ()
+    documents: int = 0
+
+    @classmethod
+    def described(cls, name: str, description: str, classes: Sequence[str] = (), slots: Sequence[str] = ()) -> Self:
+        """A collection as somebody describes it, in one line.
+
+        Raises ``UnknownName`` for a class that there is not and ``InputError`` for an empty name or too long a text.
+        """
+        name, description = name.strip(), " ".join(description.split())
+        if not 0 < len(name) <= MAX_NAME:
+            raise InputError(f"the name of a collection must have 1 to {MAX_NAME} characters, but has {len(name):,}")
+        if len(description) > MAX_DESCRIPTION:
+            raise InputError(
+                f"a description has at most {MAX_DESCRIPTION:,} characters, but this one has {len(description):,}; "
+                "one or two sentences that name what is treated serve best"
+            )
+        kinds = tuple(dict.fromkeys(_class_named(given) for given in classes))
+        named = tuple(dict.fromkeys(slot.strip() for slot in slots if slot.strip()))
+        if len(named) > MAX_SLOTS:
+            raise InputError(f"a collection takes at most {MAX_SLOTS} slots, but got {len(named)}")
+        return cls(name, description, kinds, named)
+
+    def serves(self, kind: QueryClass | None) -> bool:
+        """Whether questions of this class may be sent here; an unknown class may be sent anywhere."""
+        return not self.classes or kind in (None, QueryClass.UNKNOWN) or kind in self.classes
+
+
+def _class_named(name: str) -> QueryClass:
+    valid = [kind.value for kind in QueryClass if kind is not QueryClass.UNKNOWN]
+    if name not in valid:
+        raise UnknownName("query class", name, valid)
+    return QueryClass(name)
+
+
+@dataclass(frozen=True, slots=True)
+class RoutingDecision:
+    """The collections to search, none meaning all of them, and why; ``fallback`` when it could not be told which."""
+
+    collections: tuple[str, ...]
+    reason: str
+    fallback: bool = False
+
+    @classmethod
+    def everywhere(cls, reason: str) -> "RoutingDecision":
+        """The fallback: all collections."""
+        return cls((), reason, fallback=True)

@@ -1,0 +1,37 @@
+"""Checksums that notice damage (not an attack): of records, of vectors, of whole files at memory speed."""
+
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_CHUNK = 1 << 23
+_BLOCK_WORDS = 8_192
+_SALT = 0x5E1F_0000  # so that a row of zeros does not have the checksum zero
+
+
+def seal(*columns: object) -> int:
+    """CRC-32 of a record's columns."""
+    return zlib.crc32("\x1f".join(map(str, columns)).encode("utf-8", "surrogatepass"))
+
+
+def vector_sums(matrix: "NDArray[np.float32]") -> "NDArray[np.int64]":
+    """A checksum of each row of a float32 matrix ``(n, d)``: the wrapped sum of its bits, taken as 32-bit words."""
+    words = np.ascontiguousarray(matrix).view(np.uint32)
+    sums: NDArray[np.int64] = words.sum(axis=1, dtype=np.int64) + _SALT
+    return sums
+
+
+def file_checksum(path: Path) -> int:
+    """A checksum of a file's content: the CRC-32 of the word sums of its 64 KiB blocks, several GB a second."""
+    value = 0
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            padded = chunk + b"\0" * (-len(chunk) % (_BLOCK_WORDS * 8))
+            blocks = np.frombuffer(padded, dtype=np.uint64).reshape(-1, _BLOCK_WORDS)
+            value = zlib.crc32(blocks.sum(axis=1, dtype=np.uint64).tobytes(), value)
+    return value

@@ -1,0 +1,127 @@
+"""How documents and passages are written as rows of the catalogue, and read and checked again."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from selfright.domain.errors import IndexDamaged
+from selfright.domain.passages import Document, DocumentInfo, Passage
+from selfright.retrieval.checksums import seal
+
+DOCUMENT_COLUMNS = (
+    "id, mark, passages, crc, title, collection, language, source, url, media_type, content_hash, metadata, "
+    "characters, text_crc, text"
+)
+INFO_COLUMNS = (
+    "id, passages, crc, title, collection, language, source, url, media_type, content_hash, metadata, characters, "
+    "text_crc"
+)
+PASSAGE_COLUMNS = (
+    "key, mark, row, vector_sum, crc, terms_crc, id, document_id, title, start, \"end\", section, language, "
+    "collection, url, text, text_hash, terms"
+)  # fmt: skip
+SHOWN_COLUMNS = (
+    'key, row, vector_sum, crc, id, document_id, title, text, start, "end", section, language, collection, url'
+)
+TERMS_COLUMNS = "key, mark, collection, terms, terms_crc"
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A passage ready to be stored: its terms joined by blanks, the hash of what is embedded, and where its vector is.
+
+    ``row`` is the vector's row and ``vector_sum`` its checksum; both None for a passage without a vector.
+    """
+
+    passage: Passage
+    terms: str
+    text_hash: bytes
+    row: int | None = None
+    vector_sum: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A passage as read, with its key and the place of its vector."""
+
+    key: int
+    passage: Passage
+    row: int | None
+    vector_sum: int | None
+
+
+def mark(identifier: str) -> int:
+    """A hash of an id that fits SQLite's integers and is the same everywhere."""
+    return int.from_bytes(hashlib.blake2b(identifier.encode("utf-8"), digest_size=8).digest(), "big", signed=True)
+
+
+def document_row(document: Document, passages: int) -> tuple[object, ...]:
+    """A row in the order of ``DOCUMENT_COLUMNS``."""
+    metadata = json.dumps(dict(document.metadata), ensure_ascii=False)
+    text_crc = seal(document.id, document.text)
+    shown = (
+        *(document.title, document.collection, document.language, document.source, document.url),
+        *(document.media_type, document.content_hash, metadata, len(document.text), text_crc),
+    )
+    crc = seal(document.id, passages, *shown)
+    return (document.id, mark(document.id), passages, crc, *shown, document.text)
+
+
+def info_of(row: Sequence[Any], where: Path) -> DocumentInfo:
+    """Reads a row of ``INFO_COLUMNS``; raises ``IndexDamaged``."""
+    identifier, passages, crc, *shown = row
+    if seal(identifier, passages, *shown) != crc:
+        raise damaged(where, f"the record of document '{identifier}'")
+    title, collection, language, source, _, _, content_hash, _, characters, _ = shown
+    return DocumentInfo(identifier, title, collection, language, source, content_hash, characters, passages)
+
+
+def document_of(row: Sequence[Any], where: Path) -> Document:
+    """Reads a row of ``INFO_COLUMNS`` and ``text``; raises ``IndexDamaged``."""
+    *information, text = row
+    info_of(information, where)
+    identifier, _, _, title, collection, language, source, url, media_type, _, metadata, _, text_crc = information
+    if seal(identifier, text) != text_crc:
+        raise damaged(where, f"the text of document '{identifier}'")
+    return Document(identifier, title, text, language, source, url, media_type, collection, json.loads(metadata))
+
+
+def passage_row(key: int, prepared: Prepared) -> tuple[object, ...]:
+    """A row in the order of ``PASSAGE_COLUMNS``."""
+    passage, tie = prepared.passage, mark(prepared.passage.id)
+    return (
+        *(key, tie, prepared.row, prepared.vector_sum),
+        shown_crc(Shown(key, passage, prepared.row, prepared.vector_sum)),
+        seal(key, tie, passage.collection, prepared.terms),
+        *(passage.id, passage.document_id, passage.title, passage.start, passage.end, passage.section),
+        *(passage.language, passage.collection, passage.url, passage.text, prepared.text_hash, prepared.terms),
+    )
+
+
+def shown_crc(shown: Shown) -> int:
+    """The seal on what readers see of a passage."""
+    passage = shown.passage
+    return seal(
+        *(shown.key, shown.row, shown.vector_sum),
+        *(passage.id, passage.document_id, passage.title, passage.text, passage.start, passage.end),
+        *(passage.section, passage.language, passage.collection, passage.url),
+    )
+
+
+def shown_of(record: Sequence[Any], where: Path) -> Shown:
+    """Reads a row of ``SHOWN_COLUMNS``; raises ``IndexDamaged``."""
+    key, row, vector_sum, crc, *shown = record
+    if seal(key, row, vector_sum, *shown) != crc:
+        raise damaged(where, f"the record of passage '{shown[0]}'")
+    return Shown(key, Passage(*shown), row, vector_sum)
+
+
+def damaged(where: Path, what: str) -> IndexDamaged:
+    """The error for a record that is not what was written."""
+    return IndexDamaged(
+        f"{where}: {what} is damaged; save what can be saved with: selfright index verify --repair, "
+        "or restore the index from a backup"
+    )

@@ -1,0 +1,141 @@
+"""Looking after an index: every record, vector and file is read and checked, and what can be mended is mended."""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from selfright.domain.errors import IndexDamaged, StoreError
+from selfright.domain.upkeep import Finding
+from selfright.retrieval.catalogue import Catalogue
+from selfright.retrieval.files import erase
+from selfright.retrieval.ledger import Ledger
+from selfright.retrieval.preparing import indexed_text
+from selfright.retrieval.projection import Projection
+
+_MOST_FINDINGS = 100
+
+
+def check_catalogue(catalogue: Catalogue) -> Iterator[Finding]:
+    """What is wrong with the records; all of them are read. At most a hundred findings."""
+    problems = _record_problems(catalogue)
+    for number, problem in enumerate(problems):
+        if number == _MOST_FINDINGS:
+            yield Finding(catalogue.path.name, f"more than {_MOST_FINDINGS} records are damaged")
+            return
+        yield Finding(catalogue.path.name, problem)
+
+
+def _record_problems(catalogue: Catalogue) -> Iterator[str]:
+    try:
+        with catalogue.connections.reading() as connection:
+            for (message,) in connection.execute(f"PRAGMA integrity_check({_MOST_FINDINGS})").fetchall():
+                if message != "ok":
+                    yield f"its structure is broken: {message}"
+    except StoreError as error:
+        yield str(error)
+        return
+    for read in (_read_documents, _read_passages):
+        try:
+            yield from read(catalogue)
+        except StoreError as error:
+            yield str(error)
+
+
+def _read_documents(catalogue: Catalogue) -> Iterator[str]:
+    tally, counted = catalogue.tally(), 0
+    for information in catalogue.documents():
+        counted += 1
+        try:
+            catalogue.document(information.id)
+            catalogue.passages_of(information.id)
+        except IndexDamaged as error:
+            yield str(error)
+    if counted != tally.documents:
+        yield f"{tally.documents:,} documents are listed but {counted:,} were found"
+
+
+def _read_passages(catalogue: Catalogue) -> Iterator[str]:
+    counted = sum(1 for _ in catalogue.all_entries())
+    if counted != catalogue.tally().passages:
+        yield f"{catalogue.tally().passages:,} passages are listed but {counted:,} were found"
+
+
+def check_vectors(catalogue: Catalogue) -> list[Finding]:
+    """What is wrong with the file of vectors."""
+    if not catalogue.meta.dimension:
+        return []
+    vectors, places = catalogue.vectors(), catalogue.vector_places()
+    bad = int((~vectors.intact(places[:, 2], places[:, 3])).sum())
+    return [Finding(f"vectors/{vectors.path.name}", f"{bad:,} of {len(places):,} vectors are damaged")] if bad else []
+
+
+def mend_vectors(catalogue: Catalogue, ledger: Ledger, embed: Callable[[list[str]], Any]) -> int:
+    """Embeds the passages anew whose vectors are damaged; how many. The caller commits."""
+    places = catalogue.vector_places()
+    bad = places[~catalogue.vectors().intact(places[:, 2], places[:, 3])][:, 0].tolist()
+    for start in range(0, len(bad), 256):
+        shown = catalogue.shown(bad[start : start + 256])
+        rows = ledger.append(embed([indexed_text(found.passage) for found in shown.values()]))
+        for found, (row, vector_sum) in zip(shown.values(), rows, strict=True):
+            ledger.revector(replace(found, row=row, vector_sum=vector_sum))
+    return len(bad)
+
+
+def check_projection(projection: Projection[Any], catalogue: Catalogue) -> Iterator[Finding]:
+    """What is wrong with the files of a search index."""
+    for problem in projection.check():
+        yield Finding(projection.name, problem)
+    state = projection.state
+    if state is not None and state.sequence > catalogue.sequence():
+        yield Finding(catalogue.path.name, lost_commits(projection, catalogue))
+
+
+def lost_commits(projection: Projection[Any], catalogue: Catalogue) -> str:
+    """What to say when a search index has seen commits that the catalogue no longer has."""
+    seen = projection.state.sequence if projection.state else 0
+    return (
+        f"{catalogue.path} has lost its last commits: the {projection.name} index has seen change {seen:,}, "
+        f"the catalogue ends at {catalogue.sequence():,}"
+    )
+
+
+def compact_vectors(catalogue: Catalogue, ledger: Ledger) -> str | None:
+    """Writes the vectors that are in use into a new file; its name, or None when nothing was wasted."""
+    places, tally = catalogue.vector_places(), catalogue.tally()
+    used, where = np.unique(places[:, 2], return_inverse=True)
+    if len(used) == tally.rows:
+        return None
+    number = int(tally.vectors.partition(".")[0].rpartition("-")[2]) + 1
+    name = f"rows-{number}.f32"
+    old, new = catalogue.vectors(tally.vectors), catalogue.vector_file(name)
+    new.path.unlink(missing_ok=True)
+    first = np.zeros(len(used), dtype=np.int64)
+    first[where] = np.arange(len(places))
+    ordered = places[first]
+    for start, block in old.read_all(ordered[:, 2], ordered[:, 3]):
+        new.write(start, block)
+    if len(used):
+        new.sync()
+    ledger.move_vectors(name, len(used), dict(zip(used.tolist(), range(len(used)), strict=True)))
+    return name
+
+
+def sweep_vectors(catalogue: Catalogue) -> None:
+    """Erases files of vectors that the catalogue no longer names."""
+    kept = catalogue.tally().vectors
+    folder = catalogue.vector_file(kept).path.parent
+    for path in folder.iterdir() if folder.is_dir() else ():
+        if path.name != kept:
+            erase(path)
+
+
+def vacuum(path: Path) -> None:
+    """Gives unused space of the catalogue back."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("VACUUM")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -1,0 +1,110 @@
+"""The vectors of an index: unit rows of float32 in one append-only file, a part of the catalogue.
+
+A row is written and flushed to disk before the catalogue commits the record that names it; rows that no record names
+are waste, which compaction leaves behind. Each record also holds its row's checksum, so every read is checked.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from selfright.domain.errors import IndexDamaged
+from selfright.retrieval.checksums import vector_sums
+from selfright.retrieval.files import sync_folder
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+FOLDER = "vectors"
+FIRST_FILE = "rows-1.f32"
+_BLOCK = 16_384  # rows read at a time when all are read
+
+
+class VectorFile:
+    """Rows of ``dimension`` floats in the file ``path``; read from any thread, written by the writer alone."""
+
+    def __init__(self, path: Path, dimension: int) -> None:
+        self.path = path
+        self._dimension = dimension
+        self._mapped: NDArray[np.float32] | None = None
+
+    def rows(self) -> int:
+        """How many whole rows the file has; 0 when there is none."""
+        try:
+            return self.path.stat().st_size // (4 * self._dimension)
+        except FileNotFoundError:
+            return 0
+
+    def read(self, rows: "NDArray[np.int64]", sums: "NDArray[np.int64]") -> "NDArray[np.float32]":
+        """These rows, shape ``(len(rows), dimension)``; raises ``IndexDamaged`` when one is not what was written."""
+        if not len(rows):
+            return np.empty((0, self._dimension), dtype=np.float32)
+        matrix = self._covering(int(rows.max()))[rows]
+        if not np.array_equal(vector_sums(matrix), sums):
+            raise self.damaged("holds other vectors than were written")
+        return matrix
+
+    def read_all(
+        self, rows: "NDArray[np.int64]", sums: "NDArray[np.int64]"
+    ) -> "Iterator[tuple[int, NDArray[np.float32]]]":
+        """The same in blocks, each with the place of its first row among ``rows``."""
+        for start in range(0, len(rows), _BLOCK):
+            yield start, self.read(rows[start : start + _BLOCK], sums[start : start + _BLOCK])
+
+    def intact(self, rows: "NDArray[np.int64]", sums: "NDArray[np.int64]") -> "NDArray[np.bool_]":
+        """Which of these rows are what was written."""
+        good = np.zeros(len(rows), dtype=np.bool_)
+        held = self.rows()
+        for start in range(0, len(rows), _BLOCK):
+            some = slice(start, start + _BLOCK)
+            within = np.flatnonzero((rows[some] >= 0) & (rows[some] < held))
+            if len(within):
+                matrix = self._covering(int(rows[some][within].max()))[rows[some][within]]
+                good[start + within] = vector_sums(matrix) == sums[some][within]
+        return good
+
+    def write(self, first: int, matrix: "NDArray[np.float32]") -> None:
+        """Puts rows into the file from row ``first`` on; nothing is safe before ``sync``."""
+        self.path.parent.mkdir(exist_ok=True)
+        new = not self.path.exists()
+        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
+        try:
+            os.lseek(descriptor, first * 4 * self._dimension, os.SEEK_SET)
+            data = memoryview(np.ascontiguousarray(matrix, dtype="<f4").tobytes())
+            while data:
+                data = data[os.write(descriptor, data) :]
+        finally:
+            os.close(descriptor)
+        if new:
+            sync_folder(self.path.parent)
+            sync_folder(self.path.parent.parent)
+
+    def sync(self) -> None:
+        """Makes what was written lasting."""
+        descriptor = os.open(self.path, os.O_RDWR)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def damaged(self, what: str) -> IndexDamaged:
+        """The error to raise."""
+        return IndexDamaged(f"{self.path} {what}; mend it with: selfright index verify --repair")
+
+    def _covering(self, last: int) -> "NDArray[np.float32]":
+        """The mapped rows, at least up to ``last``."""
+        mapped = self._mapped
+        if mapped is None or last >= len(mapped):
+            held = self.rows()
+            if last >= held:
+                raise self.damaged(f"should have at least {last + 1:,} vectors but has {held:,}")
+            mapped = self._mapped = np.memmap(self.path, np.float32, "r", shape=(held, self._dimension))
+        return mapped
+
+
+def arrays(pairs: Sequence[Sequence[int]], columns: int) -> "NDArray[np.int64]":
+    """Rows of whole numbers as a matrix ``(len(pairs), columns)``."""
+    return np.array(pairs, dtype=np.int64).reshape(-1, columns)
