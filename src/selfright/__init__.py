@@ -1,11 +1,14 @@
 """Selfright: a self-correcting RAG agent that judges what it found and what it said, with any LLM and with none."""
 
-from selfright.api import Selfright
-from selfright.domain.answers import Answer, Citation, Message, NodeFinished, TurnFinished
-from selfright.domain.errors import SelfrightError
-from selfright.domain.judgements import Evaluation, StopReason, Verdict
-from selfright.flow.strategies import register_strategy
-from selfright.settings import Settings
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from selfright.api import Selfright
+    from selfright.domain.answers import Answer, Citation, Message, NodeFinished, TurnFinished
+    from selfright.domain.errors import SelfrightError
+    from selfright.domain.judgements import Evaluation, StopReason, Verdict
+    from selfright.flow.strategies import register_strategy
+    from selfright.settings import Settings
 
 __all__ = [
     "Answer",
@@ -21,3 +24,21 @@ __all__ = [
     "Verdict",
     "register_strategy",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Public names are imported when they are first used, so that worker processes start quickly."""
+    import importlib
+
+    homes = {
+        "api": ("Selfright",),
+        "domain.answers": ("Answer", "Citation", "Message", "NodeFinished", "TurnFinished"),
+        "domain.errors": ("SelfrightError",),
+        "domain.judgements": ("Evaluation", "StopReason", "Verdict"),
+        "flow.strategies": ("register_strategy",),
+        "settings": ("Settings",),
+    }
+    for module, names in homes.items():
+        if name in names:
+            return getattr(importlib.import_module(f"selfright.{module}"), name)
+    raise AttributeError(f"module 'selfright' has no attribute '{name}'")

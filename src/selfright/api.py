@@ -1,25 +1,31 @@
 """``Selfright``: the one object that users hold. All runs on coroutines; ``ask`` and ``search`` are the sync door."""
 
-import asyncio
-import threading
-from collections.abc import AsyncIterator, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
+from selfright.background import LoopThread
 from selfright.domain.answers import Answer, Message, TurnEvent, TurnFinished
-from selfright.domain.errors import InputError
+from selfright.domain.errors import InputError, UsageError
 from selfright.domain.passages import Document, DocumentInfo, Hit, StoreInfo
+from selfright.domain.routing import Collection
 from selfright.domain.slots import Profile
 from selfright.settings import Settings, load_settings
 
 if TYPE_CHECKING:
-    from selfright.assembly import Engine
+    from langchain_core.embeddings import Embeddings
+    from langchain_core.retrievers import RetrieverLike
+
+    from selfright.assembly.engine import Engine
+    from selfright.domain.ports import Embedder
+    from selfright.domain.upkeep import Finding
+    from selfright.ingest.exporting import ExportReport
+    from selfright.ingest.importing import ImportReport
     from selfright.ingest.pipeline import Progress, Report
+    from selfright.retrieval.stores.langchain import SelfrightRetriever
 
 MAX_QUESTION_CHARACTERS = 10_000
-
-T = TypeVar("T")
 
 
 class Selfright:
@@ -30,22 +36,38 @@ class Selfright:
     >>> print(selfright.ask("How do I install it?").answer)  # doctest: +SKIP
     """
 
-    def __init__(self, settings: Settings) -> None:
-        from selfright.assembly import build_engine
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        retriever: "RetrieverLike | None" = None,
+        embeddings: "Embeddings | Embedder | None" = None,
+    ) -> None:
+        from selfright.assembly.engine import build_engine
+        from selfright.assembly.index import Given
 
         self.settings = settings
-        self._engine: Engine = build_engine(settings)
-        self._loop = _LoopThread()
+        self._engine: Engine = build_engine(settings, Given(retriever, embeddings))
+        self._loop = LoopThread()
 
     @classmethod
-    def open(cls, path: str | Path | None = None, **values: Any) -> Self:
+    def open(
+        cls,
+        path: str | Path | None = None,
+        *,
+        retriever: "RetrieverLike | None" = None,
+        embeddings: "Embeddings | Embedder | None" = None,
+        **values: Any,
+    ) -> Self:
         """Opens the index at ``path`` (default: the setting ``index``); ``values`` are settings and flags by name.
 
         The index itself is opened when it is first used, and made by the first ``add``. Raises ``UnknownName`` for a
         name that is no setting, flag or preset.
         """
         settings = load_settings({**values, **({"index": path} if path is not None else {})})
-        return cls(settings)
+        if path is not None and retriever is not None:
+            raise UsageError("an index folder and a retriever were given; give the one that is to be searched")
+        return cls(settings, retriever=retriever, embeddings=embeddings)
 
     def ask(
         self,
@@ -55,12 +77,15 @@ class Selfright:
         flags: Mapping[str, object] | None = None,
         history: Sequence[Message | Mapping[str, str]] = (),
         profile: Mapping[str, object] | None = None,
+        collections: Sequence[str] = (),
     ) -> Answer:
         """Answers a question, or says plainly that it cannot.
 
         Raises ``InputError`` for an empty or overlong question and ``IndexNotFound`` when there is no index.
         """
-        return self._loop.run(self.aask(question, preset=preset, flags=flags, history=history, profile=profile))
+        return self._loop.run(
+            self.aask(question, preset=preset, flags=flags, history=history, profile=profile, collections=collections)
+        )
 
     async def aask(
         self,
@@ -70,9 +95,12 @@ class Selfright:
         flags: Mapping[str, object] | None = None,
         history: Sequence[Message | Mapping[str, str]] = (),
         profile: Mapping[str, object] | None = None,
+        collections: Sequence[str] = (),
     ) -> Answer:
         """``ask`` as a coroutine."""
-        async for event in self.astream(question, preset=preset, flags=flags, history=history, profile=profile):
+        async for event in self.astream(
+            question, preset=preset, flags=flags, history=history, profile=profile, collections=collections
+        ):
             if isinstance(event, TurnFinished):
                 return event.answer
         raise RuntimeError("a turn ended without an answer")  # the graph always reaches finalize
@@ -85,6 +113,7 @@ class Selfright:
         flags: Mapping[str, object] | None = None,
         history: Sequence[Message | Mapping[str, str]] = (),
         profile: Mapping[str, object] | None = None,
+        collections: Sequence[str] = (),
     ) -> AsyncIterator[TurnEvent]:
         """The turn as it happens: ``NodeFinished`` for each node, ``TurnFinished`` with the answer at the end."""
         from selfright.flow.run import run
@@ -96,17 +125,30 @@ class Selfright:
             "messages": tuple(_message(message) for message in history),
             "user": "local",
             "given_profile": Profile.of(profile or {}),
+            "given_collections": self._engine.index.named(collections),
             "iteration_count": 0,
             "retry_count": 0,
         }
         async for event in run(turn, start):
             yield event
 
-    def search(self, query: str, k: int = 10) -> tuple[Hit, ...]:
-        """The ``k`` best passages for a query, best first."""
+    def search(self, query: str, k: int = 10, collections: Sequence[str] = ()) -> tuple[Hit, ...]:
+        """The ``k`` best passages for a query, best first; from all collections when none is named."""
+        return self._loop.run(self.asearch(query, k, collections))
+
+    async def asearch(self, query: str, k: int = 10, collections: Sequence[str] = ()) -> tuple[Hit, ...]:
+        """``search`` as a coroutine."""
         if k < 1:
             raise InputError(f"k must be at least 1, but is {k}")
-        return self._loop.run(self._engine.retriever().search(_checked(query), k)).hits
+        return (
+            await self._engine.index.retriever().search(_checked(query), k, self._engine.index.named(collections))
+        ).hits
+
+    def as_retriever(self, k: int = 10, collections: Sequence[str] = ()) -> "SelfrightRetriever":
+        """The search as a LangChain retriever, for chains and ensembles."""
+        from selfright.retrieval.stores.langchain import SelfrightRetriever
+
+        return SelfrightRetriever(searcher=self, k=k, collections=tuple(collections))
 
     def add(
         self,
@@ -116,23 +158,76 @@ class Selfright:
         progress: "Progress | None" = None,
     ) -> "Report":
         """Adds files, folders or JSONL to the index, which is made when there is none. Unchanged files are skipped."""
-        return self._engine.add([Path(path) for path in paths], collection, progress)
+        return self._engine.index.add([Path(path) for path in paths], collection, progress)
+
+    def collections(self) -> list[Collection]:
+        """The named parts of the index with what is said of them, ordered by name."""
+        return self._engine.index.collections()
+
+    def describe_collection(
+        self, name: str, description: str, *, classes: Sequence[str] = (), slots: Sequence[str] = ()
+    ) -> Collection:
+        """Says what a collection holds, so that fitting questions are sent to it; replaces what was said before.
+
+        Raises ``UnknownName`` for a query class that there is not, ``InputError`` for too long a text.
+        """
+        return self._engine.index.describe(
+            Collection.described(_readable(name), _readable(description), classes, slots)
+        )
+
+    def import_corpus(
+        self,
+        corpus: str | Path,
+        faiss: str | Path | None = None,
+        meta: str | Path | None = None,
+        *,
+        collection: str | None = None,
+        progress: "Progress | None" = None,
+    ) -> "ImportReport":
+        """Takes in an index made elsewhere: JSON Lines, and its FAISS vectors as they are. All of it, or nothing.
+
+        ``meta`` says line by line which row each vector is of; without ``faiss`` the texts are embedded here.
+        """
+        vectors, lines = Path(faiss) if faiss else None, Path(meta) if meta else None
+        return self._engine.index.import_corpus(Path(corpus), vectors, lines, collection, progress)
+
+    def export(
+        self,
+        folder: str | Path,
+        *,
+        passages: bool = False,
+        vectors: bool = False,
+        force: bool = False,
+        progress: "Progress | None" = None,
+    ) -> "ExportReport":
+        """Writes the documents (or passages) as BEIR's ``corpus.jsonl`` into a new or empty folder."""
+        return self._engine.index.export(
+            Path(folder), passages=passages, vectors=vectors, force=force, progress=progress
+        )
 
     def remove(self, document_ids: Sequence[str]) -> list[str]:
         """Removes documents; gives back the ids that were there."""
-        return self._engine.remove(document_ids)
+        return self._engine.index.remove(document_ids)
 
     def document(self, document_id: str) -> Document | None:
         """A stored document with its text, or None."""
-        return self._engine.library().document(document_id)
+        return self._engine.index.library().document(document_id)
 
     def documents(self) -> list[DocumentInfo]:
         """All documents, ordered by id."""
-        return list(self._engine.library().documents())
+        return list(self._engine.index.library().documents())
 
     def info(self) -> StoreInfo:
         """The index in figures."""
-        return self._engine.library().info()
+        return self._engine.index.library().info()
+
+    def verify(self, *, repair: bool = False) -> "list[Finding]":
+        """Reads and checks every record, vector and file of the index; with ``repair`` puts right what can be."""
+        return self._engine.index.verify(repair=repair)
+
+    def compact(self) -> None:
+        """Frees the space of replaced and removed documents and makes the search indexes anew."""
+        self._engine.index.compact()
 
     def close(self) -> None:
         """Closes the index; using the object afterwards is an error."""
@@ -146,49 +241,6 @@ class Selfright:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-class _LoopThread:
-    """An event loop on a thread of its own, so that the sync door also works where a loop is running already."""
-
-    def __init__(self) -> None:
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: threading.Thread | None = None
-        self._lock = threading.Lock()
-
-    def run(self, work: Coroutine[Any, Any, T]) -> T:
-        future = asyncio.run_coroutine_threadsafe(work, self._started())
-        try:
-            return future.result()
-        except BaseException:
-            future.cancel()
-            raise
-
-    def close(self) -> None:
-        with self._lock:
-            loop, thread = self._loop, self._thread
-            self._loop = self._thread = None
-        if loop is not None and thread is not None:
-            loop.call_soon_threadsafe(loop.stop)
-            thread.join()
-
-    def _started(self) -> asyncio.AbstractEventLoop:
-        with self._lock:
-            if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                self._thread = threading.Thread(target=_serve, args=(self._loop,), name="selfright", daemon=True)
-                self._thread.start()
-            return self._loop
-
-
-def _serve(loop: asyncio.AbstractEventLoop) -> None:
-    try:
-        loop.run_forever()
-        for task in asyncio.all_tasks(loop):
-            task.cancel()
-        loop.run_until_complete(loop.shutdown_default_executor())
-    finally:
-        loop.close()
 
 
 def mermaid(preset: str) -> str:

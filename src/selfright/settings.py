@@ -46,12 +46,15 @@ class Settings:
     embedder: str = "auto"
     web_provider: str = "none"
     web_folder: Path | None = None
+    embedding_cache: int = 1_000_000_000
     flags: Flags = field(default_factory=Flags)
 
     def __post_init__(self) -> None:
         for name, valid in (("llm", MODELS), ("embedder", EMBEDDERS), ("web_provider", WEB_PROVIDERS)):
             if getattr(self, name) not in valid:
                 raise UnknownName(f"value of setting '{name}':", getattr(self, name), valid)
+        if self.embedding_cache < 0:
+            raise SettingsError(f"embedding_cache is a number of bytes, 0 for none, but is {self.embedding_cache}")
         if self.web_provider == "static" and self.web_folder is None:
             raise SettingsError("web_provider 'static' needs web_folder: the folder that plays the web")
 
@@ -64,7 +67,7 @@ class Settings:
         flags: dict[str, object] = {}
         for name, value in values.items():
             if name in SETTING_NAMES:
-                settings[name] = Path(str(value)).expanduser() if name in _PATHS else str(value)
+                settings[name] = _setting(name, value)
             elif name in FLAG_NAMES:
                 flags[name] = value
             else:
@@ -75,6 +78,18 @@ class Settings:
 FLAG_NAMES = tuple(f.name for f in dataclasses.fields(Flags))
 SETTING_NAMES = tuple(f.name for f in dataclasses.fields(Settings) if f.name != "flags")
 _PATHS = ("index", "home", "web_folder")
+_NUMBERS = ("embedding_cache",)
+
+
+def _setting(name: str, value: object) -> Path | int | str:
+    if name in _PATHS:
+        return Path(str(value)).expanduser()
+    if name not in _NUMBERS:
+        return str(value)
+    try:
+        return int(str(value))
+    except ValueError:
+        raise SettingsError(f"setting '{name}' is a whole number, but is '{value}'") from None
 
 
 def load_settings(

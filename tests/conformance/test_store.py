@@ -73,7 +73,9 @@ def test_a_hit_carries_its_passage_and_its_places(store: Store) -> None:
     assert hit.bm25 is not None
     assert hit.bm25.rank == 1
     assert hit.bm25.score > 0
-    assert hit.rrf_score == pytest.approx(sum(1 / (60 + place.rank) for place in (hit.bm25, hit.dense) if place))
+    assert hit.rrf_score > 0
+    assert hit.trust is not None
+    assert hit.trust.why
 
 
 def test_documents_come_back_exactly(store: Store) -> None:

@@ -15,6 +15,7 @@
   + MissingExtra            an optional package is not installed
   + ModelError
     - ModelFilesDamaged     the encoder's weights are not the ones that were pinned
+    - EmbeddingFailed       an embedding model failed or gave what are no vectors; can be retried
     - JudgeFailed           a judge failed, timed out or answered garbage
 """
 
@@ -103,6 +104,12 @@ class ModelError(SelfrightError):
 
 class ModelFilesDamaged(ModelError):
     """The encoder's weights are not the ones that were pinned."""
+
+
+class EmbeddingFailed(ModelError):
+    """An embedding model failed, or answered anything but one finite vector for each text."""
+
+    retryable = True
 
 
 class JudgeFailed(ModelError):

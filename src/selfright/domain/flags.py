@@ -28,7 +28,7 @@ class Flags:
     web_search_enabled: bool = True
     duplicate_threshold: float = 0.8
     min_improvement: float = 0.05
-    fusion: Literal["language_aware", "rrf"] = "language_aware"
+    fusion: Literal["adaptive", "rrf"] = "adaptive"
     top_k: int = 8
     rrf_k: int = 60
     max_llm_calls: int = 12

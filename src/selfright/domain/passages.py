@@ -72,11 +72,20 @@ class Ranked(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class Trust:
+    """How far a search trusted its two halves: weights from 0 to 1 that add up to 1, and the reason in a sentence."""
+
+    bm25: float
+    dense: float
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """A passage that was found, with its fused score and its place in each list (None where it was not in it).
 
     ``cosine`` is the similarity of its vector to the query's, also where it was too low for the dense list; None where
-    no vectors were compared.
+    no vectors were compared. ``trust`` is how the search weighed its halves, the same for all of its hits.
     """
 
     passage: Passage
@@ -84,6 +93,7 @@ class Hit:
     bm25: Ranked | None = None
     dense: Ranked | None = None
     cosine: float | None = None
+    trust: Trust | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ from selfright.domain.passages import (
     Strip,
     WebFinding,
 )
+from selfright.domain.routing import RoutingDecision
 from selfright.domain.slots import Profile, Slot
 
 if TYPE_CHECKING:
@@ -58,6 +59,19 @@ class TermStatistics(Protocol):
         ...
 
 
+class TermLexicon(Protocol):
+    """Knows what things are called in the other language."""
+
+    @property
+    def name(self) -> str:
+        """The list and its version."""
+        ...
+
+    def expand(self, text: str, language: Language) -> Sequence[str]:
+        """Phrases in the other language for what ``text``, in ``language``, names; few, in the order of the text."""
+        ...
+
+
 class Embedder(Protocol):
     """Texts to unit vectors."""
 
@@ -81,6 +95,18 @@ class Retriever(Protocol):
 
     async def search(self, query: str, k: int, collections: Sequence[str] = ()) -> Retrieval:
         """The ``k`` best passages, best first; from all collections when none is named."""
+        ...
+
+
+class Router(Protocol):
+    """Chooses the collections that a question is sent to."""
+
+    async def route(self, question: str, kind: QueryClass | None = None, slots: Sequence[Slot] = ()) -> RoutingDecision:
+        """Where to search for ``question``, a message of class ``kind`` in which ``slots`` were found."""
+        ...
+
+    def suffices(self, question: str, hits: Sequence[Hit]) -> bool:
+        """Whether a search of some collections brought enough, or all should be searched after all."""
         ...
 
 
@@ -268,3 +294,4 @@ class Tools:
     profiles: ProfileStore
     abstainer: Abstainer
     web: WebSearch | None = None
+    router: Router | None = None

@@ -10,6 +10,7 @@ from selfright.domain.judgements import QueryClass
 MAX_NAME = 200
 MAX_DESCRIPTION = 2_000
 MAX_SLOTS = 50
+_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,12 @@ class RoutingDecision:
     collections: tuple[str, ...]
     reason: str
     fallback: bool = False
+
+    @property
+    def names(self) -> str:
+        """The collections in one line; of many only the first."""
+        rest = len(self.collections) - _NAMED
+        return ", ".join(self.collections[:_NAMED]) + (f" and {rest} more" if rest > 0 else "")
 
     @classmethod
     def everywhere(cls, reason: str) -> "RoutingDecision":

@@ -6,6 +6,7 @@ from typing import Annotated, TypedDict
 from selfright.domain.answers import Attempt, Cost, Draft, Iteration, Message, Step
 from selfright.domain.judgements import Evaluation, Grading, QueryClass, StopReason, Verdict
 from selfright.domain.passages import Hit, Language, Strip
+from selfright.domain.routing import RoutingDecision
 from selfright.domain.slots import Profile, Slot
 
 
@@ -14,7 +15,7 @@ class AgentState(TypedDict, total=False):
 
     ``question`` is the stand-alone form and is what judges see; ``query_for_retrieval`` is what is searched for and
     changes from pass to pass. ``strips`` is None until evidence of this pass has been cut; ``ask_web`` tells whether
-    the web may be asked at all.
+    the web may be asked at all. ``routing`` is missing where all collections are searched without anybody's choosing.
     """
 
     # what came in
@@ -25,6 +26,7 @@ class AgentState(TypedDict, total=False):
     language: Language
     user: str
     given_profile: Profile
+    given_collections: tuple[str, ...]
 
     # what is made of it
     question: str
@@ -35,6 +37,7 @@ class AgentState(TypedDict, total=False):
     fast_path: bool
 
     # evidence of this pass
+    routing: RoutingDecision
     retrieved_docs: tuple[Hit, ...]
     query_vector: tuple[float, ...] | None
     grading: Grading | None

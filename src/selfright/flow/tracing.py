@@ -11,6 +11,13 @@ def said(node: str, update: Mapping[str, Any]) -> str:
     return teller(update) if teller else ""
 
 
+def _retrieve(update: Mapping[str, Any]) -> str:
+    found, routing = f"{len(update['retrieved_docs'])} passages", update.get("routing")
+    if routing is None:
+        return found
+    return f"{found} from {routing.names}, {routing.reason}" if routing.collections else f"{found}, {routing.reason}"
+
+
 def _grade(update: Mapping[str, Any]) -> str:
     sufficiency = update["grading"].sufficiency
     return f"{update['verdict']}" + (f" ({sufficiency:.2f})" if sufficiency is not None else "")
@@ -31,7 +38,7 @@ _TELLERS: Mapping[str, Callable[[Mapping[str, Any]], str]] = MappingProxyType(
     {
         "extract_slots": lambda update: f"{len(update['slot_out'])} slots",
         "classify": lambda update: f"{update['query_class']}" + (", fast path" if update["fast_path"] else ""),
-        "retrieve": lambda update: f"{len(update['retrieved_docs'])} passages",
+        "retrieve": _retrieve,
         "grade": _grade,
         "refine_knowledge": lambda update: f"{len(update['strips'])} strips, {update['verdict']}",
         "web_search": lambda update: f"{len(update['web_docs'])} passages",

@@ -2,7 +2,8 @@
 
 import dataclasses
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -13,13 +14,12 @@ from selfright.domain.ports import Library, Writer
 from selfright.ingest.discover import Discovery, discover
 from selfright.ingest.files import Limits, SourceFile
 from selfright.ingest.naming import is_another_file, is_named_by_file, names
-from selfright.ingest.reading import SUFFIXES, read
+from selfright.ingest.parallel import Reading, Split, readings
+from selfright.ingest.reading import SUFFIXES
 from selfright.ingest.splitting import split as split_document
 
 _BATCH = 512
 _COMMIT = 2_000
-
-Split = Callable[[Document], Sequence[Passage]]
 
 
 class Progress(Protocol):
@@ -51,17 +51,20 @@ def ingest(
     progress: Progress | None = None,
     split: Split = split_document,
     limits: Limits | None = None,
+    processes: int | None = None,
 ) -> Report:
     """Reads, splits and stores the documents of files and folders; what is stored unchanged already is left alone.
 
     Commits every 2,000 passages and at the end, so that an interrupted run keeps what it had committed. A file that
-    cannot be read is reported, the others go on. Raises ``InputError`` when a path does not exist or nothing readable
+    cannot be read is reported, the others go on. Large runs read in at most ``processes`` worker processes (by default
+    one for each core), with the same result. Raises ``InputError`` when a path does not exist or nothing readable
     is there, and passes on what the writer raises.
     """
     found = discover(paths, SUFFIXES, limits)
     run = _Run(writer, library, collection, split, found)
-    for document in _documents(found, run.failed, progress or _silent):
-        run.take(document)
+    with closing(_readings(found, run.failed, progress or _silent, split, processes)) as items:
+        for reading in items:
+            run.take(reading)
     run.flush(commit=True)
     return run.report()
 
@@ -70,18 +73,24 @@ def _silent(done: int, total: int, name: str) -> None:
     """Nobody is watching."""
 
 
-def _documents(found: Discovery, failed: list[UnreadableFile], progress: Progress) -> Iterator[Document]:
+def _readings(
+    found: Discovery, failed: list[UnreadableFile], progress: Progress, split: Split, processes: int | None
+) -> Generator[Reading, None, None]:
     """All documents, with the progress through the files' bytes told as they come."""
-    sizes = [_size(file) for file in found.files]
-    total, before = sum(sizes), 0
-    for file, size in zip(found.files, sizes, strict=True):
-        progress(before, total, file.name)
-        within = 0
-        for document in _read(file, failed):
-            yield document
-            within = min(within + len(document.text), size)
-            progress(before + within, total, document.id)
-        before += size
+    files = [(file, _size(file)) for file in found.files]
+    total, before = sum(size for _, size in files), 0
+    with closing(readings(files, split, processes)) as contents:
+        for file, size in files:
+            progress(before, total, file.name)
+            within = 0
+            for item in next(contents):
+                if isinstance(item, UnreadableFile):
+                    failed.append(item)
+                    continue
+                yield item
+                within = min(within + len(item.document.text), size)
+                progress(before + within, total, item.document.id)
+            before += size
     progress(before, total, "")
 
 
@@ -90,17 +99,6 @@ def _size(file: SourceFile) -> int:
         return os.stat(file.path).st_size
     except OSError:
         return 0
-
-
-def _read(file: SourceFile, failed: list[UnreadableFile]) -> Iterator[Document]:
-    try:
-        for document in read(file):
-            if isinstance(document, UnreadableFile):
-                failed.append(document)
-            else:
-                yield document
-    except UnreadableFile as error:
-        failed.append(error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +121,9 @@ class _Run:
         self._waiting = self._uncommitted = 0
         self._added = self._replaced = self._unchanged = self._passages = 0
 
-    def take(self, document: Document) -> None:
+    def take(self, reading: Reading) -> None:
         """Stores a document with the next batch, unless it is stored already as it is."""
-        document = self._named(dataclasses.replace(document, collection=self._collection))
+        document = self._named(dataclasses.replace(reading.document, collection=self._collection))
         before = self._known(document.id)
         now = self._seen[document.id] = _Known(document.source, document.content_hash)
         if before is None:
@@ -135,7 +133,8 @@ class _Run:
         else:
             self._unchanged += 1
             return
-        self._put(document)
+        cut = reading.passages(document)
+        self._put(document, self._split(document) if cut is None else cut)
 
     def _known(self, document_id: str) -> "_Known | None":
         stored = self._seen.get(document_id) or self._library.document(document_id)
@@ -154,8 +153,7 @@ class _Run:
         stored = self._library.document(name)
         return stored is not None and is_another_file(stored, document)
 
-    def _put(self, document: Document) -> None:
-        passages = self._split(document)
+    def _put(self, document: Document, passages: Sequence[Passage]) -> None:
         if document.id in self._batch:
             self.flush()
         self._batch[document.id] = document, passages

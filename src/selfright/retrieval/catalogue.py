@@ -4,19 +4,24 @@ Every record carries a checksum and every count is kept twice, so that a damaged
 """
 
 import json
-import sqlite3
 import uuid
 from collections.abc import Iterator, Sequence
-from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from selfright.domain.errors import IndexNotFound, NotAnIndex
 from selfright.domain.passages import Document, DocumentInfo, Passage
+from selfright.retrieval.catalogue_file import (
+    FILE_NAME,
+    LOCK_NAME,
+    check_unused,
+    is_content,
+    make_file,
+    read_tally,
+)
 from selfright.retrieval.checksums import seal
 from selfright.retrieval.connections import Connections, transaction
-from selfright.retrieval.files import sync_folder
 from selfright.retrieval.locking import WriterLock
 from selfright.retrieval.records import (
     INFO_COLUMNS,
@@ -29,7 +34,7 @@ from selfright.retrieval.records import (
     mark,
     shown_of,
 )
-from selfright.retrieval.schema import APPLICATION_ID, FORMAT_VERSION, PAGE_BYTES, TABLES, IndexMeta, check_format
+from selfright.retrieval.schema import APPLICATION_ID, IndexMeta, check_format
 from selfright.retrieval.tally import Tally
 from selfright.retrieval.vectors import FOLDER, VectorFile, arrays
 
@@ -37,9 +42,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-FILE_NAME = "catalogue.sqlite"
-LOCK_NAME = "writer.lock"
-_UNFINISHED = ".new"
 _BATCH = 500  # rows read at a time
 
 
@@ -82,12 +84,12 @@ class Catalogue:
 
         Raises ``IndexBusy`` when another process is making one there.
         """
-        _check_unused(folder)
+        check_unused(folder)
         folder.mkdir(parents=True, exist_ok=True)
         lock = WriterLock(folder / LOCK_NAME)
         lock.acquire()
         try:
-            _check_unused(folder)  # again, for another process may have been quicker
+            check_unused(folder)  # again, for another process may have been quicker
             make_file(folder, IndexMeta(uuid.uuid4().hex, tokenizer, embedder, dimension))
         finally:
             lock.release()
@@ -151,7 +153,7 @@ class Catalogue:
         query = (
             "SELECT key FROM passages WHERE NOT removed AND collection IN (SELECT value FROM json_each(?)) ORDER BY key"
         )
-        return arrays(self._all(query, (json.dumps(list(collections)),)), 1).reshape(-1)
+        return self._numbers(query, (json.dumps(list(collections)),), 1).reshape(-1)
 
     def entries(self, keys: Sequence[int]) -> Iterator[Entry]:
         """What the lexical index takes of these passages; those removed meanwhile are left out."""
@@ -180,9 +182,9 @@ class Catalogue:
         """``(n, 4)``: key, mark, row and checksum of the passages that have a vector, of all or of ``keys``, by key."""
         query = "SELECT key, mark, row, vector_sum FROM passages WHERE NOT removed AND row IS NOT NULL"
         if keys is None:
-            return arrays(self._all(f"{query} ORDER BY key"), 4)
+            return self._numbers(f"{query} ORDER BY key", (), 4)
         some = f"{query} AND key IN (SELECT value FROM json_each(?)) ORDER BY key"
-        return arrays(self._all(some, (json.dumps(list(keys)),)), 4)
+        return self._numbers(some, (json.dumps(list(keys)),), 4)
 
     def vectors(self, name: str | None = None) -> VectorFile:
         """The file of vectors in use, or the one called ``name``."""
@@ -211,7 +213,8 @@ class Catalogue:
 
     def sequence(self) -> int:
         """The place of the last committed change."""
-        return int(self._all("SELECT COALESCE(MAX(seq), 0) FROM sqlite_sequence WHERE name = 'changes'")[0][0])
+        query = "SELECT COALESCE(MAX(seq), 0) FROM sqlite_sequence WHERE name = 'changes'"
+        return int(self._numbers(query, (), 1)[0, 0])
 
     def changes_since(self, sequence: int) -> Changes | None:
         """What came and went after ``sequence``; None when the log does not reach back that far."""
@@ -223,6 +226,8 @@ class Catalogue:
             if sequence > last or (sequence < last and (oldest is None or oldest > sequence + 1)):
                 return None
             rows = connection.execute("SELECT action, passage FROM changes WHERE sequence > ?", (sequence,)).fetchall()
+        if not all(isinstance(passage, int) for _, passage in rows):
+            raise damaged(self.path, "the log of changes")
         removed = tuple(passage for action, passage in rows if action == "remove")
         gone = frozenset(removed)
         added = tuple(passage for action, passage in rows if action == "add" and passage not in gone)
@@ -230,7 +235,7 @@ class Catalogue:
 
     def _read_meta(self) -> IndexMeta:
         where = self.folder
-        if not where.exists() or (where.is_dir() and not any(map(_is_content, where.iterdir()))):
+        if not where.exists() or (where.is_dir() and not any(map(is_content, where.iterdir()))):
             raise IndexNotFound(
                 f"there is no index at {where}; make one with: selfright index add PATH --index {where}"
             )
@@ -248,54 +253,13 @@ class Catalogue:
             read_tally(connection, self.path)
         return IndexMeta(found["identity"], found["tokenizer"], found["embedder"], int(found["dimension"]), version)
 
+    def _numbers(self, query: str, parameters: Sequence[object], columns: int) -> "NDArray[np.int64]":
+        """Rows of whole numbers; anything else in them is damage."""
+        try:
+            return arrays(self._all(query, parameters), columns)
+        except (ValueError, TypeError, OverflowError):
+            raise damaged(self.path, "a column of numbers") from None
+
     def _all(self, query: str, parameters: Sequence[object] = ()) -> list[Any]:
         with self.connections.reading() as connection:
             return connection.execute(query, tuple(parameters)).fetchall()
-
-
-_SEALED = ("identity", "tokenizer", "embedder", "dimension", "tally")
-
-
-def read_tally(connection: sqlite3.Connection, path: Path) -> Tally:
-    """The counts, after checking the seal on them and on how the index was made; raises ``IndexDamaged``."""
-    found = dict(connection.execute("SELECT name, value FROM meta").fetchall())
-    if found.get("seal") != str(seal(*(found.get(name) for name in _SEALED))):
-        raise damaged(path, "the record of how the index was made")
-    return Tally.of(found["tally"])
-
-
-def write_tally(connection: sqlite3.Connection, tally: Tally) -> None:
-    """Writes the counts and seals them within the open transaction."""
-    found = {**dict(connection.execute("SELECT name, value FROM meta").fetchall()), "tally": tally.text()}
-    sealed = seal(*(found.get(name) for name in _SEALED))
-    connection.executemany(
-        "INSERT OR REPLACE INTO meta VALUES (?, ?)", [("tally", found["tally"]), ("seal", str(sealed))]
-    )
-
-
-def make_file(folder: Path, meta: IndexMeta, name: str = FILE_NAME) -> None:
-    """An empty catalogue; under another name until it is whole, so that a crash leaves no half-made one."""
-    unfinished = folder / f"{name}{_UNFINISHED}"
-    unfinished.unlink(missing_ok=True)
-    with closing(sqlite3.connect(unfinished)) as connection:
-        connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
-        connection.executescript(TABLES)
-        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        connection.execute(f"PRAGMA user_version = {FORMAT_VERSION}")
-        rows = [(name, str(value)) for name, value in asdict(meta).items()]
-        connection.executemany("INSERT INTO meta VALUES (?, ?)", rows)
-        write_tally(connection, Tally())
-        connection.commit()
-        connection.execute("PRAGMA journal_mode = WAL")
-    unfinished.replace(folder / name)
-    sync_folder(folder)
-
-
-def _check_unused(folder: Path) -> None:
-    if folder.exists() and (not folder.is_dir() or any(map(_is_content, folder.iterdir()))):
-        raise NotAnIndex(f"cannot make an index at {folder}: expected an empty or new folder, but it has content")
-
-
-def _is_content(path: Path) -> bool:
-    """Whether a file means that a folder is in use; what a crash while making an index may leave does not."""
-    return path.name != LOCK_NAME and not path.name.startswith(f"{FILE_NAME}{_UNFINISHED}")

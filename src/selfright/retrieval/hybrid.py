@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 
 from selfright.domain.errors import IndexDamaged, UsageError
 from selfright.domain.passages import Hit, Ranked, Retrieval
-from selfright.domain.ports import Embedder, Tokenizer
+from selfright.domain.ports import Embedder, TermLexicon, Tokenizer
+from selfright.domain.text import language_of
 from selfright.retrieval.catalogue import Catalogue
 from selfright.retrieval.dense import DenseIndex
 from selfright.retrieval.fusion import Fusion
-from selfright.retrieval.lexical import LexicalIndex, Scored
+from selfright.retrieval.lexical import LexicalIndex, Scored, idf
 from selfright.retrieval.records import Shown, damaged
 from selfright.retrieval.stopwords import content_terms
+from selfright.retrieval.trust import SearchedQuery
 from selfright.retrieval.vectors import arrays
 
 if TYPE_CHECKING:
@@ -41,11 +43,16 @@ class Indexes:
 
 
 class HybridSearch:
-    """A ``Retriever`` over one set of indexes; safe to use from many tasks and threads."""
+    """A ``Retriever`` over one set of indexes; safe to use from many tasks and threads.
 
-    def __init__(self, indexes: Indexes, fusion: Fusion) -> None:
+    What the ``lexicon`` knows of a query in the other language is searched for as well; by meaning it alone, where the
+    embedder does not know the query's language.
+    """
+
+    def __init__(self, indexes: Indexes, fusion: Fusion, lexicon: TermLexicon | None = None) -> None:
         self._indexes = indexes
         self._fusion = fusion
+        self._lexicon = lexicon
         self._query_vector = functools.lru_cache(maxsize=_CACHED_QUERIES)(self._embed)
 
     async def search(self, query: str, k: int, collections: Sequence[str] = ()) -> Retrieval:
@@ -64,17 +71,24 @@ class HybridSearch:
             return Retrieval(hits=())
         depth, names = max(DEPTH, k) + _SPARE, tuple(sorted(set(collections)))
         before = self._indexes.catalogue.sequence()
+        phrases = " ".join(self._lexicon.expand(query, language_of(query))) if self._lexicon else ""
+        meaning = query if self._fusion.wants_dense(query) else phrases
         waiting = None
-        if self._indexes.dense is not None and self._fusion.wants_dense(query):
-            waiting = self._indexes.helpers.submit(self._search_dense, query, depth, names)
-        bm25 = self._search_lexical(query, depth, names)
+        if self._indexes.dense is not None and meaning:
+            waiting = self._indexes.helpers.submit(self._search_dense, meaning, depth, names)
+        terms = content_terms(self._indexes.tokenizer.tokens(f"{query} {phrases}"))
+        bm25 = self._search_lexical(terms, depth, names)
         dense, vector = waiting.result() if waiting else ([], None)
-        return self._retrieval(query, k, bm25, dense, vector, before)
+        searched = self._searched(meaning or query, terms)
+        return self._retrieval(searched, k, bm25, dense, vector, before)
 
-    def _search_lexical(self, query: str, depth: int, collections: tuple[str, ...]) -> Scored:
+    def _search_lexical(self, terms: Sequence[str], depth: int, collections: tuple[str, ...]) -> Scored:
         self._indexes.lexical.refresh()
-        terms = content_terms(self._indexes.tokenizer.tokens(query))
         return self._indexes.lexical.search(terms, depth, collections)
+
+    def _searched(self, query: str, terms: Sequence[str]) -> SearchedQuery:
+        frequencies, total = self._indexes.lexical.frequencies(terms)
+        return SearchedQuery(query, language_of(query), [idf(frequency, total) for frequency in frequencies])
 
     def _search_dense(
         self, query: str, depth: int, collections: tuple[str, ...]
@@ -88,7 +102,7 @@ class HybridSearch:
 
     def _retrieval(
         self,
-        query: str,
+        searched: SearchedQuery,
         k: int,
         bm25: Scored,
         dense: Scored,
@@ -97,12 +111,20 @@ class HybridSearch:
     ) -> Retrieval:
         depth = max(DEPTH, k)
         lexical_places, dense_places = _ranked(bm25, depth), _ranked(dense, depth)
-        best = self._fusion.fuse(query, list(lexical_places.items()), list(dense_places.items()))[:k]
+        fused = self._fusion.fuse(searched, list(lexical_places.items()), list(dense_places.items()))
+        best = fused.items[:k]
         keys = _keys((*bm25, *dense))
         shown = self._shown([keys[mark] for mark, _ in best], before)
         cosines = self._cosines(vector, [shown[key] for mark, _ in best if (key := keys[mark]) in shown])
         hits = [
-            Hit(shown[key].passage, score, lexical_places.get(mark), dense_places.get(mark), cosines.get(key))
+            Hit(
+                shown[key].passage,
+                score,
+                lexical_places.get(mark),
+                dense_places.get(mark),
+                cosines.get(key),
+                fused.trust,
+            )
             for mark, score in best
             if (key := keys[mark]) in shown  # a writer may have erased it since
         ]
@@ -128,12 +150,15 @@ class HybridSearch:
             if all(self._indexes.catalogue.shown([found.key]).get(found.key) == found for found in shown):
                 raise
             return {}  # a writer has just moved the vectors
-        return dict(zip(table[:, 0].tolist(), (matrix @ vector).tolist(), strict=True))
+        # Summed row by row, so that a cosine does not depend on how many others are asked for.
+        return dict(zip(table[:, 0].tolist(), (matrix * vector).sum(axis=1).tolist(), strict=True))
 
     def _embed(self, query: str) -> "NDArray[np.float32]":
-        if self._indexes.embedder is None:
+        embedder = self._indexes.embedder
+        if embedder is None:
             raise UsageError("a search by meaning needs an embedder, but the index has none")
-        vector: NDArray[np.float32] = self._indexes.embedder.embed([query])[0]
+        special = getattr(embedder, "embed_query", None)  # some models embed questions in another way than passages
+        vector: NDArray[np.float32] = special(query) if special else embedder.embed([query])[0]
         return vector
 
 

@@ -9,17 +9,27 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
+from selfright.domain.errors import InputError
+
 Term = tuple[int, str]
 """Where a term begins in the text, and the term."""
 
 _MAX_LINE = 4_096  # characters; longer lines are cut, so that one call stays short
 _LINE = re.compile(rf"[^\n]{{1,{_MAX_LINE}}}")
 _HANGUL_RUN = re.compile(r"[\uac00-\ud7a3]+")
+# How much Kiwi prefers a user word to its parts. With less, a word stays whole before a particle and falls apart before
+# another noun; a word and its compounds must share a term.
+_PREFERENCE = 5.0
 
 # Content: nouns (not pronouns), verb and adjective stems, roots, adverbs, foreign words in Hangul.
 _CONTENT = ("NNG", "NNP", "NNB", "NR", "VV", "VA", "XR", "MAG")
 _NOMINAL = ("NNG", "NNP", "XPN", "XSN", "XR")  # what a compound noun is made of
 _MAX_COMPOUND = 5  # morphemes; longer runs are mis-analysed text rather than words
+
+
+def holds_hangul(text: str) -> bool:
+    """Whether there are Hangul syllables in it."""
+    return not text.isascii() and _HANGUL_RUN.search(text) is not None
 
 
 class HangulTerms(Protocol):
@@ -51,14 +61,18 @@ class HangulBigrams:
 class KoreanMorphemes:
     """Content morphemes by Kiwi; of a compound noun both its parts and the whole.
 
-    ``user_words`` are nouns that Kiwi shall not split. Kiwi (under a second, 330 MB) is loaded when the first Hangul
-    comes, once per process and set of user words; needs the package ``kiwipiepy``.
+    ``user_words`` are nouns in Hangul that Kiwi shall not split; the name changes with the list. Raises ``InputError``
+    for a word that is none. Kiwi (about a second, 330 MB) is loaded when the first Hangul comes, once per process and
+    set of user words; needs the package ``kiwipiepy``.
     """
 
     def __init__(self, user_words: Sequence[str] = ()) -> None:
-        self._user_words = tuple(sorted(set(user_words)))
-        digest = hashlib.sha256("\n".join(self._user_words).encode()).hexdigest()[:8]
-        self.name = f"kiwi-1-{digest}" if self._user_words else "kiwi-1"
+        self.user_words = tuple(sorted(set(user_words)))
+        for word in self.user_words:
+            if not _HANGUL_RUN.fullmatch(word):
+                raise InputError(f"a user word must be Hangul syllables without blanks, but '{word}' is not; remove it")
+        digest = hashlib.sha256("\n".join(self.user_words).encode()).hexdigest()[:8]
+        self.name = f"kiwi-1-{digest}" if self.user_words else "kiwi-1"
 
     @staticmethod
     def installed() -> bool:
@@ -69,7 +83,7 @@ class KoreanMorphemes:
         """Nouns, verb and adjective stems, roots and adverbs of the lines that hold Hangul."""
         for line in _LINE.finditer(text):
             if _HANGUL_RUN.search(line.group()):
-                for position, term in _content(_analyse(line.group(), self._user_words)):
+                for position, term in _content(_analyse(line.group(), self.user_words)):
                     yield line.start() + position, term
 
 
@@ -110,5 +124,5 @@ def _kiwi(user_words: tuple[str, ...]) -> Any:
     # The dictionary of multi-word names and allomorph integration cost most of the start and change no term we keep.
     kiwi = module.Kiwi(num_workers=1, model_type="cong", load_multi_dict=False, integrate_allomorph=False)
     for word in user_words:
-        kiwi.add_user_word(word, "NNP")
+        kiwi.add_user_word(word, "NNP", _PREFERENCE)
     return kiwi

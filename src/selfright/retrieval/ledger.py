@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from selfright.domain.passages import Document
-from selfright.retrieval.catalogue import Catalogue, read_tally, write_tally
+from selfright.retrieval.catalogue import Catalogue
+from selfright.retrieval.catalogue_file import read_tally, write_tally
 from selfright.retrieval.checksums import vector_sums
 from selfright.retrieval.connections import explained, transaction
 from selfright.retrieval.records import (
@@ -62,6 +63,12 @@ class Ledger:
         finally:
             if not first:
                 writer.execute("RELEASE step")
+
+    def rollback(self) -> None:
+        """Forgets the open transaction; rows of vectors that it wrote are waste."""
+        if self.pending:
+            with explained(self._connections.path):
+                self._connections.writer.execute("ROLLBACK")
 
     def put(self, batch: Sequence[tuple[Document, Sequence[Prepared]]]) -> None:
         """Stores documents, each in place of the one with the same id; of two with one id, the later one."""

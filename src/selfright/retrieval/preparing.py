@@ -10,6 +10,7 @@ from selfright.domain.errors import InputError
 from selfright.domain.passages import Document, Language, Passage
 from selfright.domain.ports import Embedder, Tokenizer
 from selfright.retrieval.records import Prepared
+from selfright.retrieval.tokenizing import TokenizerPool
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,7 +41,7 @@ class Preparer:
     """Makes passages ready to be stored. Passages in a language the embedder does not know get no vector."""
 
     def __init__(self, tokenizer: Tokenizer, embedder: Embedder | None) -> None:
-        self._tokenizer = tokenizer
+        self._terms = TokenizerPool(tokenizer)
         self._embedder = embedder
         self._languages = frozenset(embedder_languages(embedder))
 
@@ -60,11 +61,12 @@ class Preparer:
         none = (None, None)
         return [
             Prepared(passage, terms, digest, *places.get(digest, none))
-            for passage, terms, digest in zip(passages, self._terms(texts), hashes, strict=True)
+            for passage, terms, digest in zip(passages, self._terms.joined(texts), hashes, strict=True)
         ]
 
-    def _terms(self, texts: Sequence[str]) -> list[str]:
-        return [" ".join(self._tokenizer.tokens(text)) for text in texts]
+    def close(self) -> None:
+        """Ends the worker processes, if any were started."""
+        self._terms.close()
 
     def _places(
         self, texts: Mapping[bytes, str], store: VectorRows, given: "Mapping[bytes, NDArray[np.float32]]"

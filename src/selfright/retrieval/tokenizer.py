@@ -11,7 +11,7 @@ import threading
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 
-from selfright.retrieval.korean import HangulBigrams, HangulTerms, KoreanMorphemes, Term
+from selfright.retrieval.korean import HangulBigrams, HangulTerms, KoreanMorphemes, Term, holds_hangul
 
 _VERSION = 1
 
@@ -23,11 +23,15 @@ _NUMBER = re.compile(r"(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)([^\W\d_]*)")
 _CAMEL = re.compile(r"(?<=[a-z]{3})(?=[A-Z][a-z]{2})")
 
 # Units that may stand apart from their number; apart or together, the same term comes out.
-_UNIT = re.compile(
-    r"[ \u00a0]?(%|°[cf]|[kmµμn]?g|mcg|[dmµμ]?l|[kcmµμn]?m|[mµμn]?s|min|hrs?|[kmgt]i?b|[km]?hz|[km]?[vwj]|k?pa|mmhg|"
-    r"[mµμn]?mol|iu|rpm|fps)(?![^\W_])",
-    re.IGNORECASE,
+_UNITS = (
+    r"(%|°[cf]|[kmµμn]?g|mcg|[dmµμ]?l|[kcmµμn]?m|[mµμn]?s|min|hrs?|[kmgt]i?b|[km]?hz|[km]?[vwj]|k?pa|mmhg|[mµμn]?mol|"
+    r"iu|rpm|fps)(?![^\W_])"
 )
+_UNIT = re.compile(rf"[ \u00a0]?{_UNITS}", re.IGNORECASE)
+_UNIT_BEHIND_BLANK = re.compile(rf"(\d) (?={_UNITS})", re.IGNORECASE)
+_BOUND = "\0"  # stands for the blank between a number and its unit while text is cut at white space
+_MAX_CHUNK = 64  # characters; longer chunks of text are not worth remembering
+_REMEMBERED = 131_072  # chunks; about 30 MB
 _ENGLISH = re.compile(r"[a-z']+")
 _MAX_TERM = 64
 
@@ -36,19 +40,53 @@ class BilingualTokenizer:
     """The tokenizer of every index. ``korean`` cuts the Hangul; Kiwi where it is installed, else syllable bigrams."""
 
     def __init__(self, korean: HangulTerms | None = None, user_words: Sequence[str] = ()) -> None:
-        self._korean = korean or (KoreanMorphemes(user_words) if KoreanMorphemes.installed() else HangulBigrams())
+        self.korean = korean or (KoreanMorphemes(user_words) if KoreanMorphemes.installed() else HangulBigrams())
 
     @property
     def name(self) -> str:
         """For example ``bilingual-1-kiwi-1``."""
-        return f"bilingual-{_VERSION}-{self._korean.name}"
+        return f"bilingual-{_VERSION}-{self.korean.name}"
 
     def tokens(self, text: str) -> list[str]:
         """Terms in reading order, repeats kept."""
-        text = unicodedata.normalize("NFKC", text).replace("’", "'")
-        found = [*_latin(text), *self._korean.terms(text)]
+        text = _normal(text)
+        return self._bilingual(text) if holds_hangul(text) else _chunkwise(text).split()
+
+    def joined(self, text: str) -> str:
+        """The same terms joined by blanks, as a lexical index stores them; no term holds a blank."""
+        text = _normal(text)
+        return " ".join(self._bilingual(text)) if holds_hangul(text) else _chunkwise(text)
+
+    def _bilingual(self, text: str) -> list[str]:
+        found = [*_latin(text), *self.korean.terms(text)]
         found.sort(key=lambda term: term[0])  # stable: terms of one place keep their order
         return [term for _, term in found]
+
+
+def _normal(text: str) -> str:
+    return text if text.isascii() else unicodedata.normalize("NFKC", text).replace("’", "'")
+
+
+class _Chunks(dict[str, str]):
+    """What stands between white space → its terms, joined by blanks. Text repeats itself: a look-up for most words."""
+
+    def __missing__(self, chunk: str) -> str:
+        terms = " ".join(term for _, term in _latin(chunk.replace(_BOUND, " ")))
+        if len(chunk) <= _MAX_CHUNK:
+            if len(self) >= _REMEMBERED:
+                self.clear()
+            self[chunk] = terms
+        return terms
+
+
+_chunks = _Chunks()
+
+
+def _chunkwise(text: str) -> str:
+    """What ``_latin`` finds in text without Hangul, joined by blanks."""
+    # Only a unit behind its number reaches over white space.
+    text = _UNIT_BEHIND_BLANK.sub(rf"\1{_BOUND}", text.replace(_BOUND, "\n"))
+    return " ".join(filter(None, map(_chunks.__getitem__, text.split())))
 
 
 def _latin(text: str) -> Iterator[Term]:

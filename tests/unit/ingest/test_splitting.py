@@ -150,4 +150,4 @@ def test_text_without_white_space_is_cut_all_the_same() -> None:
 def test_megabytes_are_split_in_seconds(text: str) -> None:
     started = time.process_time()
     assert split(document(text))
-    assert time.process_time() - started < 0.5 + 2 * len(text.encode()) / 1e6
+    assert time.process_time() - started < 10 + 10 * len(text.encode()) / 1e6  # what is quadratic takes minutes

@@ -1,4 +1,7 @@
-"""Reciprocal rank fusion: the worked example of the specification, and what holds for all rankings."""
+"""Fusion: the worked example of the specification, what holds for all rankings, and what moves trust."""
+
+import json
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -6,15 +9,28 @@ from hypothesis import strategies as st
 
 from selfright.domain.errors import UnknownName
 from selfright.domain.passages import Ranked
-from selfright.retrieval.fusion import LanguageAwareFusion, ReciprocalRankFusion, fusion_named, reciprocal_rank_fusion
+from selfright.retrieval.fusion import AdaptiveFusion, ReciprocalRankFusion, fusion_named, reciprocal_rank_fusion
+from selfright.retrieval.trust import SearchedQuery, TrustModel, measure, read_model, shipped_model
 
 ids = st.sampled_from("ABCDEFGH")
 rankings = st.lists(st.lists(ids, max_size=8), max_size=3)
 distinct_rankings = st.lists(st.lists(ids, max_size=8, unique=True), max_size=3)
+lists = st.dictionaries(st.integers(0, 60), st.floats(0.01, 30), max_size=40).map(
+    lambda scores: ranked(sorted(scores.items(), key=lambda pair: -pair[1]))
+)
+EVEN = TrustModel({"spread": 0.0}, {"spread": 0.0}, 0.0)
+
+
+def ranked(scores: list[tuple[int, float]]) -> list[tuple[int, Ranked]]:
+    return [(item, Ranked(rank, score)) for rank, (item, score) in enumerate(scores, start=1)]
 
 
 def places(order: str) -> list[tuple[str, Ranked]]:
     return [(item, Ranked(rank, 1 / rank)) for rank, item in enumerate(order, start=1)]
+
+
+def searched(text: str = "why does the pump stall", idf: tuple[float, ...] = (3.0, 5.0)) -> SearchedQuery:
+    return SearchedQuery(text, "en", idf)
 
 
 def test_worked_example() -> None:
@@ -58,25 +74,110 @@ def test_a_ranking_alone_keeps_its_order(ranking: list[str], k: int) -> None:
     assert [item for item, _ in reciprocal_rank_fusion([ranking], k)] == ranking
 
 
+def test_plain_fusion_always_takes_both() -> None:
+    fused = ReciprocalRankFusion().fuse(searched("통풍"), places("A"), places("B"))
+    assert dict(fused.items) == {"A": 1 / 61, "B": 1 / 61}
+
+
+def test_adaptive_fusion_by_hand() -> None:
+    # Both halves weigh 0.5. BM25 at most 2.2 * (3 + 5) = 17.6; under ten cosines count as usually spread.
+    words, near = ranked([(1, 8.8), (2, 4.4)]), ranked([(2, 0.7), (3, 0.6), (4, 0.5)])
+    fused = AdaptiveFusion(model=EVEN).fuse(searched(), words, near)
+    assert fused.items == [
+        (1, pytest.approx(0.5 * 0.5)),
+        (2, pytest.approx(0.5 * 0.25 + 0.5 * 0.2)),
+        (3, pytest.approx(0.5 * 0.1)),
+        (4, pytest.approx(0.0)),
+    ]
+    assert (fused.trust.bm25, fused.trust.dense) == (0.5, 0.5)
+
+
+def test_equal_scores_go_to_the_better_rank_then_to_the_smaller_item() -> None:
+    words = [(9, Ranked(1, 2.0)), (4, Ranked(2, 2.0))]
+    near = [(3, Ranked(1, 0.4)), (2, Ranked(2, 0.4)), (1, Ranked(2, 0.4))]
+    assert [item for item, _ in AdaptiveFusion(model=EVEN).fuse(searched(), words, near).items] == [9, 4, 3, 1, 2]
+
+
+@given(lists, lists)
+def test_every_item_comes_once_best_first(words: list[tuple[int, Ranked]], near: list[tuple[int, Ranked]]) -> None:
+    fused = AdaptiveFusion().fuse(searched(), words, near)
+    assert sorted(item for item, _ in fused.items) == sorted({item for item, _ in (*words, *near)})
+    scores = [score for _, score in fused.items]
+    assert all(later < earlier + 1e-4 for earlier, later in pairwise(scores))
+    assert fused.trust.bm25 + fused.trust.dense == pytest.approx(1)
+    assert fused.trust.why
+
+
+@given(lists, lists, st.floats(-0.5, 0.5))
+def test_shifting_all_cosines_changes_nothing(
+    words: list[tuple[int, Ranked]], near: list[tuple[int, Ranked]], shift: float
+) -> None:
+    shifted = [(item, Ranked(place.rank, place.score + shift)) for item, place in near]
+    before, after = (AdaptiveFusion().fuse(searched(), words, each) for each in (near, shifted))
+    if words:
+        assert dict(after.items) == pytest.approx(dict(before.items), abs=1e-6)
+
+
+@given(lists)
+def test_one_list_alone_keeps_its_order(places_: list[tuple[int, Ranked]]) -> None:
+    order = [item for item, _ in places_]
+    assert [item for item, _ in AdaptiveFusion().fuse(searched(), places_, []).items] == order
+    assert [item for item, _ in AdaptiveFusion().fuse(searched(), [], places_).items] == order
+
+
+def test_repeats_in_a_list_keep_their_first_place() -> None:
+    twice = [(7, Ranked(1, 9.0)), (7, Ranked(2, 1.0))]
+    once = AdaptiveFusion(model=EVEN).fuse(searched(), twice[:1], ranked([(8, 0.5)]))
+    assert AdaptiveFusion(model=EVEN).fuse(searched(), twice, ranked([(8, 0.5)])).items[0] == once.items[0]
+
+
 def test_an_unknown_language_leaves_the_dense_half_out() -> None:
-    fusion = LanguageAwareFusion(dense_languages=("en",))
+    fusion = AdaptiveFusion(dense_languages=("en",))
     assert fusion.wants_dense("What is gout?")
     assert not fusion.wants_dense("통풍이란 무엇입니까?")
-    assert [item for item, _ in fusion.fuse("통풍이란 무엇입니까?", places("AB"), places("CD"))] == ["A", "B"]
-    assert [item for item, _ in fusion.fuse("What is gout?", places("AB"), places("CD"))] == ["A", "C", "B", "D"]
+    fused = fusion.fuse(SearchedQuery("통풍이란 무엇입니까?", "ko", (3.0,)), places("AB"), places("CD"))
+    assert [item for item, _ in fused.items] == ["A", "B"]
+    assert fused.trust.bm25 == 1
+    assert AdaptiveFusion().wants_dense("통풍이란 무엇입니까?")  # an embedder that declares no language knows all
 
 
-def test_an_embedder_that_declares_no_language_knows_all() -> None:
-    assert LanguageAwareFusion().wants_dense("통풍이란 무엇입니까?")
+def test_codes_move_trust_to_words_and_a_spread_list_to_meaning() -> None:
+    words = ranked([(n, 9.0 - n / 10) for n in range(20)])
+    tight, wide = (ranked([(n, 0.6 - n * step) for n in range(20)]) for step in (0.001, 0.02))
+    fuse = AdaptiveFusion().fuse
+    plain = fuse(searched("error of the pump"), words, tight).trust
+    assert fuse(searched("error E-104 of the pump"), words, tight).trust.bm25 > plain.bm25
+    assert fuse(searched("error of the pump"), words, wide).trust.dense > plain.dense
 
 
-def test_plain_fusion_always_takes_both() -> None:
-    fused = ReciprocalRankFusion().fuse("통풍", places("A"), places("B"))
-    assert dict(fused) == {"A": 1 / 61, "B": 1 / 61}
+def test_the_reason_names_what_moved_the_weights_most() -> None:
+    model = TrustModel({"codes": 2.0, "match": 0.1}, {"codes": 0.0, "match": 0.0}, 0.0)
+    measured = measure(searched("E-104 stall"), [Ranked(1, 9.0)], [Ranked(1, 0.5)])
+    assert model.trust(measured.signals).why == "words weigh 0.74: the query names numbers or codes"
+
+
+def test_extreme_lists_do_not_break_it() -> None:
+    nothing_known = SearchedQuery("", "en", ())
+    fused = AdaptiveFusion().fuse(nothing_known, ranked([(1, 0.0)]), ranked([(n, 0.5) for n in range(30)]))
+    assert len(fused.items) == 30
+
+
+def test_the_shipped_model_has_a_reason_for_each_of_its_signals() -> None:
+    signals = measure(searched(), [Ranked(1, 9.0)], [Ranked(1, 0.5)]).signals
+    model = shipped_model()
+    assert set(model.weights) == set(model.usual) == set(signals)
+    for name in signals:
+        model.trust({**model.usual, name: 9.0})
+        model.trust({**model.usual, name: -9.0})
+
+
+def test_a_model_is_read_from_its_json_form() -> None:
+    stored = json.loads('{"weights": {"lead": 1}, "usual": {"lead": 0.5}, "intercept": -1}')
+    assert read_model(stored).words_share({"lead": 1.0}) == pytest.approx(0.5)
 
 
 def test_fusions_by_name() -> None:
     assert fusion_named("rrf").name == "rrf"
-    assert fusion_named("language_aware", 60, ("en",)).name == "language_aware"
+    assert fusion_named("adaptive", 60, ("en",)).name == "adaptive"
     with pytest.raises(UnknownName, match="'rff': did you mean 'rrf'"):
         fusion_named("rff")

@@ -1,12 +1,17 @@
 """The tokenizer on the cases of the specification, with morphemes and without."""
 
+import subprocess
+import sys
 import threading
+import unicodedata
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selfright.retrieval.korean import HangulBigrams, KoreanMorphemes
+from selfright.domain.errors import InputError
+from selfright.retrieval import tokenizer as implementation
+from selfright.retrieval.korean import HangulBigrams, KoreanMorphemes, holds_hangul
 from selfright.retrieval.stopwords import content_terms
 from selfright.retrieval.tokenizer import BilingualTokenizer
 
@@ -70,6 +75,12 @@ def test_user_words_stay_whole_and_change_the_name() -> None:
     assert tokenizer.name != BilingualTokenizer().name
 
 
+@pytest.mark.parametrize("word", ["", "두 낱말", "비타민D", "가-나", "word"])
+def test_user_words_are_hangul_words(word: str) -> None:
+    with pytest.raises(InputError, match="user word"):
+        KoreanMorphemes(["가나다", word])
+
+
 def test_names_tell_the_scheme() -> None:
     assert plain.name == "bilingual-1-bigrams-1"
     assert BilingualTokenizer(KoreanMorphemes()).name == "bilingual-1-kiwi-1"
@@ -98,3 +109,39 @@ def test_threads_share_one_tokenizer() -> None:
 def test_queries_lose_stop_words_unless_nothing_else_is_there() -> None:
     assert content_terms(plain.tokens("What are the limits of the store?")) == ["limit", "store"]
     assert content_terms(plain.tokens("What is it?")) == ["what", "is", "it"]
+
+
+# What decides where terms begin and end: numbers, units near and apart, connectors, blanks of all kinds, odd letters.
+PIECES = [
+    *"5 %°C-–/.:'’_+aKxé²ßİ٣\n\0\t\u00a0\u2009\x1f\u1100", "1,000", "500", "mg", "MG/day", "km-2", "mmHg", "min", "IU",
+    "ﬁ", "µg", "Ω", "wordOne", "HbA1c", "tablets, ", "x" * 70,
+]  # fmt: skip
+
+
+@given(st.one_of(st.lists(st.sampled_from(PIECES), max_size=12).map("".join), st.text(max_size=80)))
+def test_the_quick_way_for_text_without_hangul_gives_what_the_general_way_gives(text: str) -> None:
+    # One Hangul syllable at the end sends the same text the general way.
+    *terms, last = plain.tokens(f"{text}\n가")
+    if not holds_hangul(unicodedata.normalize("NFKC", text)):
+        assert last == "가"
+        assert plain.tokens(text) == terms
+
+
+@given(st.one_of(st.lists(st.sampled_from([*PIECES, "가", "나다 "]), max_size=12).map("".join), st.text(max_size=80)))
+def test_joined_is_the_tokens_joined(text: str) -> None:
+    assert plain.joined(text) == " ".join(plain.tokens(text))
+
+
+def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(implementation, "_REMEMBERED", 10)
+    implementation._chunks.clear()
+    for n in range(100):
+        assert plain.joined(f"word{n} {'y' * 100}") == f"word{n} {'y' * 64}"
+        assert len(implementation._chunks) <= 10
+
+
+def test_importing_the_tokenizer_loads_no_large_library() -> None:
+    program = "import sys, selfright.retrieval.tokenizer; print(*{name.split('.')[0] for name in sys.modules})"
+    loaded = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout.split()
+    assert "selfright" in loaded
+    assert not {"kiwipiepy", "numpy", "faiss", "tantivy", "onnxruntime", "langgraph"} & set(loaded)

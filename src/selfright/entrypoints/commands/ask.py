@@ -3,6 +3,7 @@
 import click
 
 from selfright.entrypoints.commands.options import (
+    collection_option,
     index_option,
     json_option,
     preset_option,
@@ -16,16 +17,24 @@ from selfright.entrypoints.commands.options import (
 @click.argument("question")
 @index_option
 @preset_option
+@collection_option
 @set_option
 @json_option
-def ask(question: str, index: str | None, preset: str | None, assignments: tuple[str, ...], as_json: bool) -> None:
+def ask(
+    question: str,
+    index: str | None,
+    preset: str | None,
+    collections: tuple[str, ...],
+    assignments: tuple[str, ...],
+    as_json: bool,
+) -> None:
     """Answer QUESTION from the index, with citations and an account of how the answer came about."""
     from selfright.api import Selfright
     from selfright.domain.forms import answer_form
     from selfright.entrypoints.account import account
 
     with Selfright.open(**values_of(assignments, index=index, preset=preset)) as selfright:
-        answer = selfright.ask(question)
+        answer = selfright.ask(question, collections=collections)
     if as_json:
         print_json(answer_form(answer))
     else:

@@ -4,6 +4,9 @@ from pathlib import Path
 
 import click
 
+from selfright.entrypoints.commands.index_collections import collections, describe
+from selfright.entrypoints.commands.index_transfer import export, import_
+from selfright.entrypoints.commands.index_upkeep import compact, verify
 from selfright.entrypoints.commands.options import index_option, json_option, print_json, set_option, values_of
 
 _WORDS_ONLY = (
@@ -14,7 +17,7 @@ _WORDS_ONLY = (
 
 @click.group()
 def index() -> None:
-    """Keep the index: add and remove documents, list them, see figures."""
+    """Keep the index: add and remove documents, list them, see figures, check and mend it."""
 
 
 @index.command()
@@ -109,3 +112,7 @@ def info(index: str | None, as_json: bool) -> None:
     for name, value in form.items():
         shown = ", ".join(f"{k} {v:,}" for k, v in value.items()) if isinstance(value, dict) else value
         click.echo(f"{name:<15} {shown:,}" if isinstance(shown, int) else f"{name:<15} {shown}")
+
+
+for command in (import_, export, describe, collections, verify, compact):
+    index.add_command(command)

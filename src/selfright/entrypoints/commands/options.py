@@ -18,6 +18,9 @@ json_option = click.option("--json", "as_json", is_flag=True, help="JSON on stdo
 preset_option = click.option(
     "--preset", metavar="NAME", help="Which graph to run [default: full]; 'selfright graph' lists them."
 )
+collection_option = click.option(
+    "--collection", "collections", metavar="NAME", multiple=True, help="Search only this collection; may be repeated."
+)
 set_option = click.option(
     "--set", "assignments", metavar="FLAG=VALUE", multiple=True, help="Set a flag or setting; may be repeated."
 )

@@ -2,7 +2,14 @@
 
 import click
 
-from selfright.entrypoints.commands.options import index_option, json_option, print_json, set_option, values_of
+from selfright.entrypoints.commands.options import (
+    collection_option,
+    index_option,
+    json_option,
+    print_json,
+    set_option,
+    values_of,
+)
 
 SHOWN_CHARACTERS = 240
 
@@ -11,15 +18,23 @@ SHOWN_CHARACTERS = 240
 @click.argument("query")
 @index_option
 @click.option("-k", "k", type=click.IntRange(1, 1000), default=10, show_default=True, help="How many passages.")
+@collection_option
 @set_option
 @json_option
-def search(query: str, index: str | None, k: int, assignments: tuple[str, ...], as_json: bool) -> None:
+def search(
+    query: str,
+    index: str | None,
+    k: int,
+    collections: tuple[str, ...],
+    assignments: tuple[str, ...],
+    as_json: bool,
+) -> None:
     """Find the passages nearest to QUERY, with their scores."""
     from selfright.api import Selfright
     from selfright.domain.forms import search_form
 
     with Selfright.open(**values_of(assignments, index=index)) as selfright:
-        hits = selfright.search(query, k)
+        hits = selfright.search(query, k, collections)
     if as_json:
         print_json(search_form(hits))
         return

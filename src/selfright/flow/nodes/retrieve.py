@@ -1,18 +1,25 @@
 """→ retrieve: the start of every pass that looks something up."""
 
+import asyncio
+import logging
 from typing import Any
 
-from selfright.domain.ports import Tools
+from selfright.domain.passages import Retrieval
+from selfright.domain.ports import Router, Tools
+from selfright.domain.routing import RoutingDecision
 from selfright.flow.evidence import nearest
 from selfright.flow.guards import text_hashes
 from selfright.flow.state import AgentState
 
+log = logging.getLogger(__name__)
+
 
 async def retrieve(state: AgentState, tools: Tools) -> dict[str, Any]:
-    """Searches the index and clears the evidence of the pass before."""
-    found = await tools.retriever.search(state["query_for_retrieval"], 2 * tools.flags.top_k)
+    """Searches the index, all of it or the collections that were chosen, and clears the evidence of the pass before."""
+    found, routing = await _found(state, tools)
     hits = nearest(found.hits, state["language"], tools.flags.top_k)
     return {
+        **({"routing": routing} if routing else {}),
         "retrieved_docs": hits,
         "query_vector": found.query_vector,
         "retrieved_docs_history": (text_hashes(hit.passage.text for hit in hits),),
@@ -24,3 +31,37 @@ async def retrieve(state: AgentState, tools: Tools) -> dict[str, Any]:
         "web_grading": None,
         "web_strips": (),
     }
+
+
+async def _found(state: AgentState, tools: Tools) -> tuple[Retrieval, RoutingDecision | None]:
+    query, k = state["query_for_retrieval"], 2 * tools.flags.top_k
+    if given := state.get("given_collections", ()):
+        return await tools.retriever.search(query, k, given), RoutingDecision(given, "named by the user")
+    router = tools.router if tools.flags.dynamic_rag_routing else None
+    if router is None:
+        return await tools.retriever.search(query, k), None
+    routing = await _routed(state, router)
+    found = await tools.retriever.search(query, k, routing.collections)
+    if routing.collections and not await _suffices(router, query, found):
+        found = await tools.retriever.search(query, k)
+        routing = RoutingDecision.everywhere(f"{routing.names} brought too little")
+    return found, routing
+
+
+async def _routed(state: AgentState, router: Router) -> RoutingDecision:
+    """The router's choice for the first pass; a pass that corrects another one looks everywhere."""
+    if "routing" in state:
+        return RoutingDecision.everywhere("a pass before did not find enough")
+    try:
+        return await router.route(state["question"], state.get("query_class"), state.get("slot_out", ()))
+    except Exception as error:
+        log.warning("the router failed (%s): all collections are searched", type(error).__name__)
+        return RoutingDecision.everywhere(f"the router failed ({type(error).__name__})")
+
+
+async def _suffices(router: Router, query: str, found: Retrieval) -> bool:
+    try:
+        return await asyncio.to_thread(router.suffices, query, found.hits)
+    except Exception as error:
+        log.warning("the router failed (%s): all collections are searched", type(error).__name__)
+        return False

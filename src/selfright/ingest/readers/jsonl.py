@@ -17,10 +17,11 @@ _CHUNK = 2**20
 def read(file: SourceFile) -> Iterator[Document | UnreadableFile]:
     """A document for each row, an error for each row that is none; a row over ``limits.row_bytes`` is never held."""
     with file.open() as handle:
-        yield from documents(file, _rows(handle, file.limits.row_bytes))
+        yield from documents(file, rows(handle, file.limits.row_bytes))
 
 
-def _rows(handle: BinaryIO, limit: int) -> Iterator[Row]:
+def rows(handle: BinaryIO, limit: int) -> Iterator[Row]:
+    """The numbered rows of an open file but blank ones; a ``BadRow`` for what is no JSON or longer than ``limit``."""
     number = 0
     while line := handle.readline(limit + 1):
         number += 1

@@ -6,25 +6,26 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from selfright.domain.errors import IndexDamaged, StoreError
+from selfright.domain.errors import StoreError
 from selfright.domain.passages import Document, DocumentInfo, Passage, Retrieval, StoreInfo
-from selfright.domain.ports import Embedder, Tokenizer
+from selfright.domain.ports import Embedder, TermLexicon, Tokenizer
 from selfright.domain.routing import Collection
 from selfright.domain.upkeep import Finding
 from selfright.retrieval import upkeep
-from selfright.retrieval.catalogue import LOCK_NAME, Catalogue
+from selfright.retrieval.catalogue import Catalogue
+from selfright.retrieval.catalogue_file import LOCK_NAME
 from selfright.retrieval.collections import CollectionTable
 from selfright.retrieval.dense import DenseIndex
 from selfright.retrieval.files import folder_bytes
-from selfright.retrieval.fusion import Fusion, LanguageAwareFusion
+from selfright.retrieval.following import Followers
+from selfright.retrieval.fusion import AdaptiveFusion, Fusion
 from selfright.retrieval.hybrid import HybridSearch, Indexes
 from selfright.retrieval.ledger import Ledger
 from selfright.retrieval.lexical import LexicalIndex, idf
 from selfright.retrieval.locking import WriterLock
 from selfright.retrieval.preparing import GivenVectors, Preparer, check_input, embedder_languages
-from selfright.retrieval.projection import Projection, catch_up, is_current
 
 if TYPE_CHECKING:
     import numpy as np
@@ -56,7 +57,8 @@ class EmbeddedStore:
         lexical = LexicalIndex(folder / "lexical", catalogue.meta.identity, self._helpers)
         dense = DenseIndex(folder / "dense", catalogue) if embedder else None
         self._indexes = Indexes(catalogue, tokenizer, lexical, self._helpers, embedder, dense)
-        self._search = self.with_fusion(fusion or LanguageAwareFusion(dense_languages=embedder_languages(embedder)))
+        self._followers = Followers(catalogue, self._ledger, [lexical, *filter(None, [dense])], self._helpers)
+        self._search = self.with_fusion(fusion or AdaptiveFusion(dense_languages=embedder_languages(embedder)))
 
     @classmethod
     def open(
@@ -67,12 +69,20 @@ class EmbeddedStore:
         Raises ``IndexNotFound``, ``NotAnIndex``, ``IncompatibleIndex`` or ``IndexDamaged``. A search index that is
         missing, damaged or behind is mended from the catalogue.
         """
+        store = cls.unchecked(path, tokenizer, embedder, fusion)
+        with _closed_on_error(store):
+            store.recover()
+        return store
+
+    @classmethod
+    def unchecked(
+        cls, path: Path | str, tokenizer: Tokenizer, embedder: Embedder | None, fusion: Fusion | None = None
+    ) -> "EmbeddedStore":
+        """The same, with its search indexes as they are found: to be looked at and mended."""
         catalogue = Catalogue(Path(path))
         with _closed_on_error(catalogue):
             catalogue.meta.check(catalogue.folder, tokenizer.name, *_embedder_name(embedder))
-            store = cls(catalogue, tokenizer, embedder, fusion)
-            store.recover()
-            return store
+            return cls(catalogue, tokenizer, embedder, fusion)
 
     @classmethod
     def create(
@@ -85,6 +95,7 @@ class EmbeddedStore:
     def close(self) -> None:
         """Closes all files; what was not committed is dropped."""
         with self._writing:
+            self._preparer.close()
             self._helpers.shutdown()
             self._catalogue.close()
             self._lock.release()
@@ -105,9 +116,9 @@ class EmbeddedStore:
         """The same for each query, in order; several are worked on at the same time."""
         return await self._search.search_many(queries, k, collections)
 
-    def with_fusion(self, fusion: Fusion) -> HybridSearch:
-        """A retriever over this index that fuses in another way."""
-        return HybridSearch(self._indexes, fusion)
+    def with_fusion(self, fusion: Fusion, lexicon: TermLexicon | None = None) -> HybridSearch:
+        """A retriever over this index that fuses in another way, or knows names in the other language."""
+        return HybridSearch(self._indexes, fusion, lexicon)
 
     # Library
 
@@ -175,6 +186,12 @@ class EmbeddedStore:
             self._collections.describe(self._ledger, collection)
         self.commit()
 
+    def discard(self) -> None:
+        """Forgets what was put and removed since the last commit."""
+        with self._writing:
+            self._ledger.rollback()
+            self._lock.release()
+
     def commit(self) -> None:
         """Makes what was put and removed lasting and visible."""
         with self._writing:
@@ -182,7 +199,7 @@ class EmbeddedStore:
                 return
             try:
                 self._ledger.commit()
-                self._follow()
+                self._followers.follow()
             finally:
                 self._lock.release()
 
@@ -204,28 +221,22 @@ class EmbeddedStore:
             with self._ledger.step():
                 upkeep.compact_vectors(self._catalogue, self._ledger)
             self._ledger.commit()
-            self._follow(anew=True)
+            self._followers.follow(anew=True)
             upkeep.vacuum(self._catalogue.path)
 
     def recover(self) -> None:
-        """Mends and updates the search indexes, unless a writer is at it already."""
-        for projection in self._projections():
-            state = projection.state
-            if state is not None and state.sequence > self._catalogue.sequence():
-                raise IndexDamaged(
-                    f"{upkeep.lost_commits(projection, self._catalogue)}; restore it from a backup, "
-                    "or go on with what is left: selfright index verify --repair"
-                )
-        if all(is_current(projection, self._catalogue) for projection in self._projections()):
+        """Mends and updates the search indexes, unless a writer is at it already; raises ``IndexDamaged``."""
+        self._followers.check_order()
+        if self._followers.current:
             return
         try:
             self._lock.acquire()
         except StoreError:
-            if any(projection.state is None for projection in self._projections()):
+            if not self._followers.usable:
                 raise
             return
         try:
-            self._follow()
+            self._followers.follow()
         finally:
             self._lock.release()
 
@@ -259,29 +270,10 @@ class EmbeddedStore:
             finally:
                 self._lock.release()
 
-    def _follow(self, *, anew: bool = False) -> None:
-        def follow(projection: Projection[Any]) -> None:
-            projection.refresh()
-            if anew:
-                projection.rebuild(self._catalogue)
-            catch_up(projection, self._catalogue)
-
-        first, *others = self._projections()
-        waiting = [self._helpers.submit(follow, other) for other in others]
-        try:
-            follow(first)
-        finally:
-            errors = [future.exception() for future in waiting]
-        for error in filter(None, errors):
-            raise error
-        self._ledger.forget(self._catalogue.sequence())
-        upkeep.sweep_vectors(self._catalogue)
-
     def _findings(self) -> Iterator[Finding]:
         yield from upkeep.check_catalogue(self._catalogue)
         yield from upkeep.check_vectors(self._catalogue)
-        for projection in self._projections():
-            yield from upkeep.check_projection(projection, self._catalogue)
+        yield from self._followers.findings()
 
     def _repaired(self) -> list[Finding]:
         before = list(self._findings())
@@ -289,20 +281,17 @@ class EmbeddedStore:
             with self._ledger.step():
                 upkeep.mend_vectors(self._catalogue, self._ledger, self._embedder.embed)
             self._ledger.commit()
-        self._follow(anew=bool(before))
+        self._followers.follow(anew=bool(before))
         after = {(finding.file, finding.problem) for finding in self._findings()}
         return [replace(found, mended=(found.file, found.problem) not in after) for found in before]
 
-    def _projections(self) -> list[Projection[Any]]:
-        return [projection for projection in (self._indexes.lexical, self._indexes.dense) if projection is not None]
-
 
 @contextmanager
-def _closed_on_error(catalogue: Catalogue) -> Iterator[None]:
+def _closed_on_error(opened: "Catalogue | EmbeddedStore") -> Iterator[None]:
     try:
         yield
     except BaseException:
-        catalogue.close()
+        opened.close()
         raise
 
 

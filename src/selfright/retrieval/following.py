@@ -1,0 +1,69 @@
+"""The search indexes of one catalogue, kept up with it together."""
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor
+from typing import Any
+
+from selfright.domain.errors import IndexDamaged
+from selfright.domain.upkeep import Finding
+from selfright.retrieval import upkeep
+from selfright.retrieval.catalogue import Catalogue
+from selfright.retrieval.ledger import Ledger
+from selfright.retrieval.projection import Projection, catch_up, is_current
+
+
+class Followers:
+    """All projections of a catalogue; only the holder of the writer's lock may let them ``follow``."""
+
+    def __init__(
+        self, catalogue: Catalogue, ledger: Ledger, projections: Sequence[Projection[Any]], helpers: Executor
+    ) -> None:
+        self._catalogue = catalogue
+        self._ledger = ledger
+        self._projections = projections
+        self._helpers = helpers
+
+    @property
+    def current(self) -> bool:
+        """Whether all have followed the last commit and hold what they should."""
+        return all(is_current(projection, self._catalogue) for projection in self._projections)
+
+    @property
+    def usable(self) -> bool:
+        """Whether all can be searched, if not as of the last commit."""
+        return all(projection.state is not None for projection in self._projections)
+
+    def check_order(self) -> None:
+        """Raises ``IndexDamaged`` when one has seen commits that the catalogue no longer has."""
+        for projection in self._projections:
+            state = projection.state
+            if state is not None and state.sequence > self._catalogue.sequence():
+                raise IndexDamaged(
+                    f"{upkeep.lost_commits(projection, self._catalogue)}; restore it from a backup, "
+                    "or go on with what is left: selfright index verify --repair"
+                )
+
+    def follow(self, *, anew: bool = False) -> None:
+        """Brings all to the last commit, at the same time; then the catalogue lets go of what was removed."""
+
+        def follow(projection: Projection[Any]) -> None:
+            projection.refresh()
+            if anew:
+                projection.rebuild(self._catalogue)
+            catch_up(projection, self._catalogue)
+
+        first, *others = self._projections
+        waiting = [self._helpers.submit(follow, other) for other in others]
+        try:
+            follow(first)
+        finally:
+            errors = [future.exception() for future in waiting]
+        for error in filter(None, errors):
+            raise error
+        self._ledger.forget(self._catalogue.sequence())
+        upkeep.sweep_vectors(self._catalogue)
+
+    def findings(self) -> Iterator[Finding]:
+        """What is wrong with their files."""
+        for projection in self._projections:
+            yield from upkeep.check_projection(projection, self._catalogue)

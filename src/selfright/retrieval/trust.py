@@ -1,0 +1,119 @@
+"""How far each half of a search is trusted for one query: few signals, and a small linear model over them.
+
+The weights are in ``trust.json``, written by ``training/fit_fusion.py``. All signals stay the same when every cosine is
+shifted; only ``spread`` changes when they are stretched.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from selfright.domain.passages import Language, Ranked, Trust
+
+MOST_BM25 = 2.2  # k1 + 1: a term cannot add more than this times its idf
+USUAL_SPREAD = 0.055  # standard deviation of the cosines of the hundred nearest passages, roughly
+_USUAL_SHARE = 0.4
+_FEW = 10  # a spread over fewer cosines says little
+
+
+@dataclass(frozen=True, slots=True)
+class SearchedQuery:
+    """What was searched for: the query as asked, its language, and the idf of each content term, repeats kept."""
+
+    text: str
+    language: Language
+    idf: Sequence[float]
+
+    @property
+    def most(self) -> float:
+        """The highest BM25 score that any passage could have; 0 without terms."""
+        return MOST_BM25 * sum(self.idf)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What a search looks like, both lists not empty.
+
+    ``most`` is the highest BM25 score thinkable, ``lowest`` the lowest cosine of the list, ``spread`` the standard
+    deviation of its cosines, never 0. ``signals`` are the model's inputs by name.
+    """
+
+    most: float
+    lowest: float
+    spread: float
+    signals: Mapping[str, float]
+
+
+def measure(searched: SearchedQuery, bm25: Sequence[Ranked], dense: Sequence[Ranked]) -> Measured:
+    """Of two lists that are not empty, best first."""
+    first, second = bm25[0].score, bm25[1].score if len(bm25) > 1 else 0.0
+    most = max(searched.most, first, 1e-9)
+    cosines = [score for _, score in dense]
+    spread = _spread(cosines)
+    words = searched.text.split()
+    signals = {
+        "spread": _bounded(math.log(spread / USUAL_SPREAD), 1.5),
+        "match": _bounded(math.log(max(first / most, 0.01) / _USUAL_SHARE), 3.0),
+        "lead": (first - second) / first if first > 0 else 0.0,
+        "codes": sum(any(map(str.isdigit, word)) for word in words) / max(len(words), 1),
+    }
+    return Measured(most, cosines[-1], spread, signals)
+
+
+def _spread(cosines: Sequence[float]) -> float:
+    if len(cosines) < _FEW:
+        return USUAL_SPREAD
+    mean = sum(cosines) / len(cosines)
+    return max(math.sqrt(sum([(cosine - mean) ** 2 for cosine in cosines]) / len(cosines)), 1e-3)
+
+
+def _bounded(value: float, limit: float) -> float:
+    return max(-limit, min(limit, value))
+
+
+_BECAUSE = {
+    "spread": ("the nearest passages stand out by meaning", "the nearest passages hardly differ in meaning"),
+    "match": (
+        "the best passage holds most of the query's rare words",
+        "no passage holds many of the query's rare words",
+    ),
+    "lead": ("one passage is far ahead by its words", "no passage is ahead by its words"),
+    "codes": ("the query names numbers or codes", "the query is plain words"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TrustModel:
+    """A logistic model of how much the words weigh, 0…1; ``usual`` are the signals' means where it was fitted."""
+
+    weights: Mapping[str, float]
+    usual: Mapping[str, float]
+    intercept: float
+
+    def words_share(self, signals: Mapping[str, float]) -> float:
+        """The weight of the BM25 half; the dense half has the rest."""
+        return 1 / (1 + math.exp(-self.intercept - sum([w * signals[name] for name, w in self.weights.items()])))
+
+    def trust(self, signals: Mapping[str, float]) -> Trust:
+        """The two weights, and the signal that moved them most from what is usual."""
+        share = self.words_share(signals)
+        moves = {name: w * (signals[name] - self.usual[name]) for name, w in self.weights.items()}
+        name = max(moves, key=lambda each: abs(moves[each]))
+        reason = _BECAUSE[name][signals[name] < self.usual[name]]
+        return Trust(share, 1 - share, f"words weigh {share:.2f}: {reason}")
+
+
+def read_model(stored: Mapping[str, Any]) -> TrustModel:
+    """A model from its JSON form."""
+    weights, usual = ({k: float(v) for k, v in stored[name].items()} for name in ("weights", "usual"))
+    return TrustModel(weights, usual, float(stored["intercept"]))
+
+
+@cache
+def shipped_model() -> TrustModel:
+    """The model that comes with the package."""
+    return read_model(json.loads(files("selfright.retrieval").joinpath("trust.json").read_text(encoding="utf-8")))

@@ -1,0 +1,158 @@
+"""Where a turn searches: by the router's choice, by name, everywhere when that brought too little, or as ever."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from selfright.domain.budget import Meter
+from selfright.domain.flags import Flags
+from selfright.domain.judgements import QueryClass
+from selfright.domain.passages import Hit, Retrieval
+from selfright.domain.ports import Tools
+from selfright.domain.routing import RoutingDecision
+from selfright.domain.slots import Slot
+from selfright.flow.compile import compile_preset
+from selfright.flow.presets import PRESETS
+from selfright.flow.strategies import create_strategy
+from selfright.memory.profiles import InMemoryProfiles
+from tests.support.turns import Judge, Scripted, evaluation, hit
+
+BOATS = RoutingDecision(("boats",), "by description")
+
+
+class Shelves:
+    """A retriever that notes where it was asked, and has one passage for each collection."""
+
+    def __init__(self, fresh: bool = False) -> None:
+        self.asked: list[tuple[str, ...]] = []
+        self._fresh = fresh
+
+    async def search(self, query: str, k: int, collections: Sequence[str] = ()) -> Retrieval:
+        self.asked.append(tuple(collections))
+        n = len(self.asked) if self._fresh else 0
+        return Retrieval(tuple(hit(f"{name}{n}", f"about {name} {n}") for name in collections or ("boats", "money")))
+
+
+class Compass:
+    """A router that says what it is told to."""
+
+    def __init__(self, decision: RoutingDecision | Exception = BOATS, suffices: bool | Exception = True) -> None:
+        self._decision, self._suffices = decision, suffices
+        self.routed: list[tuple[str, QueryClass | None, tuple[str, ...]]] = []
+
+    async def route(self, question: str, kind: QueryClass | None = None, slots: Sequence[Slot] = ()) -> RoutingDecision:
+        self.routed.append((question, kind, tuple(slot.name for slot in slots)))
+        if isinstance(self._decision, Exception):
+            raise self._decision
+        return self._decision
+
+    def suffices(self, question: str, hits: Sequence[Hit]) -> bool:
+        if isinstance(self._suffices, Exception):
+            raise self._suffices
+        return self._suffices
+
+
+class OneSlot:
+    async def extract(self, text: str, turn: int = 0) -> tuple[Slot, ...]:
+        return (Slot("version", "2"),)
+
+
+def tools(shelves: Shelves, compass: Compass | None, judge: Judge, **flags: Any) -> Tools:
+    role, values = Scripted(), Flags().with_values(flags)
+    return Tools(
+        flags=values,
+        meter=Meter(values.max_llm_calls, values.max_tokens, values.deadline_s),
+        retriever=shelves,
+        classifier=role,
+        grader=role,
+        refiner=role,
+        prompter=role,
+        generator=role,
+        strategy=create_strategy(values, judge, judge, "both"),
+        rewriter=role,
+        slots=OneSlot(),
+        profiles=InMemoryProfiles(),
+        abstainer=role,
+        router=compass,
+    )
+
+
+def turn(
+    shelves: Shelves, compass: Compass | None, judge: Judge | None = None, given: tuple[str, ...] = (), **flags: Any
+) -> dict[str, Any]:
+    """The end state of a turn of the full preset."""
+    start: Any = {
+        "user_text": "How do I steer?",
+        "mode": "ai_agent",
+        "messages": (),
+        "user": "u",
+        "iteration_count": 0,
+        "retry_count": 0,
+        **({"given_collections": given} if given else {}),
+    }
+    box = tools(shelves, compass, judge or Judge(evaluation(0.9)), **flags)
+    state: dict[str, Any] = asyncio.run(compile_preset(PRESETS["full"]).ainvoke(start, context=box))
+    return state
+
+
+def test_the_router_sees_question_class_and_slots_and_its_choice_is_searched_and_kept() -> None:
+    shelves, compass = Shelves(), Compass()
+    state = turn(shelves, compass)
+    assert compass.routed == [("How do I steer?", QueryClass.QUESTION, ("version",))]
+    assert shelves.asked == [("boats",)]
+    assert state["routing"] == BOATS
+
+
+def test_a_search_that_brought_too_little_is_made_everywhere_once() -> None:
+    shelves = Shelves()
+    state = turn(shelves, Compass(suffices=False))
+    assert shelves.asked == [("boats",), ()]
+    assert state["routing"] == RoutingDecision((), "boats brought too little", fallback=True)
+    assert {found.passage.document_id for found in state["retrieved_docs"]} == {"boats0", "money0"}
+
+
+def test_an_unsure_router_means_one_search_everywhere() -> None:
+    shelves = Shelves()
+    state = turn(shelves, Compass(RoutingDecision.everywhere("nothing points"), suffices=False))
+    assert shelves.asked == [()]
+    assert state["routing"].fallback
+
+
+def test_a_pass_that_corrects_another_looks_everywhere() -> None:
+    shelves, compass = Shelves(fresh=True), Compass()
+    state = turn(shelves, compass, Judge(evaluation(0.1), evaluation(0.9)))
+    assert shelves.asked == [("boats",), ()]
+    assert len(compass.routed) == 1
+    assert state["routing"].fallback
+
+
+@pytest.mark.parametrize("compass", [Compass(OSError("down")), Compass(suffices=ValueError("bad"))])
+def test_a_router_that_fails_costs_the_routing_and_not_the_turn(compass: Compass) -> None:
+    shelves = Shelves()
+    state = turn(shelves, compass)
+    assert shelves.asked[-1] == ()
+    assert state["routing"].fallback
+    assert state["answer"] == "draft 1"
+
+
+def test_collections_that_the_user_names_are_kept_to_in_every_pass() -> None:
+    shelves, compass = Shelves(fresh=True), Compass(suffices=False)
+    state = turn(shelves, compass, Judge(evaluation(0.1), evaluation(0.9)), given=("money",))
+    assert shelves.asked == [("money",), ("money",)]
+    assert not compass.routed
+    assert state["routing"] == RoutingDecision(("money",), "named by the user")
+
+
+def test_with_the_flag_off_a_turn_is_what_it_is_without_a_router() -> None:
+    def course(compass: Compass | None, **flags: Any) -> tuple[Any, ...]:
+        shelves = Shelves(fresh=True)
+        state = turn(shelves, compass, Judge(evaluation(0.1), evaluation(0.4), evaluation(0.9)), **flags)
+        steps = [(step.node, step.said) for step in state.pop("trace")]
+        return shelves.asked, steps, {name: value for name, value in state.items() if name != "budget"}
+
+    off = course(Compass(), dynamic_rag_routing=False)
+    assert off == course(None)
+    assert "routing" not in off[2]
+    assert off != course(Compass())

@@ -1,0 +1,231 @@
+"""An index goes out in BEIR's layout and comes back as it was."""
+
+import json
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from selfright.domain.errors import IndexDamaged, InputError
+from selfright.domain.passages import Document, Passage
+from selfright.ingest.exporting import Record, VectorFormat, export, records_of
+from selfright.ingest.importing import Import
+from selfright.ingest.pipeline import ingest
+from selfright.ingest.splitting import split
+from tests.support.embedders import WordHashes
+from tests.support.passages import by_lines, document
+from tests.support.transfer import Matrix, Shelf, read_lines
+
+PLAIN = Document(
+    "guide.md",
+    "Guide",
+    "Line one is here.\nLine two is there.",
+    source="/srv/guide.md",
+    url="https://guide.example",
+    collection="manuals",
+    metadata={"author": "Ines", "source": "print"},
+)
+KOREAN = document("ko/안내.md", "첫째 줄이다.\n둘째 줄이다.", "안내")
+
+
+class Rows:
+    """A vector file in memory."""
+
+    def __init__(self) -> None:
+        self.blocks: list[NDArray[np.float32]] = []
+
+    def add(self, rows: NDArray[np.float32]) -> None:
+        self.blocks.append(rows.copy())
+
+    def open(self, path: Path) -> "AbstractContextManager[Rows]":
+        path.touch()
+        return nullcontext(self)
+
+    @property
+    def matrix(self) -> NDArray[np.float32]:
+        return np.concatenate(self.blocks)
+
+
+def filled(*documents: Document, embed: bool = True) -> Shelf:
+    """A store with these documents, cut line by line; Korean passages have no vectors."""
+    shelf = Shelf()
+    for each in documents:
+        _, passages = by_lines(each)
+        known = [passage for passage in passages if passage.language == "en" and embed]
+        matrix = WordHashes().embed([passage.text for passage in known])
+        shelf.put([(each, passages)], {p.id: row for p, row in zip(known, matrix, strict=True)})
+    shelf.commit()
+    return shelf
+
+
+def test_documents_as_rows(tmp_path: Path) -> None:
+    shelf = filled(PLAIN, KOREAN)
+    report = export(records_of(shelf, passages=False, vectors=False), tmp_path / "out")
+    assert (report.documents, report.rows, report.vectors, report.failed) == (2, 2, 0, ())
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["corpus.jsonl"]
+    first, second = read_lines(tmp_path / "out" / "corpus.jsonl")
+    assert first == {
+        "_id": "guide.md",
+        "title": "Guide",
+        "text": PLAIN.text,
+        "language": "en",
+        "url": "https://guide.example",
+        "collection": "manuals",
+        "source": "/srv/guide.md",
+        # What the document brought along stays its own.
+        "metadata": {
+            "language": "en",
+            "url": "https://guide.example",
+            "collection": "manuals",
+            "source": "print",
+            "author": "Ines",
+        },
+    }
+    assert (second["_id"], second["language"], "url" in second) == ("ko/안내.md", "ko", False)
+
+
+def test_passages_as_rows(tmp_path: Path) -> None:
+    report = export(records_of(filled(PLAIN), passages=True, vectors=False), tmp_path / "out", passages=True)
+    assert (report.documents, report.rows) == (1, 2)
+    rows = read_lines(tmp_path / "out" / "corpus.jsonl")
+    assert [row["_id"] for row in rows] == ["guide.md#0", "guide.md#1"]
+    for row in rows:
+        place = row["metadata"]
+        assert place["document_id"] == "guide.md"
+        assert PLAIN.text[int(place["start"]) : int(place["end"])] == row["text"]
+
+
+WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\n\r"), min_size=1, max_size=12).filter(str.strip)
+SHELVES = st.dictionaries(
+    st.text("abcde가나/.-", min_size=1, max_size=8),
+    st.tuples(st.lists(WORDS, min_size=1, max_size=4).map("\n".join), st.sampled_from(["", "Some title", "제목"])),
+    max_size=6,
+)
+
+
+class Adding:
+    """A store as ``ingest`` writes to it."""
+
+    def __init__(self, shelf: Shelf) -> None:
+        self.put, self.commit = shelf.put, shelf.commit
+
+    def remove(self, document_ids: object) -> list[str]:
+        raise AssertionError("adding removes nothing")
+
+
+@settings(max_examples=25)
+@given(texts=SHELVES)
+def test_adding_what_was_exported_gives_the_same_documents(
+    texts: dict[str, tuple[str, str]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("round")
+    before = Shelf()
+    for name, (text, title) in texts.items():
+        each = document(name, text, title)
+        before.put([(each, split(each))])
+    before.commit()
+    export(records_of(before, passages=False, vectors=False), folder / "out")
+    after = Shelf()
+    if texts:
+        ingest([folder / "out" / "corpus.jsonl"], writer=Adding(after), library=after)
+    assert set(after.committed) == set(before.committed)
+    for name, (was, cut) in before.committed.items():
+        now, again = after.committed[name]
+        assert (now.title, now.text, now.language, now.collection) == (was.title, was.text, was.language, "default")
+        assert [(p.id, p.start, p.end, p.section) for p in again] == [(p.id, p.start, p.end, p.section) for p in cut]
+
+
+@pytest.mark.parametrize("passages", [False, True])
+def test_importing_what_was_exported_embeds_nothing_and_gives_the_same(tmp_path: Path, passages: bool) -> None:
+    before, rows = filled(PLAIN, KOREAN), Rows()
+    records = records_of(before, passages=passages, vectors=True)
+    report = export(records, tmp_path / "out", passages=passages, vectors=VectorFormat(rows.open, 64))
+    assert (report.rows, report.vectors) == (4 if passages else 2, 2)
+    after, embedder = Shelf(), WordHashes()
+    corpus, meta = tmp_path / "out" / "corpus.jsonl", tmp_path / "out" / "vectors.meta.jsonl"
+    with Import(corpus, meta, Matrix(rows.matrix), embedder) as checked:
+        checked.write(after, after)
+    assert set(embedder.embedded) <= {passage.text for passage in before.passages().values()} | {
+        f"{passage.heading}\n{passage.text}" for passage in before.passages().values()
+    }
+    if passages:
+        assert set(after.committed) == set(before.passages())
+        assert after.document("guide.md#0").collection == "manuals"  # type: ignore[union-attr]
+    else:
+        assert after.passages() == before.passages()
+        now = after.document("guide.md")
+        assert now is not None
+        assert (now.title, now.text, now.url, now.collection) == ("Guide", PLAIN.text, PLAIN.url, "manuals")
+        assert PLAIN.metadata.items() <= now.metadata.items()
+    marks = "#0" if passages else ""
+    for name, vector in before.vectors.items():
+        assert np.array_equal(after.vectors[name + marks], vector)
+    assert len(after.vectors) == len(before.vectors)
+
+
+def test_a_passage_without_a_vector_keeps_its_line(tmp_path: Path) -> None:
+    rows = Rows()
+    export(
+        records_of(filled(KOREAN), passages=False, vectors=True), tmp_path / "o", vectors=VectorFormat(rows.open, 64)
+    )
+    meta = read_lines(tmp_path / "o" / "vectors.meta.jsonl")
+    assert [line["embedded"] for line in meta] == [False, False]
+    assert not rows.matrix.any()
+    assert rows.matrix.shape == (2, 64)
+
+
+def test_an_empty_index_is_an_empty_file(tmp_path: Path) -> None:
+    report = export(iter(()), tmp_path / "out", vectors=VectorFormat(Rows().open, 64))
+    assert report.rows == 0
+    assert (tmp_path / "out" / "corpus.jsonl").read_bytes() == b""
+
+
+def test_what_could_not_be_read_is_told_and_the_rest_is_saved(tmp_path: Path) -> None:
+    records = [Record(PLAIN), IndexDamaged("document 'b'\n is broken"), Record(KOREAN)]
+    seen: list[tuple[int, int]] = []
+    report = export(records, tmp_path / "out", total=3, progress=lambda done, total, _: seen.append((done, total)))
+    assert (report.documents, report.failed) == (2, ("document 'b' is broken",))
+    assert seen == [(1, 3), (2, 3), (3, 3)]
+    assert len(read_lines(tmp_path / "out" / "corpus.jsonl")) == 2
+
+
+def test_a_stream_that_breaks_leaves_no_folder(tmp_path: Path) -> None:
+    def broken() -> "object":
+        yield Record(PLAIN)
+        raise OSError("the disk is gone")
+
+    with pytest.raises(OSError, match="the disk is gone"):
+        export(broken(), tmp_path / "new" / "out")  # type: ignore[arg-type]
+    assert list((tmp_path / "new").iterdir()) == []
+    (tmp_path / "there").mkdir()
+    with pytest.raises(OSError, match="the disk is gone"):
+        export(broken(), tmp_path / "there")  # type: ignore[arg-type]
+    assert list((tmp_path / "there").iterdir()) == []
+
+
+def test_a_folder_in_use_is_left_alone_unless_forced(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    export([Record(PLAIN)], out, vectors=VectorFormat(Rows().open, 64))
+    (out / "queries.jsonl").write_text("mine", encoding="utf-8")
+    with pytest.raises(InputError, match=r"is not empty; .*--force"):
+        export([Record(KOREAN)], out)
+    assert read_lines(out / "corpus.jsonl")[0]["_id"] == "guide.md"
+    export([Record(KOREAN)], out, force=True)
+    assert read_lines(out / "corpus.jsonl")[0]["_id"] == "ko/안내.md"
+    # The vectors belonged to the rows that are gone; what else lies there is not ours.
+    assert sorted(path.name for path in out.iterdir()) == ["corpus.jsonl", "queries.jsonl"]
+    with pytest.raises(InputError, match="is a file"):
+        export([], out / "queries.jsonl", force=True)
+
+
+def test_a_row_is_one_line_whatever_the_text_holds(tmp_path: Path) -> None:
+    text = 'a\u2028b\u0085c\r\nd"\\\n\x00\x1fe'
+    each = Document("x", "t", text)
+    export([Record(each, [Passage("x#0", "x", "t", text, 0, len(text))])], tmp_path / "out")
+    data = (tmp_path / "out" / "corpus.jsonl").read_bytes()
+    assert data.count(b"\n") == 1
+    assert json.loads(data)["text"] == text

@@ -1,0 +1,131 @@
+"""Reading in worker processes: the same documents, passages, report and progress as reading here."""
+
+import functools
+import json
+import os
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from selfright.domain.passages import Document, DocumentInfo, Passage, StoreInfo
+from selfright.ingest import parallel
+from selfright.ingest.files import SourceFile
+from selfright.ingest.parallel import Split
+from selfright.ingest.pipeline import Report, ingest
+from selfright.ingest.splitting import split as split_document
+
+SENTENCE = "The valve opens when the pressure in the line falls under two bar. 밸브는 압력이 떨어지면 열린다. "
+
+
+class Kept:
+    """A store that keeps everything it is given."""
+
+    def __init__(self) -> None:
+        self.stored: dict[str, tuple[Document, list[Passage]]] = {}
+
+    def put(self, batch: Sequence[tuple[Document, Sequence[Passage]]]) -> None:
+        self.stored |= {document.id: (document, list(passages)) for document, passages in batch}
+
+    def remove(self, document_ids: Sequence[str]) -> list[str]:
+        raise AssertionError("adding removes nothing")
+
+    def commit(self) -> None:
+        """Nothing is held back."""
+
+    def document(self, document_id: str) -> Document | None:
+        return self.stored[document_id][0] if document_id in self.stored else None
+
+    def documents(self) -> Iterator[DocumentInfo]:
+        raise AssertionError("a run looks documents up one by one")
+
+    def info(self) -> StoreInfo:
+        raise AssertionError("a run needs no figures")
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    for n in range(6):
+        folder = tmp_path / "docs" / f"part{n % 2}"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"same{n // 2}.txt").write_text(f"Text {n}\n\n" + SENTENCE * 30 * n)
+        (folder / f"page{n}.html").write_text(f"<h1>Page {n}</h1><p>{SENTENCE * n}</p><h2>More</h2><p>{SENTENCE}</p>")
+    docs = tmp_path / "docs"
+    (docs / "rows.jsonl").write_text(
+        "".join(json.dumps({"_id": f"r{n}", "text": "x"}) + "\n" for n in range(5)) + "!\n"
+    )
+    (docs / "broken.pdf").write_text("no PDF")
+    (docs / "empty.md").write_text("")
+    (docs / "odd\udcff.txt").write_text("A name that is no text.")
+    return docs
+
+
+def run(files: Path, split: Split, processes: int) -> tuple[Report, Any, list[tuple[int, int, str]]]:
+    kept = Kept()
+    told: list[tuple[int, int, str]] = []
+    paths = [files / "part1", files]  # the same names in two folders, and rows among files
+    report = ingest(paths, kept, kept, "manuals", lambda *now: told.append(now), split=split, processes=processes)
+    return report, kept.stored, told
+
+
+@pytest.mark.parametrize(
+    "split", [split_document, functools.partial(split_document, words=40, overlap=5), lambda document: [document.title]]
+)
+def test_processes_change_nothing(files: Path, split: Split, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = run(files, split, 1)
+    assert len(expected[0].failed) == 3
+    if split is split_document or isinstance(split, functools.partial):
+        monkeypatch.setattr(parallel, "_here", only_rows_here)
+    assert run(files, split, 2) == expected
+
+
+read_here = parallel._here
+
+
+def only_rows_here(file: SourceFile) -> Any:
+    assert file.path.suffix == ".jsonl", f"{file.path} should have been read by a worker"
+    return read_here(file)
+
+
+def test_few_files_need_no_processes(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parallel, "Workers", None)
+    kept = Kept()
+    assert ingest([files], kept, kept).added == 18
+
+
+def dying(_: Any) -> Callable[[Any], Any]:
+    """A worker's side that no file survives."""
+    return lambda task: os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_file_that_ends_its_readers_is_reported_and_the_others_go_on(
+    files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parallel, "_ENTRY", f"{__name__}:dying")
+    kept = Kept()
+    report = ingest([files / "part0", files / "rows.jsonl"], kept, kept, processes=2)
+    assert report.added == 5
+    assert len(report.failed) == 7
+    assert "ended the reading process twice" in report.failed[0][1]
+
+
+def test_an_interrupted_run_ends_its_workers(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[parallel.Workers] = []
+
+    class Watched(parallel.Workers):
+        def __enter__(self) -> parallel.Workers:
+            started.append(self)
+            return super().__enter__()
+
+    class Interrupted(Kept):
+        def document(self, document_id: str) -> Document | None:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(parallel, "Workers", Watched)
+    store = Interrupted()
+    with pytest.raises(KeyboardInterrupt):
+        ingest([files], store, store, processes=2)
+    assert started
+    assert all(worker._process.poll() is not None for worker in started[0]._alive)

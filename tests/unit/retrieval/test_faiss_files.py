@@ -1,0 +1,126 @@
+"""Vectors out of FAISS files, whatever kind of index they are in, and into one row by row."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import faiss
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from selfright.domain.errors import InputError, StoreError, UnreadableFile
+from selfright.retrieval.faiss_files import FaissVectors, FlatFaissFile
+
+DIMENSION, COUNT = 16, 200
+
+
+@pytest.fixture(scope="module")
+def matrix() -> NDArray[np.float32]:
+    rows = np.random.default_rng(0).normal(size=(COUNT, DIMENSION)).astype(np.float32)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows
+
+
+@pytest.fixture
+def saved(tmp_path: Path, matrix: NDArray[np.float32]) -> Callable[..., Path]:
+    """Writes an index of the given kind over the matrix; ``ids`` where it maps them."""
+
+    def save(
+        kind: str, metric: int = faiss.METRIC_INNER_PRODUCT, ids: NDArray[np.int64] | None = None, scale: float = 1
+    ) -> Path:
+        index: Any = faiss.index_factory(DIMENSION, kind, metric)
+        index.train(matrix)
+        if ids is None:
+            index.add(matrix * np.float32(scale))
+        else:
+            index.add_with_ids(matrix[ids], ids)
+        path = tmp_path / "x.faiss"
+        faiss.write_index(index, str(path))
+        return path
+
+    return save
+
+
+@pytest.mark.parametrize(
+    ("kind", "close"),
+    [
+        ("Flat", 0),
+        ("HNSW8,Flat", 0),
+        ("IVF4,Flat", 0),
+        ("Flat,RFlat", 0),
+        ("SQ8", 0.02),
+        ("IVF4,SQ8", 0.02),
+        ("HNSW8,SQ8", 0.02),
+    ],
+)
+def test_vectors_come_back(saved: Callable[..., Path], matrix: NDArray[np.float32], kind: str, close: float) -> None:
+    vectors = FaissVectors(saved(kind))
+    assert (vectors.count, vectors.dimension) == (COUNT, DIMENSION)
+    some = [5, 199, 0, 5]
+    assert np.abs(vectors.rows(some) - matrix[some]).max() <= close
+    assert vectors.rows([]).shape == (0, DIMENSION)
+    assert any("quantised" in note for note in vectors.notes) == (close > 0)
+
+
+@pytest.mark.parametrize("kind", ["IDMap,Flat", "IDMap2,HNSW8", "IVF4,Flat"])
+def test_a_mapped_id_is_the_number_of_its_line(
+    saved: Callable[..., Path], matrix: NDArray[np.float32], kind: str
+) -> None:
+    ids = np.random.default_rng(1).permutation(COUNT)
+    vectors = FaissVectors(saved(kind, ids=ids))
+    assert np.array_equal(vectors.rows(range(COUNT)), matrix)
+
+
+def test_ids_that_are_no_lines_are_refused(tmp_path: Path, matrix: NDArray[np.float32]) -> None:
+    for kind, words in (("IDMap,Flat", "ids are not 0 to 199"), ("IVF4,Flat", "does not give its vectors back")):
+        index: Any = faiss.index_factory(DIMENSION, kind, faiss.METRIC_INNER_PRODUCT)
+        index.train(matrix)
+        index.add_with_ids(matrix, np.arange(COUNT) + 1)
+        faiss.write_index(index, str(tmp_path / "x.faiss"))
+        with pytest.raises(UnreadableFile, match=words):
+            FaissVectors(tmp_path / "x.faiss")
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", ["IVF4,PQ4x4fs", "PCA8,Flat", "RaBitQ"])
+def test_kinds_that_keep_codes_alone_are_refused(saved: Callable[..., Path], kind: str) -> None:
+    with pytest.raises(UnreadableFile, match=r"x\.faiss: an index of kind Index\w+ does not give .*--no-vectors"):
+        FaissVectors(saved(kind))
+
+
+def test_peculiar_vectors_are_noted(saved: Callable[..., Path]) -> None:
+    assert FaissVectors(saved("Flat")).notes == ()
+    distances, lengths = FaissVectors(saved("Flat", faiss.METRIC_L2, scale=3)).notes
+    assert "L2" in distances
+    assert "length one" in lengths
+
+
+def test_what_is_no_index_is_named(tmp_path: Path, saved: Callable[..., Path]) -> None:
+    with pytest.raises(InputError, match=r"no such file: .*none\.faiss"):
+        FaissVectors(tmp_path / "none.faiss")
+    data = saved("Flat").read_bytes()
+    for content in (b"", b"IxFI", b"this is text", data[: len(data) // 2]):
+        (tmp_path / "bad.faiss").write_bytes(content)
+        with pytest.raises(UnreadableFile, match=r"bad\.faiss: not an index that FAISS can read"):
+            FaissVectors(tmp_path / "bad.faiss")
+
+
+@pytest.mark.parametrize("blocks", [(), (3,), (1, 0, 150, 7)])
+def test_written_row_by_row_it_is_what_faiss_writes(
+    tmp_path: Path, matrix: NDArray[np.float32], blocks: tuple[int, ...]
+) -> None:
+    with FlatFaissFile(tmp_path / "mine.faiss", DIMENSION) as file:
+        place = 0
+        for size in blocks:
+            file.add(matrix[place : place + size])
+            place += size
+    index = faiss.IndexFlatIP(DIMENSION)
+    index.add(matrix[:place])
+    faiss.write_index(index, str(tmp_path / "theirs.faiss"))
+    assert (tmp_path / "mine.faiss").read_bytes() == (tmp_path / "theirs.faiss").read_bytes()
+
+
+def test_rows_of_another_length_are_refused(tmp_path: Path, matrix: NDArray[np.float32]) -> None:
+    with pytest.raises(StoreError, match="rows of 8 numbers"), FlatFaissFile(tmp_path / "x.faiss", 8) as file:
+        file.add(matrix)

@@ -1,0 +1,167 @@
+"""Worker processes: order, errors, ends of all kinds, and callers without a main guard."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from selfright.processes import Workers
+
+ENTRY = f"{__name__}:work"
+
+
+def work(setup: dict[str, Any]) -> Callable[[Any], Any]:
+    """The worker's side of these tests."""
+
+    def do(task: Any) -> Any:
+        match task:
+            case ["die"]:
+                os.kill(os.getpid(), signal.SIGKILL)
+            case ["die once", path]:
+                if not Path(path).exists():
+                    Path(path).touch()
+                    os.kill(os.getpid(), signal.SIGKILL)
+                return "alive"
+            case ["raise"]:
+                raise ValueError("no")
+            case ["sleep", seconds]:
+                time.sleep(seconds)
+            case ["print"]:
+                sys.stdout.write("noise")
+                sys.stdout.flush()
+                os.write(1, b"more noise")
+            case ["pid"]:
+                return os.getpid()
+        return [setup["mark"], task]
+
+    return do
+
+
+def here(task: Any) -> Any:
+    return ["here", task]
+
+
+@pytest.fixture(scope="module")
+def workers() -> Iterator[Workers]:
+    with Workers(ENTRY, {"mark": "w"}, 2) as started:
+        yield started
+
+
+def gone(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+def test_results_come_in_the_order_of_the_tasks(workers: Workers) -> None:
+    tasks: list[Any] = [["sleep", 0.05 if n % 5 == 0 else 0] for n in range(20)]
+    assert list(workers.map(tasks, here)) == [["w", task] for task in tasks]
+    strange = ["\udcff", "가\0", {"a": [None, 1.5]}]
+    assert list(workers.map(strange, here)) == [["w", task] for task in strange]
+
+
+def test_tasks_are_taken_as_results_are_used(workers: Workers) -> None:
+    taken: list[int] = []
+
+    def tasks() -> Iterator[int]:
+        for n in range(100):
+            taken.append(n)
+            yield n
+
+    results = workers.map(tasks(), here)
+    assert next(results) == ["w", 0]
+    assert len(taken) <= 6
+    results.close()  # type: ignore[attr-defined]
+
+
+def test_what_fails_in_a_worker_is_done_here(workers: Workers) -> None:
+    assert list(workers.map([["raise"], 1], here)) == [["here", ["raise"]], ["w", 1]]
+
+
+def test_what_is_printed_does_not_get_among_the_answers(workers: Workers) -> None:
+    assert list(workers.map([["print"], 1], here)) == [["w", ["print"]], ["w", 1]]
+
+
+def test_a_worker_that_ends_is_replaced(workers: Workers, tmp_path: Path) -> None:
+    tasks: list[Any] = [1, ["die once", str(tmp_path / "died")], 2]
+    assert list(workers.map(tasks, here)) == [["w", 1], "alive", ["w", 2]]
+
+
+def test_a_task_that_ends_two_workers_is_given_back(workers: Workers) -> None:
+    assert list(workers.map([["die"], 3], here, lambda _: "lost")) == ["lost", ["w", 3]]
+
+
+def test_a_worker_that_goes_silent_is_not_waited_for() -> None:
+    with Workers(ENTRY, {"mark": "w"}, 1, patience_s=0.3) as workers:
+        assert list(workers.map([["sleep", 60], 1], here)) == [["here", ["sleep", 60]], ["w", 1]]
+
+
+@pytest.mark.parametrize("entry", ["selfright.nowhere:work", "selfright.processes:nothing", f"{__name__}:here"])
+def test_without_workers_all_is_done_here(entry: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if entry.endswith("here"):
+        monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    with Workers(entry, {}, 2) as workers:
+        assert list(workers.map([1, 2, 3, 4, 5, 6], here)) == [["here", n] for n in (1, 2, 3, 4, 5, 6)]
+
+
+def test_leaving_ends_the_processes_whatever_they_do() -> None:
+    started = time.monotonic()
+    with Workers(ENTRY, {"mark": "w"}, 2) as workers:
+        pids = set(workers.map([["pid"]] * 4, here))
+        busy = workers.map([["sleep", 60]] * 3, here)
+        results = iter(busy)
+        with pytest.raises(KeyboardInterrupt):
+            interrupt(results)
+    assert time.monotonic() - started < 30
+    assert all(map(gone, pids))
+
+
+def interrupt(results: Iterator[Any]) -> None:
+    """Ctrl-C while a result is waited for."""
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    previous = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        next(results)
+    finally:
+        signal.signal(signal.SIGALRM, previous)
+
+
+SCRIPT = """
+import sys
+print("main")
+from selfright.processes import Workers
+workers = Workers("tests.unit.test_processes:work", {"mark": "w"}, 2)
+print(sorted(workers.map([["pid"]] * 2, lambda task: 0))[0] > 0, list(workers.map([5], lambda task: 0)), flush=True)
+print("pid", *{worker._process.pid for worker in workers._alive}, flush=True)
+"""
+
+
+def run(folder: Path, end: str) -> "subprocess.Popen[str]":
+    script = folder / "script.py"
+    script.write_text(textwrap.dedent(SCRIPT) + end)
+    (folder / "json.py").write_text("raise SystemExit('the wrong json')")  # workers do not import from where they are
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    command = [sys.executable, "-P", str(script)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=folder, env=environment)
+
+
+@pytest.mark.parametrize("end", ["", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"])
+def test_a_script_without_a_main_guard_runs_once_and_takes_its_workers_along(tmp_path: Path, end: str) -> None:
+    said, _ = run(tmp_path, end).communicate(timeout=60)
+    lines = said.splitlines()
+    assert lines[:2] == ["main", "True [['w', 5]]"]
+    pids = [int(pid) for pid in lines[2].split()[1:]]
+    assert pids
+    deadline = time.monotonic() + 20
+    while not all(map(gone, pids)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert all(map(gone, pids))

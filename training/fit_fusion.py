@@ -1,0 +1,179 @@
+"""Fits ``retrieval/trust.json``: how far adaptive fusion trusts words and meaning, for each query.
+
+    python -m training.fit_fusion --data DIR --out src/selfright/retrieval/trust.json [--cache DIR]
+
+The model chooses one number for a query, the weight of its words. For each query nDCG@10 is measured at every weight of
+a grid, and the model is fitted so that the curves' mean at the weights it chooses is highest: the measure itself, not a
+stand-in for it. Prints each set with the model of all sets and with the one fitted without its family.
+"""
+
+import argparse
+import json
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.retrieval_quality import KeptVectors
+from selfright.domain.passages import Ranked
+from selfright.retrieval.trust import USUAL_SPREAD, SearchedQuery, measure
+from selfright.retrieval.trust import Measured as Signals
+from training.fitting import Array, sigmoid
+from training.fusion_lists import Corpora, Lists, kept_lists, lists_of
+from training.fusion_tasks import Task, every_task
+
+NAMES = ("spread", "match", "lead", "codes")
+GRID = np.linspace(-3, 4, 36)  # log-odds of the words' weight
+SMOOTH = 0.4  # the curves jump where two passages change places; they are smoothed by this many log-odds
+DERIVED_WEIGHT = 0.25
+RIDGE = 0.004
+ROUNDS = 300
+_DISCOUNT = 1 / np.log2(np.arange(2, 12))
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A task in numbers: signals (queries, names), nDCG@10 at each weight (queries, grid), and of the three rivals."""
+
+    task: Task
+    signals: Array
+    curves: Array
+    rivals: tuple[float, float, float]
+
+    @property
+    def best(self) -> float:
+        """The best of BM25, dense and plain RRF."""
+        return max(self.rivals)
+
+
+def gains(lists: Lists, scores: Array) -> Array:
+    """nDCG@10 of each query; ties go to the better single rank."""
+    ranks = [np.where(rank > 0, rank.astype(int), 9_999) for rank in (lists.bm25_rank, lists.dense_rank)]
+    scores = np.where(lists.grade >= 0, scores, -np.inf)
+    order = np.lexsort((lists.document, np.minimum(*ranks), -np.round(scores, 6)), axis=1)[:, :10]
+    grades = np.maximum(np.take_along_axis(lists.grade, order, 1), 0)
+    return np.asarray((grades * _DISCOUNT).sum(1) / lists.ideal)
+
+
+def measured(task: Task, lists: Lists) -> Measured:
+    """Signals, curves and rivals of a task."""
+    by_words, by_meaning = (np.where(r > 0, 1 / (60.0 + r), 0.0) for r in (lists.bm25_rank, lists.dense_rank))
+    rivals = [float(gains(lists, scores).mean()) for scores in (by_words, by_meaning, by_words + by_meaning)]
+    rows = [_measure(lists, number) for number in range(len(lists.query))]
+    most, lowest, spread = (np.array([getattr(row, name) for row in rows])[:, None] for name in _SCALES)
+    words = np.where(lists.bm25_rank > 0, lists.bm25 / most, 0.0)
+    near = np.where(lists.dense_rank > 0, (lists.cosine - lowest) / spread * USUAL_SPREAD, 0.0)
+    curves = np.array([gains(lists, share * words + (1 - share) * near) for share in sigmoid(GRID)]).T
+    signals = np.array([[row.signals[name] for name in NAMES] for row in rows])
+    return Measured(task, signals, curves, (rivals[0], rivals[1], rivals[2]))
+
+
+_SCALES = ("most", "lowest", "spread")
+
+
+def _measure(lists: Lists, number: int) -> Signals:
+    idf = [float(value) for value in lists.idf[number] if value > 0]
+    words = _places(lists.bm25[number], lists.bm25_rank[number]) or [Ranked(1, 0.0)]
+    return measure(
+        SearchedQuery(str(lists.query[number]), "en", idf),
+        words,
+        _places(lists.cosine[number], lists.dense_rank[number]),
+    )
+
+
+def _places(scores: Array, ranks: Array) -> list[Ranked]:
+    found = sorted((int(rank), float(score)) for rank, score in zip(ranks, scores, strict=True) if rank > 0)
+    return [Ranked(rank, score) for rank, score in found]
+
+
+def smoothed(curves: Array) -> Array:
+    """The curves under a Gaussian window."""
+    window = np.exp(-0.5 * ((GRID[:, None] - GRID[None]) / SMOOTH) ** 2)
+    return curves @ (window / window.sum(0, keepdims=True))
+
+
+def at(curves: Array, odds: Array) -> tuple[Array, Array]:
+    """Each curve's value at its log-odds, interpolated, and its slope there."""
+    step = GRID[1] - GRID[0]
+    place = np.clip((odds - GRID[0]) / step, 0, len(GRID) - 1.001)
+    left, rows = place.astype(int), np.arange(len(odds))
+    low, high = curves[rows, left], curves[rows, left + 1]
+    return low + (high - low) * (place - left), (high - low) / step
+
+
+def fit(tasks: Sequence[Measured]) -> Array:
+    """Weights of the signals, the intercept last: the ascent of the mean over tasks, each task counting once."""
+    x = np.concatenate([np.column_stack([task.signals, np.ones(len(task.signals))]) for task in tasks])
+    curves = np.concatenate([smoothed(task.curves) for task in tasks])
+    share = [DERIVED_WEIGHT if task.task.derived else 1.0 for task in tasks]
+    weight = np.concatenate([np.full(len(t.curves), s / len(t.curves)) for t, s in zip(tasks, share, strict=True)])
+    weight /= weight.sum()
+    w, mean, square = np.zeros(x.shape[1]), np.zeros(x.shape[1]), np.zeros(x.shape[1])
+    for number in range(1, ROUNDS + 1):
+        gradient = x.T @ (weight * at(curves, x @ w)[1])
+        gradient[:-1] -= RIDGE * w[:-1]
+        mean, square = 0.9 * mean + 0.1 * gradient, 0.99 * square + 0.01 * gradient**2
+        step = mean / (1 - 0.9**number) / (np.sqrt(square / (1 - 0.99**number)) + 1e-6)
+        w += 0.05 * (1 - number / ROUNDS) * step
+    return w
+
+
+def value(task: Measured, w: Array) -> float:
+    """Mean nDCG@10 of a task under a model."""
+    return float(at(task.curves, task.signals @ w[:-1] + w[-1])[0].mean())
+
+
+def report(tasks: Sequence[Measured], whole: Array) -> None:
+    """The table: rivals, the model of all, the model without the family, and what the latter two lose to the best."""
+    families = {task.task.family for task in tasks}
+    without = {f: fit([t for t in tasks if t.task.train and t.task.family != f]) for f in sorted(families)}
+    print(f"{'task':24}{'n':>5}{'bm25':>8}{'dense':>8}{'rrf':>8}{'all':>9}{'diff':>8}{'left out':>10}{'diff':>8}")
+    rows = []
+    for task in tasks:
+        inside, outside = value(task, whole), value(task, without[task.task.family])
+        rows.append((*task.rivals, inside, inside - task.best, outside, outside - task.best))
+        mark = " " if task.task.train else "*"
+        figures = "".join(f"{x:{w}.3f}" for x, w in zip(rows[-1], (8, 8, 8, 9, 8, 10, 8), strict=True))
+        print(f"{task.task.name + mark:24}{len(task.curves):5}{figures}")
+    natural = [row for row, task in zip(rows, tasks, strict=True) if not task.task.derived]
+    for name, some in (("mean, natural", natural), ("mean, all", rows)):
+        figures = "".join(f"{x:{w}.3f}" for x, w in zip(np.mean(some, 0), (8, 8, 8, 9, 8, 10, 8), strict=True))
+        print(f"{name:29}{figures}")
+    print("* never trained on")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--vectors", type=Path, default=Path(tempfile.gettempdir()) / "selfright-bench")
+    parser.add_argument("--cache", type=Path, default=Path(".cache/training/fusion"))
+    options = parser.parse_args()
+    from selfright.llm.minilm import MiniLM
+    from selfright.retrieval.tokenizer import BilingualTokenizer
+
+    tokenizer, embedder, corpora = BilingualTokenizer(), KeptVectors(MiniLM(), options.vectors), Corpora()
+    tasks = []
+    for task in every_task(options.data, tokenizer.tokens):
+        lists = kept_lists(task, options.cache, lambda each: lists_of(each, tokenizer, embedder, corpora))
+        tasks.append(measured(task, lists))
+    seen = [task for task in tasks if task.task.train]
+    w = fit(seen)
+    report(tasks, w)
+    usual = np.mean([task.signals.mean(0) for task in seen], 0)
+    model = {
+        "about": "how far adaptive fusion trusts the words; see training/fit_fusion.py",
+        "trained_on": sorted({task.task.family for task in seen}),
+        "embedder": embedder.name,
+        "weights": {name: round(float(v), 3) for name, v in zip(NAMES, w, strict=False)},
+        "usual": {name: round(float(v), 3) for name, v in zip(NAMES, usual, strict=True)},
+        "intercept": round(float(w[-1]), 3),
+    }
+    options.out.write_text(json.dumps(model, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    print(json.dumps(model, indent=1))
+
+
+if __name__ == "__main__":
+    main()
