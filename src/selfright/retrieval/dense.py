@@ -78,7 +78,7 @@ class DenseIndex(Projection[_Snapshot]):
         details = self.state.details if self.state else {}
         if "lists" not in details:
             return "exact"
-        return "ivf{lists},rabitq,exact rescoring (probes {probes}, recall@10 {recall:.3f})".format(**details)
+        return "ivf{lists},pq4,exact rescoring (probes {probes}, recall@10 {recall:.3f})".format(**details)
 
     def search(self, vector: "NDArray[np.float32]", limit: int, collections: tuple[str, ...] = ()) -> Scored:
         """The ``limit`` passages with the highest inner product, of these collections where given."""

@@ -80,16 +80,29 @@ def test_plain_fusion_always_takes_both() -> None:
 
 
 def test_adaptive_fusion_by_hand() -> None:
-    # Both halves weigh 0.5. BM25 at most 2.2 * (3 + 5) = 17.6; under ten cosines count as usually spread.
-    words, near = ranked([(1, 8.8), (2, 4.4)]), ranked([(2, 0.7), (3, 0.6), (4, 0.5)])
+    # Both halves weigh 0.5. BM25 could reach 2.2 * (3 + 5) = 17.6 and reaches 4.4: 1 lies at sqrt(17.6 * 4.4) = 8.8.
+    # Under ten cosines count as usually spread, by 0.055: 0.22 above the lowest is 4 spreads, 0.04 * 4 ** 1.5 = 0.32.
+    words, near = ranked([(1, 4.4), (2, 2.2)]), ranked([(2, 0.72), (3, 0.555), (4, 0.5)])
     fused = AdaptiveFusion(model=EVEN).fuse(searched(), words, near)
     assert fused.items == [
+        (2, pytest.approx(0.5 * 0.25 + 0.5 * 0.32)),
         (1, pytest.approx(0.5 * 0.5)),
-        (2, pytest.approx(0.5 * 0.25 + 0.5 * 0.2)),
-        (3, pytest.approx(0.5 * 0.1)),
+        (3, pytest.approx(0.5 * 0.04)),
         (4, pytest.approx(0.0)),
     ]
     assert (fused.trust.bm25, fused.trust.dense) == (0.5, 0.5)
+
+
+def test_a_long_query_does_not_silence_its_words() -> None:
+    # Nothing comes near the highest score thinkable of a long query. Ten times as long, the best passage by words may
+    # lose at most sqrt(10) of its score, not ten times as much.
+    words, near = ranked([(1, 8.0)]), ranked([(2, 0.5)])
+    short, long = (
+        AdaptiveFusion(model=EVEN).fuse(SearchedQuery("", "en", (3.0,) * terms), words, near).items[0]
+        for terms in (5, 50)
+    )
+    assert short[0] == long[0] == 1
+    assert long[1] == pytest.approx(short[1] / 10**0.5)
 
 
 def test_equal_scores_go_to_the_better_rank_then_to_the_smaller_item() -> None:
@@ -141,19 +154,21 @@ def test_an_unknown_language_leaves_the_dense_half_out() -> None:
     assert AdaptiveFusion().wants_dense("통풍이란 무엇입니까?")  # an embedder that declares no language knows all
 
 
-def test_codes_move_trust_to_words_and_a_spread_list_to_meaning() -> None:
+def test_codes_and_a_lead_move_trust_to_words_and_a_spread_list_to_meaning() -> None:
     words = ranked([(n, 9.0 - n / 10) for n in range(20)])
+    ahead = ranked([(n, 9.0 if n == 0 else 4.0 - n / 10) for n in range(20)])
     tight, wide = (ranked([(n, 0.6 - n * step) for n in range(20)]) for step in (0.001, 0.02))
     fuse = AdaptiveFusion().fuse
     plain = fuse(searched("error of the pump"), words, tight).trust
     assert fuse(searched("error E-104 of the pump"), words, tight).trust.bm25 > plain.bm25
+    assert fuse(searched("error of the pump"), ahead, tight).trust.bm25 > plain.bm25
     assert fuse(searched("error of the pump"), words, wide).trust.dense > plain.dense
 
 
 def test_the_reason_names_what_moved_the_weights_most() -> None:
-    model = TrustModel({"codes": 2.0, "match": 0.1}, {"codes": 0.0, "match": 0.0}, 0.0)
+    model = TrustModel({"codes": 2.0, "lead": 0.1}, {"codes": 0.0, "lead": 1.0}, 0.0)
     measured = measure(searched("E-104 stall"), [Ranked(1, 9.0)], [Ranked(1, 0.5)])
-    assert model.trust(measured.signals).why == "words weigh 0.74: the query names numbers or codes"
+    assert model.trust(measured.signals).why == "words weigh 0.75: the query names numbers or codes"
 
 
 def test_extreme_lists_do_not_break_it() -> None:
