@@ -230,7 +230,12 @@ def _candidates(
         bits = chosen.bits
         probes = min(int(snapshot.state.details["lists"]), probes * 4)  # few of each list are among the selected
     found: NDArray[np.int64] = approximate.search(snapshot.base, vector, probes, wanted + spare, bits)
-    return found[~snapshot.gone[found]]
+    found = found[~snapshot.gone[found]]
+    if len(found) < wanted:
+        every = chosen.base if chosen is not None else np.flatnonzero(~snapshot.gone)
+        if len(every) <= _FEW:
+            return every  # codes say nothing of vectors without any likeness, and leave them out
+    return found
 
 
 def _best(scores: "NDArray[np.float32]", limit: int) -> "tuple[NDArray[np.int64], NDArray[np.float32]]":

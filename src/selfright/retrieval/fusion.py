@@ -9,7 +9,15 @@ from typing import Generic, Protocol, TypeVar
 from selfright.domain.errors import UnknownName
 from selfright.domain.passages import Language, Ranked, Trust
 from selfright.domain.text import language_of
-from selfright.retrieval.trust import USUAL_SPREAD, Measured, SearchedQuery, TrustModel, measure, shipped_model
+from selfright.retrieval.trust import (
+    NEAR_POWER,
+    NEAR_SCALE,
+    Measured,
+    SearchedQuery,
+    TrustModel,
+    measure,
+    shipped_model,
+)
 
 Item = TypeVar("Item", int, str)
 Ranking = Sequence[tuple[Item, Ranked]]
@@ -97,8 +105,9 @@ class ReciprocalRankFusion:
 class AdaptiveFusion:
     """A weighted sum of both scores, brought to one scale, with weights that a small model gives for each query.
 
-    BM25 counts as the share of the highest score thinkable for the query; a cosine counts as its height above the
-    lowest of the list, in standard deviations of the list. A passage that one list lacks gets 0 for that half.
+    BM25 counts as a share of a score between the highest found and the highest thinkable; a cosine counts as a power of
+    its height above the lowest of the list, in standard deviations of the list. A passage that one list lacks gets 0
+    for that half.
     ``dense_languages`` are the languages the embedder declares; none declared means that it knows all. A query in
     another one is searched for by words alone.
     """
@@ -135,11 +144,11 @@ def _one_half(places: Mapping[Item, Ranked], searched: SearchedQuery, trust: Tru
 def _weighed(
     words: Mapping[Item, Ranked], near: Mapping[Item, Ranked], measured: Measured, trust: Trust
 ) -> list[tuple[Item, float]]:
-    word_weight, lowest = trust.bm25 / measured.most, measured.lowest
-    near_weight = trust.dense * USUAL_SPREAD / measured.spread
+    word_weight, lowest = trust.bm25 / measured.unit, measured.lowest
+    near_weight = trust.dense * NEAR_SCALE / measured.spread**NEAR_POWER
     scores = {item: score * word_weight for item, (_, score) in words.items()}
     for item, (_, score) in near.items():
-        scores[item] = scores.get(item, 0.0) + (score - lowest) * near_weight
+        scores[item] = scores.get(item, 0.0) + (score - lowest) ** NEAR_POWER * near_weight
     ordered = sorted(scores.items(), key=itemgetter(1), reverse=True)
     return list(_ties_ordered(ordered, words, near))
 

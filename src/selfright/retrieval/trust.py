@@ -16,7 +16,8 @@ from selfright.domain.passages import Language, Ranked, Trust
 
 MOST_BM25 = 2.2  # k1 + 1: a term cannot add more than this times its idf
 USUAL_SPREAD = 0.055  # standard deviation of the cosines of the hundred nearest passages, roughly
-_USUAL_SHARE = 0.4
+NEAR_SCALE = 0.04  # brings both halves to one scale
+NEAR_POWER = 1.5  # a cosine high above the others counts for more than its height
 _FEW = 10  # a spread over fewer cosines says little
 
 
@@ -38,11 +39,12 @@ class SearchedQuery:
 class Measured:
     """What a search looks like, both lists not empty.
 
-    ``most`` is the highest BM25 score thinkable, ``lowest`` the lowest cosine of the list, ``spread`` the standard
-    deviation of its cosines, never 0. ``signals`` are the model's inputs by name.
+    ``unit`` is the BM25 score that counts as one: the geometric mean of the highest found and the highest thinkable,
+    which no long query comes near. ``lowest`` is the lowest cosine of the list, ``spread`` the standard deviation of
+    its cosines, never 0. ``signals`` are the model's inputs by name.
     """
 
-    most: float
+    unit: float
     lowest: float
     spread: float
     signals: Mapping[str, float]
@@ -50,18 +52,21 @@ class Measured:
 
 def measure(searched: SearchedQuery, bm25: Sequence[Ranked], dense: Sequence[Ranked]) -> Measured:
     """Of two lists that are not empty, best first."""
-    first, second = bm25[0].score, bm25[1].score if len(bm25) > 1 else 0.0
-    most = max(searched.most, first, 1e-9)
+    first = max(bm25[0].score, 1e-9)
     cosines = [score for _, score in dense]
     spread = _spread(cosines)
     words = searched.text.split()
     signals = {
         "spread": _bounded(math.log(spread / USUAL_SPREAD), 1.5),
-        "match": _bounded(math.log(max(first / most, 0.01) / _USUAL_SHARE), 3.0),
-        "lead": (first - second) / first if first > 0 else 0.0,
+        "lead": 1 - _score(bm25, 2) / first,
+        "field": 1 - _score(bm25, 10) / first,
         "codes": sum(any(map(str.isdigit, word)) for word in words) / max(len(words), 1),
     }
-    return Measured(most, cosines[-1], spread, signals)
+    return Measured(math.sqrt(max(searched.most, first) * first), min(cosines), spread, signals)
+
+
+def _score(places: Sequence[Ranked], rank: int) -> float:
+    return places[rank - 1].score if len(places) >= rank else 0.0
 
 
 def _spread(cosines: Sequence[float]) -> float:
@@ -77,11 +82,8 @@ def _bounded(value: float, limit: float) -> float:
 
 _BECAUSE = {
     "spread": ("the nearest passages stand out by meaning", "the nearest passages hardly differ in meaning"),
-    "match": (
-        "the best passage holds most of the query's rare words",
-        "no passage holds many of the query's rare words",
-    ),
     "lead": ("one passage is far ahead by its words", "no passage is ahead by its words"),
+    "field": ("few passages hold the query's words", "many passages hold the query's words as well"),
     "codes": ("the query names numbers or codes", "the query is plain words"),
 }
 
