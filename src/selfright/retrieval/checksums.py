@@ -21,7 +21,7 @@ def seal(*columns: object) -> int:
 
 
 def vector_sums(matrix: "NDArray[np.float32]") -> "NDArray[np.int64]":
-    """A checksum of each row of a float32 matrix ``(n, d)``: the wrapped sum of its words, each weighed by its place."""
+    """A checksum of each row of a float32 matrix ``(n, d)``: the wrapped sum of its words, weighed by their places."""
     words = np.ascontiguousarray(matrix).view(np.uint32 if matrix.shape[1] % 2 else np.uint64)
     sums: NDArray[np.uint64] = np.einsum("ij,j->i", words.astype(np.uint64, copy=False), _weights(words.shape[1]))
     return sums.view(np.int64) + _SALT

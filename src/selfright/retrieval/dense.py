@@ -23,7 +23,7 @@ from selfright.retrieval.vectors import VectorFile
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-EXACT_UNTIL = 12_000  # passages that are all scored one by one, in about half a millisecond
+EXACT_UNTIL = 16_000  # passages that are all scored one by one, in about a millisecond
 TAIL = 4_096  # passages outside the base, once there is one
 GROWTH = 1.5  # how far the base may grow over what it was trained on
 GONE_SHARE = 0.1
