@@ -27,6 +27,7 @@ _QUERIES = 128
 _KINDS = 3  # of queries; the recall of the hardest kind counts
 _POINTS_A_LIST = 64  # to train on
 _POINTS_A_CODE = 256
+_FEWEST = 16  # vectors; as many as a code has values
 _ROUNDS = 8
 _BLUR = 0.8  # length of the noise: cosine 0.78 to where it came from
 _STEP = 1.4  # how fast the number of probes is raised
@@ -59,6 +60,8 @@ def faiss() -> Any:
 
 def approximate(source: Source) -> Approximation | None:
     """The index over all vectors, or None when even probing all lists finds too few of the nearest."""
+    if source.count < _FEWEST:
+        return None
     lists = max(4, min(4_096, round(math.sqrt(source.count))))
     index = faiss().index_factory(source.dimension, f"IVF{lists},{_codes(source.dimension)}", _metric())
     _hasten(index.cp, _POINTS_A_LIST)

@@ -133,11 +133,13 @@ class Catalogue:
 
     # Passages
 
-    def shown(self, keys: Sequence[int]) -> dict[int, Shown]:
-        """The passages with these keys; keys that are gone are left out."""
+    def shown(self, keys: Sequence[int], *, removed: bool = True) -> dict[int, Shown]:
+        """The passages with these keys, removed ones only where wanted; keys that are gone are left out."""
         if not keys:
             return {}
         query = f"SELECT {SHOWN_COLUMNS} FROM passages WHERE key IN ({', '.join('?' * len(keys))})"
+        if not removed:
+            query += " AND NOT removed"
         return {row[0]: shown_of(row, self.path) for row in self._all(query, keys)}
 
     def all_shown(self) -> Iterator[Shown]:

@@ -73,11 +73,18 @@ def explained(path: Path) -> Iterator[None]:
     except sqlite3.IntegrityError as error:
         raise InputError(f"documents and passages need ids of their own, but some are shared ({error})") from error
     except sqlite3.OperationalError as error:
+        if "decode" in str(error):  # text that is none
+            raise _unreadable(path, error) from error
         raise StoreError(f"{path} could not be used ({error}); see to that, then try again") from error
-    except sqlite3.DatabaseError as error:
-        raise IndexDamaged(
-            f"{path} cannot be read ({error}); restore it from a backup, or index the documents anew in another folder"
-        ) from error
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: Exception) -> IndexDamaged:
+    return IndexDamaged(
+        f"{path} cannot be read ({error}); save what can be saved with: selfright index verify --repair, "
+        "or restore the index from a backup"
+    )
 
 
 @contextmanager

@@ -5,20 +5,21 @@ searched through an approximate index. New passages join the tail, which joins t
 that were removed from the base are passed over until it is made anew. Scores are exact in both.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from selfright.domain.errors import StoreError
+from selfright.domain.errors import IndexDamaged, StoreError
 from selfright.retrieval import approximate
 from selfright.retrieval.approximate import Source
 from selfright.retrieval.catalogue import Catalogue, Changes
 from selfright.retrieval.files import sync_file
 from selfright.retrieval.lexical import Scored
-from selfright.retrieval.projection import Projection, Standing, State
-from selfright.retrieval.vectors import VectorFile
+from selfright.retrieval.projection import LATEST, Projection, Standing, State
+from selfright.retrieval.vectors import VectorFile, arrays
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -80,9 +81,14 @@ class DenseIndex(Projection[_Snapshot]):
             return "exact"
         return "ivf{lists},pq4,exact rescoring (probes {probes}, recall@10 {recall:.3f})".format(**details)
 
-    def search(self, vector: "NDArray[np.float32]", limit: int, collections: tuple[str, ...] = ()) -> Scored:
-        """The ``limit`` passages with the highest inner product, of these collections where given."""
-        snapshot = self.current()
+    def search(
+        self, vector: "NDArray[np.float32]", limit: int, collections: tuple[str, ...] = (), at: int = LATEST
+    ) -> Scored:
+        """The ``limit`` passages with the highest inner product, of these collections where given.
+
+        ``at``: the change as of which to search, if that is still known.
+        """
+        snapshot = self.at(at)
         chosen = self._selection(snapshot, collections) if collections else None
         tail = snapshot.matrix @ vector
         if chosen is not None:
@@ -96,6 +102,18 @@ class DenseIndex(Projection[_Snapshot]):
         order = np.lexsort((found[:, MARK], -scores))[:limit]
         columns = found[order]
         return list(zip(columns[:, KEY].tolist(), columns[:, MARK].tolist(), scores[order].tolist(), strict=True))
+
+    def cosines(self, vector: "NDArray[np.float32]", places: Sequence[tuple[int, int, int]]) -> dict[int, float]:
+        """The inner product with the vector of each passage, given as mark, row and checksum, by mark."""
+        table = arrays(places, 3)
+        try:
+            matrix = self.current().vectors.read(table[:, 1], table[:, 2])
+        except IndexDamaged:
+            if self.complete(self._catalogue):
+                raise
+            return {}  # a writer has just moved the vectors to another file
+        # Summed row by row, so that a cosine does not depend on how many others are asked for.
+        return dict(zip(table[:, 0].tolist(), (matrix * vector).sum(axis=1).tolist(), strict=True))
 
     def _selection(self, snapshot: _Snapshot, collections: tuple[str, ...]) -> _Selection:
         found = snapshot.selections.get(collections)

@@ -5,10 +5,11 @@ import functools
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from selfright.domain.errors import IndexDamaged, UsageError
-from selfright.domain.passages import Hit, Ranked, Retrieval
+from selfright.domain.errors import UsageError
+from selfright.domain.passages import Hit, Language, Ranked, Retrieval
 from selfright.domain.ports import Embedder, TermLexicon, Tokenizer
 from selfright.domain.text import language_of
 from selfright.retrieval.catalogue import Catalogue
@@ -18,16 +19,19 @@ from selfright.retrieval.lexical import LexicalIndex, Scored, idf
 from selfright.retrieval.records import Shown, damaged
 from selfright.retrieval.stopwords import content_terms
 from selfright.retrieval.trust import SearchedQuery
-from selfright.retrieval.vectors import arrays
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 DEPTH = 100
+_TRIES = 3
 _SPARE = 20  # fetched beyond the depth, so that ties at its edge are broken by us and not by the index's layout
 _CACHED_QUERIES = 1_024
-_SCORE_DIGITS = 4  # scores that differ by less are ties: the order of summation alone makes such differences
+_SCORE_DIGITS, _TIE = (
+    4,
+    1.1e-4,
+)  # scores that differ by less are ties: the order of summation alone makes such differences
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +44,44 @@ class Indexes:
     helpers: Executor
     embedder: Embedder | None = None
     dense: DenseIndex | None = None
+
+    def standing(self) -> tuple[int, bool]:
+        """The last change that all indexes have followed, and whether they can all be searched as of it.
+
+        A writer moves one after the other: whoever is ahead is searched as it was before. One that was opened just
+        then has no before; then they stand at different changes.
+        """
+        self.lexical.refresh()
+        if self.dense is None:
+            return self.lexical.sequence, True
+        self.dense.refresh()
+        first, second = self.lexical.sequence, self.dense.sequence
+        if first == second:
+            self.lexical.let_go()
+            self.dense.let_go()
+            return first, True
+        sequence = min(first, second)
+        together = {self.lexical.at(sequence).state.sequence, self.dense.at(sequence).state.sequence} == {sequence}
+        return sequence, together
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """One search: the query as asked, its text for the embedder (empty for none), its terms."""
+
+    query: str
+    meaning: str
+    terms: Sequence[str]
+    k: int
+    collections: tuple[str, ...]
+
+    @property
+    def depth(self) -> int:
+        return max(DEPTH, self.k)
+
+    @property
+    def language(self) -> Language:
+        return language_of(self.meaning or self.query)
 
 
 class HybridSearch:
@@ -69,89 +111,98 @@ class HybridSearch:
             raise UsageError(f"k must be at least 1, but is {k}")
         if not query.strip():
             return Retrieval(hits=())
-        depth, names = max(DEPTH, k) + _SPARE, tuple(sorted(set(collections)))
-        before = self._indexes.catalogue.sequence()
+        names = tuple(sorted(set(collections)))
         phrases = " ".join(self._lexicon.expand(query, language_of(query))) if self._lexicon else ""
-        meaning = query if self._fusion.wants_dense(query) else phrases
+        wanted = _Wanted(
+            query=query,
+            meaning=query if self._fusion.wants_dense(query) else phrases,
+            terms=content_terms(self._indexes.tokenizer.tokens(f"{query} {phrases}")),
+            k=k,
+            collections=names,
+        )
+        for _ in range(_TRIES):
+            found, whole = self._search_at(wanted, *self._indexes.standing())
+            if whole:
+                break
+        return found
+
+    def _search_at(self, wanted: "_Wanted", sequence: int, together: bool) -> tuple[Retrieval, bool]:
+        """What is found as of one change, and whether nothing of it was erased meanwhile."""
+        depth = wanted.depth + _SPARE
         waiting = None
-        if self._indexes.dense is not None and meaning:
-            waiting = self._indexes.helpers.submit(self._search_dense, meaning, depth, names)
-        terms = content_terms(self._indexes.tokenizer.tokens(f"{query} {phrases}"))
-        bm25 = self._search_lexical(terms, depth, names)
-        dense, vector = waiting.result() if waiting else ([], None)
-        searched = self._searched(meaning or query, terms)
-        return self._retrieval(searched, k, bm25, dense, vector, before)
-
-    def _search_lexical(self, terms: Sequence[str], depth: int, collections: tuple[str, ...]) -> Scored:
-        self._indexes.lexical.refresh()
-        return self._indexes.lexical.search(terms, depth, collections)
-
-    def _searched(self, query: str, terms: Sequence[str]) -> SearchedQuery:
-        frequencies, total = self._indexes.lexical.frequencies(terms)
-        return SearchedQuery(query, language_of(query), [idf(frequency, total) for frequency in frequencies])
+        if self._indexes.dense is not None and wanted.meaning:
+            waiting = self._indexes.helpers.submit(
+                self._search_dense, wanted.meaning, depth, wanted.collections, sequence
+            )
+        bm25 = self._indexes.lexical.search(wanted.terms, depth, wanted.collections, sequence)
+        dense, query_vector = waiting.result() if waiting else ([], None)
+        return self._retrieval(wanted, bm25, dense, query_vector, sequence if together else None)
 
     def _search_dense(
-        self, query: str, depth: int, collections: tuple[str, ...]
+        self, query: str, depth: int, collections: tuple[str, ...], sequence: int
     ) -> "tuple[Scored, NDArray[np.float32] | None]":
-        dense = self._indexes.dense
-        if dense is None:
+        if self._indexes.dense is None:
             return [], None
-        dense.refresh()
         vector = self._query_vector(query)
-        return dense.search(vector, depth, collections), vector
+        return self._indexes.dense.search(vector, depth, collections, sequence), vector
 
     def _retrieval(
         self,
-        searched: SearchedQuery,
-        k: int,
+        wanted: "_Wanted",
         bm25: Scored,
         dense: Scored,
         vector: "NDArray[np.float32] | None",
-        before: int,
-    ) -> Retrieval:
-        depth = max(DEPTH, k)
-        lexical_places, dense_places = _ranked(bm25, depth), _ranked(dense, depth)
+        sequence: int | None,
+    ) -> tuple[Retrieval, bool]:
+        lexical_places, dense_places = _ranked(bm25, wanted.depth), _ranked(dense, wanted.depth)
+        searched = SearchedQuery(wanted.meaning or wanted.query, wanted.language, self._idf(wanted.terms))
         fused = self._fusion.fuse(searched, list(lexical_places.items()), list(dense_places.items()))
-        best = fused.items[:k]
-        keys = _keys((*bm25, *dense))
-        shown = self._shown([keys[mark] for mark, _ in best], before)
-        cosines = self._cosines(vector, [shown[key] for mark, _ in best if (key := keys[mark]) in shown])
+        keys = _keys(bm25, dense)
+        best = [(mark, keys[mark], score) for mark, score in fused.items[: wanted.k]]
+        shown = self._shown([key for _, key, _ in best], sequence)
+        cosines = self._cosines(vector, [(mark, shown[key]) for mark, key, _ in best if key in shown], dense_places)
         hits = [
             Hit(
                 shown[key].passage,
                 score,
                 lexical_places.get(mark),
                 dense_places.get(mark),
-                cosines.get(key),
+                cosines.get(mark),
                 fused.trust,
             )
-            for mark, score in best
-            if (key := keys[mark]) in shown  # a writer may have erased it since
+            for mark, key, score in best
+            if key in shown
         ]
-        return Retrieval(tuple(hits), None if vector is None else tuple(vector.tolist()))
+        found = Retrieval(tuple(hits), None if vector is None else tuple(vector.tolist()))
+        return found, len(hits) == len(best)
 
-    def _shown(self, keys: Sequence[int], before: int) -> dict[int, Shown]:
+    def _idf(self, terms: Sequence[str]) -> list[float]:
+        frequencies, total = self._indexes.lexical.frequencies(terms)
+        return [idf(frequency, total) for frequency in frequencies]
+
+    def _shown(self, keys: Sequence[int], sequence: int | None) -> dict[int, Shown]:
+        """The passages; without a common ``sequence`` of both indexes only those that are still there."""
         catalogue = self._indexes.catalogue
-        shown = catalogue.shown(keys)
+        shown = catalogue.shown(keys, removed=sequence is not None)
         missing = [key for key in keys if key not in shown]
-        if missing and catalogue.sequence() == before:  # nobody has removed anything, so they were lost
+        if missing and catalogue.sequence() == sequence:  # as of now, and yet not there: it was lost
             raise damaged(catalogue.path, f"the record of passage number {missing[0]}")
         return shown
 
-    def _cosines(self, vector: "NDArray[np.float32] | None", shown: Sequence[Shown]) -> Mapping[int, float]:
-        """The similarity of each passage's vector, of those that have one."""
-        if vector is None:
+    def _cosines(
+        self, vector: "NDArray[np.float32] | None", shown: Sequence[tuple[int, Shown]], near: Mapping[int, Ranked]
+    ) -> Mapping[int, float]:
+        """The similarity of each passage's vector by mark, of those that have one; known where it was in the list."""
+        dense = self._indexes.dense
+        if vector is None or dense is None:
             return {}
-        places = [(found.key, found.row, found.vector_sum) for found in shown if found.row is not None]
-        table = arrays(places, 3)  # type: ignore[arg-type]  # a row comes with its checksum
-        try:
-            matrix = self._indexes.catalogue.vectors().read(table[:, 1], table[:, 2])
-        except IndexDamaged:
-            if all(self._indexes.catalogue.shown([found.key]).get(found.key) == found for found in shown):
-                raise
-            return {}  # a writer has just moved the vectors
-        # Summed row by row, so that a cosine does not depend on how many others are asked for.
-        return dict(zip(table[:, 0].tolist(), (matrix * vector).sum(axis=1).tolist(), strict=True))
+        known = {mark: near[mark].score for mark, _ in shown if mark in near}
+        others = [
+            (mark, found.row, found.vector_sum)
+            for mark, found in shown
+            if mark not in known and found.row is not None and found.vector_sum is not None
+        ]
+        return {**known, **dense.cosines(vector, others)} if others else known
 
     def _embed(self, query: str) -> "NDArray[np.float32]":
         embedder = self._indexes.embedder
@@ -162,10 +213,10 @@ class HybridSearch:
         return vector
 
 
-def _keys(found: Sequence[tuple[int, int, float]]) -> dict[int, int]:
-    """Keys by mark; the newest one, while a passage is being replaced."""
-    keys: dict[int, int] = {}
-    for key, mark, _ in found:
+def _keys(bm25: Scored, dense: Scored) -> dict[int, int]:
+    """Keys by mark; the newer one, while a passage is being replaced."""
+    keys = {mark: key for key, mark, _ in bm25}
+    for key, mark, _ in dense:
         if keys.get(mark, 0) < key:
             keys[mark] = key
     return keys
@@ -173,5 +224,6 @@ def _keys(found: Sequence[tuple[int, int, float]]) -> dict[int, int]:
 
 def _ranked(scored: Scored, depth: int) -> dict[int, Ranked]:
     """Places by mark, best first; ties go to the smaller mark."""
-    known = sorted([(-round(score, _SCORE_DIGITS), mark, score) for _, mark, score in scored])[:depth]
-    return {mark: Ranked(rank, score) for rank, (_, mark, score) in enumerate(known, start=1)}
+    if any(better[2] - worse[2] < _TIE for better, worse in pairwise(scored)):
+        scored = sorted(scored, key=lambda hit: (-round(hit[2], _SCORE_DIGITS), hit[1]))
+    return {mark: Ranked(rank, score) for rank, (_, mark, score) in enumerate(scored[:depth], start=1)}

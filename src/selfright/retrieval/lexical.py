@@ -17,7 +17,7 @@ from typing import Any
 
 from selfright.domain.errors import StoreError
 from selfright.retrieval.catalogue import Catalogue, Changes, Entry
-from selfright.retrieval.projection import Projection, Standing, State
+from selfright.retrieval.projection import LATEST, Projection, Standing, State
 
 Scored = list[tuple[int, int, float]]
 """Passages as key, mark and score, best first."""
@@ -51,9 +51,12 @@ class LexicalIndex(Projection[_Snapshot]):
         self._helpers = helpers
         super().__init__(folder, identity)
 
-    def search(self, terms: Sequence[str], limit: int, collections: Sequence[str] = ()) -> Scored:
-        """The ``limit`` best passages by BM25 (k1 = 1.2, b = 0.75); repeated terms count repeatedly."""
-        snapshot = self.current()
+    def search(self, terms: Sequence[str], limit: int, collections: Sequence[str] = (), at: int = LATEST) -> Scored:
+        """The ``limit`` best passages by BM25 (k1 = 1.2, b = 0.75); repeated terms count repeatedly.
+
+        ``at``: the change as of which to search, if that is still known.
+        """
+        snapshot = self.at(at)
         if not terms:
             return []
         terms = terms[:_MAX_QUERY_TERMS]

@@ -7,6 +7,7 @@ stay) and then replaces the state atomically. Whenever the process stops, the ol
 
 import json
 import logging
+import sys
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -23,6 +24,7 @@ log = logging.getLogger(__name__)
 
 _STATE = "state.json"
 _TRIES = 5
+LATEST = sys.maxsize
 
 Snapshot = TypeVar("Snapshot", bound="Standing")
 
@@ -61,6 +63,7 @@ class Projection(ABC, Generic[Snapshot]):
         self._checked: dict[str, tuple[int, ...]] = {}  # files whose checksum was verified, and as what
         self._refreshing = threading.Lock()
         self._snapshot: Snapshot | None = None
+        self._earlier: Snapshot | None = None  # kept until every projection has moved on
         self.refresh()
 
     @property
@@ -74,6 +77,12 @@ class Projection(ABC, Generic[Snapshot]):
         snapshot = self._snapshot
         return snapshot.state if snapshot else None
 
+    @property
+    def sequence(self) -> int:
+        """The last change it has followed; -1 when it cannot be used."""
+        snapshot = self._snapshot
+        return snapshot.state.sequence if snapshot else -1
+
     def refresh(self) -> None:
         """Takes over what another process has committed."""
         if self._stamp is not None and self._stamp == self._current_stamp():
@@ -81,7 +90,7 @@ class Projection(ABC, Generic[Snapshot]):
         with self._refreshing:
             for _ in range(_TRIES):  # a writer may move on, and erase the old files, while they are opened
                 stamp = self._current_stamp()
-                self._snapshot = self._load()
+                self._move(self._load())
                 self._stamp = stamp
                 if self._snapshot is not None or stamp == self._current_stamp():
                     return
@@ -94,6 +103,23 @@ class Projection(ABC, Generic[Snapshot]):
                 f"the {self.name} index cannot be used: {self.problem}; mend it with: selfright index verify --repair"
             )
         return snapshot
+
+    def at(self, sequence: int) -> Snapshot:
+        """What could be searched at that change, where it is still known, else now; raises ``IndexDamaged``."""
+        snapshot, earlier = self.current(), self._earlier
+        if snapshot.state.sequence > sequence and earlier is not None and earlier.state.sequence == sequence:
+            return earlier
+        return snapshot
+
+    def let_go(self) -> None:
+        """Forgets what could be searched before."""
+        self._earlier = None
+
+    def _move(self, snapshot: Snapshot | None) -> None:
+        before = self._snapshot
+        if before is not None and snapshot is not None and before.state.sequence < snapshot.state.sequence:
+            self._earlier = before
+        self._snapshot = snapshot
 
     def check(self) -> list[str]:
         """Reads all files again, whatever was checked before, and says what is wrong."""
@@ -149,7 +175,7 @@ class Projection(ABC, Generic[Snapshot]):
         content = asdict(state)
         body = {"state": content, "seal": seal(json.dumps(content, sort_keys=True))}
         write_atomically(self.folder / _STATE, json.dumps(body).encode())
-        self._snapshot = replace(snapshot, state=state)
+        self._move(replace(snapshot, state=state))
         self._stamp = self._current_stamp()
         kept = {_STATE, *(name.partition("/")[0] for name in files)}
         for path in self.folder.iterdir():

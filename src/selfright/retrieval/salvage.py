@@ -98,6 +98,8 @@ class _Wreck:
 
 def readable(path: Path) -> Iterator[tuple[Document, list[Prepared]] | Document | str]:
     """A document with its passages, or alone when passages are damaged, or only the id of one that is lost."""
+    if not path.exists():
+        return
     with closing(_Wreck(path)) as wreck:
         by_document: dict[str, list[Prepared]] = {}
         for shown, terms, text_hash in wreck.passages():
