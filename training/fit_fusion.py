@@ -18,7 +18,6 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.retrieval_quality import KeptVectors
-from selfright.domain.passages import Ranked
 from selfright.retrieval.trust import NEAR_POWER, NEAR_SCALE, SearchedQuery, measure
 from selfright.retrieval.trust import Measured as Signals
 from training.fitting import Array, sigmoid
@@ -77,7 +76,7 @@ _SCALES = ("unit", "lowest", "spread")
 
 def _measure(lists: Lists, number: int) -> Signals:
     idf = [float(value) for value in lists.idf[number] if value > 0]
-    words = _places(lists.bm25[number], lists.bm25_rank[number]) or [Ranked(1, 0.0)]
+    words = _places(lists.bm25[number], lists.bm25_rank[number]) or [0.0]
     return measure(
         SearchedQuery(str(lists.query[number]), "en", idf),
         words,
@@ -85,9 +84,8 @@ def _measure(lists: Lists, number: int) -> Signals:
     )
 
 
-def _places(scores: Array, ranks: Array) -> list[Ranked]:
-    found = sorted((int(rank), float(score)) for rank, score in zip(ranks, scores, strict=True) if rank > 0)
-    return [Ranked(rank, score) for rank, score in found]
+def _places(scores: Array, ranks: Array) -> list[float]:
+    return [score for _, score in sorted((int(r), float(s)) for r, s in zip(ranks, scores, strict=True) if r > 0)]
 
 
 def smoothed(curves: Array) -> Array:

@@ -227,12 +227,15 @@ class Catalogue:
             ).fetchone()
             if sequence > last or (sequence < last and (oldest is None or oldest > sequence + 1)):
                 return None
-            rows = connection.execute("SELECT action, passage FROM changes WHERE sequence > ?", (sequence,)).fetchall()
-        if not all(isinstance(passage, int) for _, passage in rows):
+            query = "SELECT action, first, last FROM changes WHERE sequence > ? ORDER BY sequence"
+            rows = connection.execute(query, (sequence,)).fetchall()
+            (highest,) = connection.execute("SELECT COALESCE(MAX(key), 0) FROM passages").fetchone()
+        if not all(isinstance(key, int) and key > 0 for row in rows for key in row[1:]):
             raise damaged(self.path, "the log of changes")
-        removed = tuple(passage for action, passage in rows if action == "remove")
+        ranges = [(action, range(first, min(last, highest) + 1)) for action, first, last in rows]
+        removed = tuple(key for action, keys in ranges if action == "remove" for key in keys)
         gone = frozenset(removed)
-        added = tuple(passage for action, passage in rows if action == "add" and passage not in gone)
+        added = tuple(key for action, keys in ranges if action == "add" for key in keys if key not in gone)
         return Changes(last, added, removed)
 
     def _read_meta(self) -> IndexMeta:

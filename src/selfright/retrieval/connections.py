@@ -10,6 +10,7 @@ from selfright.domain.errors import IndexDamaged, InputError, StoreError
 
 _IDLE = 8
 _BUSY_SECONDS = 30.0
+_WRITER_CACHE_KB = 65_536  # so that a large transaction does not write its pages again and again
 
 
 class Connections:
@@ -42,7 +43,13 @@ class Connections:
             self._writer = self._connect()
             # The search indexes must never be ahead of the catalogue, so a commit has to reach the disk.
             self._writer.execute("PRAGMA synchronous = FULL")
+            self._writer.execute(f"PRAGMA cache_size = -{_WRITER_CACHE_KB}")
         return self._writer
+
+    def shrink(self) -> None:
+        """Gives the writer's memory back."""
+        if self._writer is not None:
+            self._writer.execute("PRAGMA shrink_memory")
 
     def close(self) -> None:
         """Closes all idle connections and the writer's, dropping what it had not committed."""

@@ -1,7 +1,6 @@
 """The search indexes of one catalogue, kept up with it together."""
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor
 from typing import Any
 
 from selfright.domain.errors import IndexDamaged
@@ -15,13 +14,10 @@ from selfright.retrieval.projection import Projection, catch_up, is_current
 class Followers:
     """All projections of a catalogue; only the holder of the writer's lock may let them ``follow``."""
 
-    def __init__(
-        self, catalogue: Catalogue, ledger: Ledger, projections: Sequence[Projection[Any]], helpers: Executor
-    ) -> None:
+    def __init__(self, catalogue: Catalogue, ledger: Ledger, projections: Sequence[Projection[Any]]) -> None:
         self._catalogue = catalogue
         self._ledger = ledger
         self._projections = projections
-        self._helpers = helpers
 
     @property
     def current(self) -> bool:
@@ -44,22 +40,15 @@ class Followers:
                 )
 
     def follow(self, *, anew: bool = False) -> None:
-        """Brings all to the last commit, at the same time; then the catalogue lets go of what was removed."""
+        """Brings all to the last commit; then the catalogue lets go of what was removed.
 
-        def follow(projection: Projection[Any]) -> None:
+        One after the other, for each uses all cores by itself when there is much to do.
+        """
+        for projection in self._projections:
             projection.refresh()
             if anew:
                 projection.rebuild(self._catalogue)
             catch_up(projection, self._catalogue)
-
-        first, *others = self._projections
-        waiting = [self._helpers.submit(follow, other) for other in others]
-        try:
-            follow(first)
-        finally:
-            errors = [future.exception() for future in waiting]
-        for error in filter(None, errors):
-            raise error
         self._ledger.forget(self._catalogue.sequence())
         upkeep.sweep_vectors(self._catalogue)
 

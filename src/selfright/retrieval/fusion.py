@@ -1,13 +1,14 @@
 """How two rankings become one: by ranks alone, or by scores, with each half trusted as the query deserves."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from operator import itemgetter
 from typing import Generic, Protocol, TypeVar
 
 from selfright.domain.errors import UnknownName
-from selfright.domain.passages import Language, Ranked, Trust
+from selfright.domain.passages import Language, Trust
 from selfright.domain.text import language_of
 from selfright.retrieval.trust import (
     NEAR_POWER,
@@ -20,8 +21,8 @@ from selfright.retrieval.trust import (
 )
 
 Item = TypeVar("Item", int, str)
-Ranking = Sequence[tuple[Item, Ranked]]
-"""Items with their places, best first."""
+Ranking = Sequence[tuple[Item, float]]
+"""Items with their scores, best first."""
 
 DEFAULT_K = 60
 FUSIONS = ("adaptive", "rrf")
@@ -127,46 +128,60 @@ class AdaptiveFusion:
         if self._dense_languages and searched.language not in self._dense_languages:
             dense = ()
         if not bm25 or not dense:
-            return _one_half(dict(reversed(bm25 or dense)), searched, _MEANING_ALONE if dense else _WORDS_ALONE)
-        measured = measure(searched, [place for _, place in bm25], [place for _, place in dense])
+            return _one_half(bm25 or dense, searched, _MEANING_ALONE if dense else _WORDS_ALONE)
+        words, near = _once(bm25), _once(dense)
+        measured = measure(searched, list(words.values()), list(near.values()))
         trust = self._model.trust(measured.signals)
-        return Fused(_weighed(dict(reversed(bm25)), dict(reversed(dense)), measured, trust), trust)
+        return Fused(_weighed(words, near, measured, trust), trust)
 
 
-def _one_half(places: Mapping[Item, Ranked], searched: SearchedQuery, trust: Trust) -> Fused[Item]:
-    """In the order of its ranks: BM25 as the share of the highest score thinkable, cosines as they are."""
-    best = max((place.score for place in places.values()), default=0.0)
-    scale = 1.0 if trust.dense else 1 / max(searched.most, best, 1e-9)
-    ordered = sorted([(place.rank, item, place.score * scale) for item, place in places.items()])
-    return Fused([(item, score) for _, item, score in ordered], trust)
+def _once(ranking: Ranking[Item]) -> dict[Item, float]:
+    """Each item at its best place."""
+    scores = dict(ranking)
+    if len(scores) < len(ranking):
+        scores.update(reversed(ranking))
+    return scores
+
+
+def _one_half(ranking: Ranking[Item], searched: SearchedQuery, trust: Trust) -> Fused[Item]:
+    """In the order it has: BM25 as the share of the highest score thinkable, cosines as they are."""
+    scores = _once(ranking)
+    scale = 1.0 if trust.dense else 1 / max(searched.most, *scores.values(), 1e-9)
+    return Fused([(item, score * scale) for item, score in scores.items()], trust)
 
 
 def _weighed(
-    words: Mapping[Item, Ranked], near: Mapping[Item, Ranked], measured: Measured, trust: Trust
+    words: Mapping[Item, float], near: Mapping[Item, float], measured: Measured, trust: Trust
 ) -> list[tuple[Item, float]]:
     word_weight, lowest = trust.bm25 / measured.unit, measured.lowest
     near_weight = trust.dense * NEAR_SCALE / measured.spread**NEAR_POWER
-    scores = {item: score * word_weight for item, (_, score) in words.items()}
-    for item, (_, score) in near.items():
+    scores = {item: score * word_weight for item, score in words.items()}
+    for item, score in near.items():
         scores[item] = scores.get(item, 0.0) + (score - lowest) ** NEAR_POWER * near_weight
     ordered = sorted(scores.items(), key=itemgetter(1), reverse=True)
-    return list(_ties_ordered(ordered, words, near))
+    ties = [place for place, (a, b) in enumerate(pairwise(ordered)) if a[1] - b[1] <= _TIE]
+    return _ties_ordered(ordered, ties, (words, near)) if ties else ordered
 
 
 def _ties_ordered(
-    ordered: Sequence[tuple[Item, float]], words: Mapping[Item, Ranked], near: Mapping[Item, Ranked]
-) -> Iterator[tuple[Item, float]]:
-    """Runs of scores that hardly differ, by the better single rank and then by the smaller item."""
+    ordered: list[tuple[Item, float]], ties: Sequence[int], halves: Sequence[Mapping[Item, float]]
+) -> list[tuple[Item, float]]:
+    """Runs of scores that hardly differ, by the better single rank and then by the smaller item.
+
+    ``ties`` are the places whose score is that of the next.
+    """
+    ranks = [{item: rank for rank, item in enumerate(half)} for half in halves]
 
     def place(pair: tuple[Item, float]) -> tuple[int, Item]:
-        item = pair[0]
-        return min(found[item].rank for found in (words, near) if item in found), item
+        return min(found[pair[0]] for found in ranks if pair[0] in found), pair[0]
 
-    start = 0
-    for end in range(1, len(ordered) + 1):
-        if end == len(ordered) or ordered[end - 1][1] - ordered[end][1] > _TIE:
-            yield from ordered[start:end] if end - start == 1 else sorted(ordered[start:end], key=place)
-            start = end
+    start = end = ties[0]
+    for tie in (*ties, len(ordered)):
+        if tie > end:
+            ordered[start : end + 1] = sorted(ordered[start : end + 1], key=place)
+            start = tie
+        end = tie + 1
+    return ordered
 
 
 def fusion_named(name: str, k: int = DEFAULT_K, dense_languages: Sequence[Language] = ()) -> Fusion:

@@ -5,8 +5,9 @@ import functools
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from selfright.domain.errors import UsageError
 from selfright.domain.passages import Hit, Language, Ranked, Retrieval
@@ -21,7 +22,6 @@ from selfright.retrieval.stopwords import content_terms
 from selfright.retrieval.trust import SearchedQuery
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 DEPTH = 100
@@ -154,22 +154,16 @@ class HybridSearch:
         vector: "NDArray[np.float32] | None",
         sequence: int | None,
     ) -> tuple[Retrieval, bool]:
-        lexical_places, dense_places = _ranked(bm25, wanted.depth), _ranked(dense, wanted.depth)
+        words, near = _ranked(bm25, wanted.depth), _ranked(dense, wanted.depth)
         searched = SearchedQuery(wanted.meaning or wanted.query, wanted.language, self._idf(wanted.terms))
-        fused = self._fusion.fuse(searched, list(lexical_places.items()), list(dense_places.items()))
+        fused = self._fusion.fuse(searched, words, near)
         keys = _keys(bm25, dense)
         best = [(mark, keys[mark], score) for mark, score in fused.items[: wanted.k]]
         shown = self._shown([key for _, key, _ in best], sequence)
-        cosines = self._cosines(vector, [(mark, shown[key]) for mark, key, _ in best if key in shown], dense_places)
+        cosines = self._cosines(vector, [(mark, shown[key]) for mark, key, _ in best if key in shown], dict(near))
+        by_words, by_meaning = _Places(words), _Places(near)
         hits = [
-            Hit(
-                shown[key].passage,
-                score,
-                lexical_places.get(mark),
-                dense_places.get(mark),
-                cosines.get(mark),
-                fused.trust,
-            )
+            Hit(shown[key].passage, score, by_words.get(mark), by_meaning.get(mark), cosines.get(mark), fused.trust)
             for mark, key, score in best
             if key in shown
         ]
@@ -190,13 +184,13 @@ class HybridSearch:
         return shown
 
     def _cosines(
-        self, vector: "NDArray[np.float32] | None", shown: Sequence[tuple[int, Shown]], near: Mapping[int, Ranked]
+        self, vector: "NDArray[np.float32] | None", shown: Sequence[tuple[int, Shown]], near: Mapping[int, float]
     ) -> Mapping[int, float]:
         """The similarity of each passage's vector by mark, of those that have one; known where it was in the list."""
         dense = self._indexes.dense
         if vector is None or dense is None:
             return {}
-        known = {mark: near[mark].score for mark, _ in shown if mark in near}
+        known = {mark: near[mark] for mark, _ in shown if mark in near}
         others = [
             (mark, found.row, found.vector_sum)
             for mark, found in shown
@@ -222,8 +216,21 @@ def _keys(bm25: Scored, dense: Scored) -> dict[int, int]:
     return keys
 
 
-def _ranked(scored: Scored, depth: int) -> dict[int, Ranked]:
-    """Places by mark, best first; ties go to the smaller mark."""
-    if any(better[2] - worse[2] < _TIE for better, worse in pairwise(scored)):
-        scored = sorted(scored, key=lambda hit: (-round(hit[2], _SCORE_DIGITS), hit[1]))
-    return {mark: Ranked(rank, score) for rank, (_, mark, score) in enumerate(scored[:depth], start=1)}
+def _ranked(scored: Scored, depth: int) -> list[tuple[int, float]]:
+    """Marks with their scores, best first; ties go to the smaller mark."""
+    marks, scores = [mark for _, mark, _ in scored], [score for _, _, score in scored]
+    order = np.lexsort((np.array(marks), -np.array(scores).round(_SCORE_DIGITS)))[:depth]
+    return [(marks[place], scores[place]) for place in order.tolist()]
+
+
+class _Places:
+    """Looks up places in a ranking; they are made only for what is shown."""
+
+    def __init__(self, ranking: Sequence[tuple[int, float]]) -> None:
+        self._ranking = ranking
+        self._ranks = {mark: rank for rank, (mark, _) in enumerate(ranking)}
+
+    def get(self, mark: int) -> Ranked | None:
+        """The place, or None."""
+        rank = self._ranks.get(mark)
+        return None if rank is None else Ranked(rank + 1, self._ranking[rank][1])

@@ -98,7 +98,8 @@ class Ledger:
         writer.executemany(
             f"INSERT INTO passages ({PASSAGE_COLUMNS}) VALUES ({_marks(18)})", map(passage_row, keys, passages)
         )
-        writer.executemany("INSERT INTO changes (action, passage) VALUES ('add', ?)", ((key,) for key in keys))
+        if passages:
+            writer.execute("INSERT INTO changes (action, first, last) VALUES ('add', ?, ?)", (keys[0], keys[-1]))
 
     def remove(self, document_id: str) -> bool:
         """Takes a document out; whether it was there."""
@@ -109,8 +110,8 @@ class Ledger:
         if found is None:
             return False
         writer.execute(
-            "INSERT INTO changes (action, passage) "
-            "SELECT 'remove', key FROM passages WHERE document_id = ? AND NOT removed ORDER BY key",
+            "INSERT INTO changes (action, first, last) "
+            "SELECT 'remove', key, key FROM passages WHERE document_id = ? AND NOT removed ORDER BY key",
             (document_id,),
         )
         changed = writer.execute(
@@ -173,6 +174,7 @@ class Ledger:
                     self._catalogue.vectors(self._tally.vectors).sync()
                 write_tally(self._connections.writer, self._tally)
                 self._connections.writer.execute("COMMIT")
+                self._connections.shrink()
 
     def forget(self, sequence: int) -> None:
         """Erases removed passages and the log up to ``sequence``, once every search index has followed that far."""
@@ -182,7 +184,7 @@ class Ledger:
         with explained(self._connections.path), transaction(writer, "IMMEDIATE"):
             writer.execute(
                 "DELETE FROM passages WHERE removed AND key IN "
-                "(SELECT passage FROM changes WHERE action = 'remove' AND sequence <= ?)",
+                "(SELECT first FROM changes WHERE action = 'remove' AND sequence <= ?)",
                 (sequence,),
             )
             writer.execute("DELETE FROM changes WHERE sequence <= ?", (sequence,))

@@ -10,6 +10,7 @@ APPLICATION_ID = 0x53465254  # marks the SQLite file as ours
 
 # Passage keys are never used twice: whoever still holds an old key finds nothing, never another passage.
 # A replaced or removed passage stays, marked, until both search indexes have let go of it.
+# The log of changes names ranges of keys.
 # ``mark`` is a hash of the id: it breaks ties in the same way in whatever order passages came, and gives documents a
 # second way in, so that a damaged index of ids is noticed. ``crc`` seals what readers see, ``terms_crc`` the terms.
 TABLES = """
@@ -35,7 +36,7 @@ CREATE INDEX passages_by_text ON passages (text_hash) WHERE row IS NOT NULL;
 CREATE TABLE changes (
     sequence INTEGER PRIMARY KEY AUTOINCREMENT,
     action TEXT NOT NULL CHECK (action IN ('add', 'remove')),
-    passage INTEGER NOT NULL
+    first INTEGER NOT NULL, last INTEGER NOT NULL
 );
 CREATE TABLE collections (
     name TEXT PRIMARY KEY, description TEXT NOT NULL, classes TEXT NOT NULL, slots TEXT NOT NULL, crc INTEGER NOT NULL

@@ -11,7 +11,7 @@ from selfright.retrieval.tokenizer import BilingualTokenizer
 
 # Characters a second on one core, for deciding only: morphemes cost a hundred times what the rest does.
 _KOREAN_RATE, _LATIN_RATE = 150_000.0, 15_000_000.0
-_PAYS_S = 4.0  # work that is worth starting processes for; with morphemes each of them needs a second or two
+_PAYS_S = 1.5  # work that is worth starting processes for; with morphemes each of them needs a second or two
 _TASK_S = 0.25  # work handed over at a time
 _MOST, _MOST_KOREAN = 4, 2  # each process that knows Korean morphemes takes about 400 MB
 _IDLE_S = 20.0

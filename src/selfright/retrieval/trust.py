@@ -12,7 +12,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from selfright.domain.passages import Language, Ranked, Trust
+from selfright.domain.passages import Language, Trust
 
 MOST_BM25 = 2.2  # k1 + 1: a term cannot add more than this times its idf
 USUAL_SPREAD = 0.055  # standard deviation of the cosines of the hundred nearest passages, roughly
@@ -50,10 +50,9 @@ class Measured:
     signals: Mapping[str, float]
 
 
-def measure(searched: SearchedQuery, bm25: Sequence[Ranked], dense: Sequence[Ranked]) -> Measured:
-    """Of two lists that are not empty, best first."""
-    first = max(bm25[0].score, 1e-9)
-    cosines = [score for _, score in dense]
+def measure(searched: SearchedQuery, bm25: Sequence[float], cosines: Sequence[float]) -> Measured:
+    """Of the scores of two lists that are not empty, best first."""
+    first = max(bm25[0], 1e-9)
     spread = _spread(cosines)
     words = searched.text.split()
     signals = {
@@ -65,8 +64,8 @@ def measure(searched: SearchedQuery, bm25: Sequence[Ranked], dense: Sequence[Ran
     return Measured(math.sqrt(max(searched.most, first) * first), min(cosines), spread, signals)
 
 
-def _score(places: Sequence[Ranked], rank: int) -> float:
-    return places[rank - 1].score if len(places) >= rank else 0.0
+def _score(scores: Sequence[float], rank: int) -> float:
+    return scores[rank - 1] if len(scores) >= rank else 0.0
 
 
 def _spread(cosines: Sequence[float]) -> float:

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selfright.domain.errors import UnknownName
-from selfright.domain.passages import Ranked
 from selfright.retrieval.fusion import AdaptiveFusion, ReciprocalRankFusion, fusion_named, reciprocal_rank_fusion
 from selfright.retrieval.trust import SearchedQuery, TrustModel, measure, read_model, shipped_model
 
@@ -16,17 +15,13 @@ ids = st.sampled_from("ABCDEFGH")
 rankings = st.lists(st.lists(ids, max_size=8), max_size=3)
 distinct_rankings = st.lists(st.lists(ids, max_size=8, unique=True), max_size=3)
 lists = st.dictionaries(st.integers(0, 60), st.floats(0.01, 30), max_size=40).map(
-    lambda scores: ranked(sorted(scores.items(), key=lambda pair: -pair[1]))
+    lambda scores: sorted(scores.items(), key=lambda pair: -pair[1])
 )
 EVEN = TrustModel({"spread": 0.0}, {"spread": 0.0}, 0.0)
 
 
-def ranked(scores: list[tuple[int, float]]) -> list[tuple[int, Ranked]]:
-    return [(item, Ranked(rank, score)) for rank, (item, score) in enumerate(scores, start=1)]
-
-
-def places(order: str) -> list[tuple[str, Ranked]]:
-    return [(item, Ranked(rank, 1 / rank)) for rank, item in enumerate(order, start=1)]
+def places(order: str) -> list[tuple[str, float]]:
+    return [(item, 1 / rank) for rank, item in enumerate(order, start=1)]
 
 
 def searched(text: str = "why does the pump stall", idf: tuple[float, ...] = (3.0, 5.0)) -> SearchedQuery:
@@ -82,7 +77,7 @@ def test_plain_fusion_always_takes_both() -> None:
 def test_adaptive_fusion_by_hand() -> None:
     # Both halves weigh 0.5. BM25 could reach 2.2 * (3 + 5) = 17.6 and reaches 4.4: 1 lies at sqrt(17.6 * 4.4) = 8.8.
     # Under ten cosines count as usually spread, by 0.055: 0.22 above the lowest is 4 spreads, 0.04 * 4 ** 1.5 = 0.32.
-    words, near = ranked([(1, 4.4), (2, 2.2)]), ranked([(2, 0.72), (3, 0.555), (4, 0.5)])
+    words, near = [(1, 4.4), (2, 2.2)], [(2, 0.72), (3, 0.555), (4, 0.5)]
     fused = AdaptiveFusion(model=EVEN).fuse(searched(), words, near)
     assert fused.items == [
         (2, pytest.approx(0.5 * 0.25 + 0.5 * 0.32)),
@@ -96,7 +91,7 @@ def test_adaptive_fusion_by_hand() -> None:
 def test_a_long_query_does_not_silence_its_words() -> None:
     # Nothing comes near the highest score thinkable of a long query. Ten times as long, the best passage by words may
     # lose at most sqrt(10) of its score, not ten times as much.
-    words, near = ranked([(1, 8.0)]), ranked([(2, 0.5)])
+    words, near = [(1, 8.0)], [(2, 0.5)]
     short, long = (
         AdaptiveFusion(model=EVEN).fuse(SearchedQuery("", "en", (3.0,) * terms), words, near).items[0]
         for terms in (5, 50)
@@ -106,13 +101,14 @@ def test_a_long_query_does_not_silence_its_words() -> None:
 
 
 def test_equal_scores_go_to_the_better_rank_then_to_the_smaller_item() -> None:
-    words = [(9, Ranked(1, 2.0)), (4, Ranked(2, 2.0))]
-    near = [(3, Ranked(1, 0.4)), (2, Ranked(2, 0.4)), (1, Ranked(2, 0.4))]
-    assert [item for item, _ in AdaptiveFusion(model=EVEN).fuse(searched(), words, near).items] == [9, 4, 3, 1, 2]
+    words, near = [(9, 2.0), (4, 2.0), (7, 1.0)], [(3, 0.4), (2, 0.4), (1, 0.4)]
+    assert [item for item, _ in AdaptiveFusion(model=EVEN).fuse(searched(), words, near).items] == [9, 4, 7, 3, 2, 1]
+    alike = AdaptiveFusion(model=EVEN).fuse(searched(), [(9, 2.0)], [(5, 0.4), (8, 0.4)])
+    assert [item for item, _ in alike.items] == [9, 5, 8]
 
 
 @given(lists, lists)
-def test_every_item_comes_once_best_first(words: list[tuple[int, Ranked]], near: list[tuple[int, Ranked]]) -> None:
+def test_every_item_comes_once_best_first(words: list[tuple[int, float]], near: list[tuple[int, float]]) -> None:
     fused = AdaptiveFusion().fuse(searched(), words, near)
     assert sorted(item for item, _ in fused.items) == sorted({item for item, _ in (*words, *near)})
     scores = [score for _, score in fused.items]
@@ -123,25 +119,25 @@ def test_every_item_comes_once_best_first(words: list[tuple[int, Ranked]], near:
 
 @given(lists, lists, st.floats(-0.5, 0.5))
 def test_shifting_all_cosines_changes_nothing(
-    words: list[tuple[int, Ranked]], near: list[tuple[int, Ranked]], shift: float
+    words: list[tuple[int, float]], near: list[tuple[int, float]], shift: float
 ) -> None:
-    shifted = [(item, Ranked(place.rank, place.score + shift)) for item, place in near]
+    shifted = [(item, score + shift) for item, score in near]
     before, after = (AdaptiveFusion().fuse(searched(), words, each) for each in (near, shifted))
     if words:
         assert dict(after.items) == pytest.approx(dict(before.items), abs=1e-6)
 
 
 @given(lists)
-def test_one_list_alone_keeps_its_order(places_: list[tuple[int, Ranked]]) -> None:
+def test_one_list_alone_keeps_its_order(places_: list[tuple[int, float]]) -> None:
     order = [item for item, _ in places_]
     assert [item for item, _ in AdaptiveFusion().fuse(searched(), places_, []).items] == order
     assert [item for item, _ in AdaptiveFusion().fuse(searched(), [], places_).items] == order
 
 
 def test_repeats_in_a_list_keep_their_first_place() -> None:
-    twice = [(7, Ranked(1, 9.0)), (7, Ranked(2, 1.0))]
-    once = AdaptiveFusion(model=EVEN).fuse(searched(), twice[:1], ranked([(8, 0.5)]))
-    assert AdaptiveFusion(model=EVEN).fuse(searched(), twice, ranked([(8, 0.5)])).items[0] == once.items[0]
+    twice = [(7, 9.0), (7, 1.0)]
+    once = AdaptiveFusion(model=EVEN).fuse(searched(), twice[:1], [(8, 0.5)])
+    assert AdaptiveFusion(model=EVEN).fuse(searched(), twice, [(8, 0.5)]).items[0] == once.items[0]
 
 
 def test_an_unknown_language_leaves_the_dense_half_out() -> None:
@@ -155,9 +151,9 @@ def test_an_unknown_language_leaves_the_dense_half_out() -> None:
 
 
 def test_codes_and_a_lead_move_trust_to_words_and_a_spread_list_to_meaning() -> None:
-    words = ranked([(n, 9.0 - n / 10) for n in range(20)])
-    ahead = ranked([(n, 9.0 if n == 0 else 4.0 - n / 10) for n in range(20)])
-    tight, wide = (ranked([(n, 0.6 - n * step) for n in range(20)]) for step in (0.001, 0.02))
+    words = [(n, 9.0 - n / 10) for n in range(20)]
+    ahead = [(n, 9.0 if n == 0 else 4.0 - n / 10) for n in range(20)]
+    tight, wide = ([(n, 0.6 - n * step) for n in range(20)] for step in (0.001, 0.02))
     fuse = AdaptiveFusion().fuse
     plain = fuse(searched("error of the pump"), words, tight).trust
     assert fuse(searched("error E-104 of the pump"), words, tight).trust.bm25 > plain.bm25
@@ -167,18 +163,18 @@ def test_codes_and_a_lead_move_trust_to_words_and_a_spread_list_to_meaning() -> 
 
 def test_the_reason_names_what_moved_the_weights_most() -> None:
     model = TrustModel({"codes": 2.0, "lead": 0.1}, {"codes": 0.0, "lead": 1.0}, 0.0)
-    measured = measure(searched("E-104 stall"), [Ranked(1, 9.0)], [Ranked(1, 0.5)])
+    measured = measure(searched("E-104 stall"), [9.0], [0.5])
     assert model.trust(measured.signals).why == "words weigh 0.75: the query names numbers or codes"
 
 
 def test_extreme_lists_do_not_break_it() -> None:
     nothing_known = SearchedQuery("", "en", ())
-    fused = AdaptiveFusion().fuse(nothing_known, ranked([(1, 0.0)]), ranked([(n, 0.5) for n in range(30)]))
+    fused = AdaptiveFusion().fuse(nothing_known, [(1, 0.0)], [(n, 0.5) for n in range(30)])
     assert len(fused.items) == 30
 
 
 def test_the_shipped_model_has_a_reason_for_each_of_its_signals() -> None:
-    signals = measure(searched(), [Ranked(1, 9.0)], [Ranked(1, 0.5)]).signals
+    signals = measure(searched(), [9.0], [0.5]).signals
     model = shipped_model()
     assert set(model.weights) == set(model.usual) == set(signals)
     for name in signals:

@@ -57,7 +57,7 @@ class EmbeddedStore:
         lexical = LexicalIndex(folder / "lexical", catalogue.meta.identity, self._helpers)
         dense = DenseIndex(folder / "dense", catalogue) if embedder else None
         self._indexes = Indexes(catalogue, tokenizer, lexical, self._helpers, embedder, dense)
-        self._followers = Followers(catalogue, self._ledger, [lexical, *filter(None, [dense])], self._helpers)
+        self._followers = Followers(catalogue, self._ledger, [lexical, *filter(None, [dense])])
         self._search = self.with_fusion(fusion or AdaptiveFusion(dense_languages=embedder_languages(embedder)))
 
     @classmethod
