@@ -8,11 +8,14 @@ that cannot be approximated well enough are not approximated at all.
 
 import importlib
 import math
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from selfright.processes import usable_cpus
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,6 +33,7 @@ _POINTS_A_CODE = 256
 _FEWEST = 16  # vectors; as many as a code has values
 _ROUNDS = 8
 _BLUR = 0.8  # length of the noise: cosine 0.78 to where it came from
+_threads = threading.local()
 _STEP = 1.4  # how fast the number of probes is raised
 
 
@@ -62,6 +66,7 @@ def approximate(source: Source) -> Approximation | None:
     """The index over all vectors, or None when even probing all lists finds too few of the nearest."""
     if source.count < _FEWEST:
         return None
+    _use_threads(usable_cpus())
     lists = max(4, min(4_096, round(math.sqrt(source.count))))
     index = faiss().index_factory(source.dimension, f"IVF{lists},{_codes(source.dimension)}", _metric())
     _hasten(index.cp, _POINTS_A_LIST)
@@ -92,11 +97,19 @@ def _hasten(clustering: Any, points: int) -> None:
 def search(index: Any, vector: "NDArray[np.float32]", probes: int, limit: int, among: Any = None) -> Any:
     """The places of the ``limit`` nearest candidates; ``among`` is a bit for each place, packed, or None for all."""
     library = faiss()
+    _use_threads(1)  # its helpers would go on spinning beside the lexical search
     selector = None if among is None else library.IDSelectorBitmap(among)
     parameters = library.SearchParametersIVF(nprobe=probes, sel=selector)
     _, places = index.search(vector.reshape(1, -1), limit, params=parameters)
     found = places[0]
     return found[found >= 0]
+
+
+def _use_threads(count: int) -> None:
+    """How many threads FAISS takes when the calling thread asks it."""
+    if getattr(_threads, "count", 0) != count:
+        faiss().omp_set_num_threads(count)
+        _threads.count = count
 
 
 def _calibrated(index: Any, lists: int, source: Source) -> tuple[int, float]:

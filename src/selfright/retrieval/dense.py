@@ -30,6 +30,7 @@ GROWTH = 1.5  # how far the base may grow over what it was trained on
 GONE_SHARE = 0.1
 _FEW = 8_192  # selected passages that are scored one by one
 _SELECTIONS = 8
+_BLAS_FROM = 2_000  # rows
 
 KEY, MARK, ROW, SUM = range(4)  # columns of the places
 
@@ -90,14 +91,14 @@ class DenseIndex(Projection[_Snapshot]):
         """
         snapshot = self.at(at)
         chosen = self._selection(snapshot, collections) if collections else None
-        tail = snapshot.matrix @ vector
+        tail = _dot(snapshot.matrix, vector)
         if chosen is not None:
             tail[~chosen.tail] = -np.inf
         places, scores = _best(tail, limit)
         found = snapshot.tail[places]
         if snapshot.base is not None:
             candidates = snapshot.places[_candidates(snapshot, vector, limit, chosen)]
-            exact = snapshot.vectors.read(candidates[:, ROW], candidates[:, SUM]) @ vector
+            exact = _dot(snapshot.vectors.read(candidates[:, ROW], candidates[:, SUM]), vector)
             found, scores = np.concatenate([found, candidates]), np.concatenate([scores, exact])
         order = np.lexsort((found[:, MARK], -scores))[:limit]
         columns = found[order]
@@ -112,8 +113,7 @@ class DenseIndex(Projection[_Snapshot]):
             if self.complete(self._catalogue):
                 raise
             return {}  # a writer has just moved the vectors to another file
-        # Summed row by row, so that a cosine does not depend on how many others are asked for.
-        return dict(zip(table[:, 0].tolist(), (matrix * vector).sum(axis=1).tolist(), strict=True))
+        return dict(zip(table[:, 0].tolist(), _dot(matrix, vector).tolist(), strict=True))
 
     def _selection(self, snapshot: _Snapshot, collections: tuple[str, ...]) -> _Selection:
         found = snapshot.selections.get(collections)
@@ -241,7 +241,8 @@ def _candidates(
     if chosen is not None and len(chosen.base) <= _FEW:
         return chosen.base
     wanted = max(approximate.CANDIDATES, limit)
-    spare = int(wanted * 2 * snapshot.gone.mean()) + 16 if snapshot.state.deleted else 0
+    deleted = snapshot.state.deleted
+    spare = 2 * wanted * deleted // len(snapshot.places) + 16 if deleted else 0
     probes = int(snapshot.state.details["probes"])
     bits = None
     if chosen is not None:
@@ -254,6 +255,17 @@ def _candidates(
         if len(every) <= _FEW:
             return every  # codes say nothing of vectors without any likeness, and leave them out
     return found
+
+
+def _dot(matrix: "NDArray[np.float32]", vector: "NDArray[np.float32]") -> "NDArray[np.float32]":
+    """The inner product of each row; not by BLAS when there are few, whose threads would go on spinning for a while.
+
+    Few rows are summed one by one, so that a score does not depend on what else is asked for.
+    """
+    if len(matrix) > _BLAS_FROM:
+        return matrix @ vector
+    products: NDArray[np.float32] = np.einsum("ij,j->i", matrix, vector)
+    return products
 
 
 def _best(scores: "NDArray[np.float32]", limit: int) -> "tuple[NDArray[np.int64], NDArray[np.float32]]":
