@@ -9,6 +9,7 @@ from benchmarks.peers.collection import DIMENSION, Floats, Passages
 from benchmarks.peers.driver import Found, QueryVectors
 from selfright.domain.passages import Document, Passage
 from selfright.retrieval.fusion import ReciprocalRankFusion
+from selfright.retrieval.hybrid import DEPTH
 from selfright.retrieval.stores.embedded import EmbeddedStore
 from selfright.retrieval.tokenizer import BilingualTokenizer
 
@@ -33,9 +34,9 @@ class GivenVectors:
 
 
 class Store:
-    """Lives on disk; everything is committed once, at the end. Its halves always give 100 candidates each."""
+    """Lives on disk; everything is committed once, at the end. Its halves give 100 candidates each."""
 
-    depth = 100
+    depth = DEPTH
 
     def __init__(self, vectors: QueryVectors, _depth: int) -> None:
         self._embedder = GivenVectors(vectors)
@@ -54,6 +55,10 @@ class Store:
 
     async def search(self, text: str, _vector: Floats, k: int) -> Found:
         found = await self._opened.search(text, k)
+        return [(hit.passage.document_id, hit.passage.text) for hit in found.hits]
+
+    async def by_ranks(self, text: str, _vector: Floats, k: int) -> Found:
+        found = await self._opened.with_fusion(ReciprocalRankFusion()).search(text, k)
         return [(hit.passage.document_id, hit.passage.text) for hit in found.hits]
 
     async def dense(self, text: str, _vector: Floats, k: int) -> list[str]:

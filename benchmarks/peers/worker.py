@@ -92,6 +92,12 @@ class Worker:
         self._note(**measures.times(seconds), asked=len(seconds))
         self._note(**measures.memory())
         self._sync_door(driver)
+        by_ranks = getattr(driver, "by_ranks", None)  # the overlap compares plain fusion with plain fusion
+        if by_ranks is not None:
+            pairs = zip(self._queries.texts, self._queries.vectors, strict=True)
+            found = [
+                self._result(by_ranks(text, vector, _TOP)) for (text, vector), _ in zip(pairs, found, strict=False)
+            ]
         self._note(hits=[[name for name, _ in hits] for hits in found], references=self._references(driver))
         self._recall(driver)
         self._add(driver, load_added(self._options.data, self._options.passages))

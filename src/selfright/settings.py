@@ -36,7 +36,8 @@ class Settings:
     """All settings of one Selfright.
 
     ``embedder``: ``auto`` uses the embedded English encoder when its weights are installed. ``web_provider`` with
-    ``web_folder``: ``static`` reads a local folder as the web.
+    ``web_folder``: ``static`` reads a local folder as the web. ``lexicon``: a file of names in Korean and English.
+    ``embedding_cache``: bytes of vectors kept for other indexes, 0 for none.
     """
 
     index: Path = DEFAULT_INDEX
@@ -46,6 +47,7 @@ class Settings:
     embedder: str = "auto"
     web_provider: str = "none"
     web_folder: Path | None = None
+    lexicon: Path | None = None
     embedding_cache: int = 1_000_000_000
     flags: Flags = field(default_factory=Flags)
 
@@ -77,7 +79,7 @@ class Settings:
 
 FLAG_NAMES = tuple(f.name for f in dataclasses.fields(Flags))
 SETTING_NAMES = tuple(f.name for f in dataclasses.fields(Settings) if f.name != "flags")
-_PATHS = ("index", "home", "web_folder")
+_PATHS = ("index", "home", "web_folder", "lexicon")
 _NUMBERS = ("embedding_cache",)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from selfright.domain.errors import IndexNotFound, UnknownName, UsageError
 from selfright.domain.flags import Flags
-from selfright.domain.ports import Embedder, Library, Retriever, Router, TermStatistics, Tokenizer
+from selfright.domain.ports import Embedder, Library, Retriever, Router, TermLexicon, TermStatistics, Tokenizer
 from selfright.domain.routing import Collection
 from selfright.settings import Settings
 
@@ -186,6 +186,15 @@ class IndexRoom:
         return MiniLM()
 
     @cached_property
+    def _lexicon(self) -> TermLexicon | None:
+        """Names in both languages, from the user's file."""
+        if self._settings.lexicon is None:
+            return None
+        from selfright.retrieval.lexicon import FileLexicon
+
+        return FileLexicon(self._settings.lexicon)
+
+    @cached_property
     def _cached_embedder(self) -> Embedder | None:
         """What the index embeds with: vectors are kept for other indexes where a name tells whose they are."""
         embedder = self.embedder
@@ -235,7 +244,7 @@ class IndexRoom:
             fusion = fusion_named(flags.fusion, flags.rrf_k, embedder_languages(self.embedder))
             self._searchers = {
                 **dict(list(self._searchers.items())[-_MOST_SEARCHERS:]),
-                key: self._opened().with_fusion(fusion),
+                key: self._opened().with_fusion(fusion, self._lexicon),
             }
         return self._searchers[key]
 

@@ -24,7 +24,7 @@ from selfright.retrieval.trust import SearchedQuery
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-DEPTH = 100
+DEPTH = 100  # candidates of each half
 _TRIES = 3
 _SPARE = 20  # fetched beyond the depth, so that ties at its edge are broken by us and not by the index's layout
 _CACHED_QUERIES = 1_024

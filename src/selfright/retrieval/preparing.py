@@ -1,7 +1,7 @@
 """From passages to what the catalogue stores of them: terms, and vectors that are computed only once."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -47,8 +47,8 @@ class Preparer:
 
     def prepare(
         self, passages: Sequence[Passage], store: VectorRows, given: GivenVectors | None = None
-    ) -> list[Prepared]:
-        """One for each passage, in order; new vectors go into ``store``."""
+    ) -> Iterator[Prepared]:
+        """One for each passage, in order; new vectors go into ``store`` first, terms are made as they are asked for."""
         texts = [indexed_text(passage) for passage in passages]
         hashes = [hashlib.sha256(text.encode()).digest()[:_HASH_BYTES] for text in texts]
         wanted = {
@@ -59,10 +59,8 @@ class Preparer:
         of_hash = {digest: passage.id for digest, passage in zip(hashes, passages, strict=True)} if given else {}
         places = self._places(wanted, store, {d: given[i] for d, i in of_hash.items() if i in given} if given else {})
         none = (None, None)
-        return [
-            Prepared(passage, terms, digest, *places.get(digest, none))
-            for passage, terms, digest in zip(passages, self._terms.joined(texts), hashes, strict=True)
-        ]
+        for passage, terms, digest in zip(passages, self._terms.stream(texts), hashes, strict=True):
+            yield Prepared(passage, terms, digest, *places.get(digest, none))
 
     def close(self) -> None:
         """Ends the worker processes, if any were started."""

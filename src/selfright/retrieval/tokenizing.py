@@ -11,8 +11,8 @@ from selfright.retrieval.tokenizer import BilingualTokenizer
 
 # Characters a second on one core, for deciding only: morphemes cost a hundred times what the rest does.
 _KOREAN_RATE, _LATIN_RATE = 150_000.0, 15_000_000.0
-_PAYS_S = 1.5  # work that is worth starting processes for; with morphemes each of them needs a second or two
-_TASK_S = 0.25  # work handed over at a time
+_PAYS_S = 0.75  # work that is worth starting processes for; with morphemes each of them needs a second or two
+_TASK_S = 0.05  # work handed over at a time
 _MOST, _MOST_KOREAN = 4, 2  # each process that knows Korean morphemes takes about 400 MB
 _IDLE_S = 20.0
 
@@ -38,13 +38,19 @@ class TokenizerPool:
 
     def joined(self, texts: Sequence[str]) -> list[str]:
         """The terms of each text, joined by blanks."""
+        return list(self.stream(texts))
+
+    def stream(self, texts: Sequence[str]) -> Iterator[str]:
+        """The same one by one; while the caller works with them, processes go on with those that follow."""
         costs = [_cost(text) for text in texts]
         with self._lock:
             workers = self._workers_for(sum(costs), any(map(holds_hangul, texts)))
             if workers is None:
-                return self._here(texts)
+                yield from map(self._join, texts)
+                return
             try:
-                return [terms for task in workers.map(_tasks(texts, costs), self._here) for terms in task]
+                for task in workers.map(_tasks(texts, costs), self._here):
+                    yield from task
             finally:
                 self._rest()
 

@@ -40,6 +40,8 @@ def search(
         return
     if not hits:
         click.echo("nothing found", err=True)
+    elif hits[0].trust:
+        click.secho(hits[0].trust.why, dim=True, err=True)
     for row in search_form(hits):
         places = "  ".join(
             f"{name} {row[name]['rank']}. ({row[name]['score']:.2f})" for name in ("bm25", "dense") if row[name]

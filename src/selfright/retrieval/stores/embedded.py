@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 NO_EMBEDDER = "none"
 _HELPERS = 4
+_WRITTEN = 250  # documents written while the terms of the next ones are made
 
 
 class EmbeddedStore:
@@ -172,8 +174,10 @@ class EmbeddedStore:
             check_input(document, passages)
         with self._changing():
             every = [passage for _, passages in batch for passage in passages]
-            prepared = iter(self._preparer.prepare(every, self._ledger, vectors))
-            self._ledger.put([(document, [next(prepared) for _ in passages]) for document, passages in batch])
+            prepared = self._preparer.prepare(every, self._ledger, vectors)
+            for start in range(0, len(batch), _WRITTEN):
+                some = batch[start : start + _WRITTEN]
+                self._ledger.put([(document, list(islice(prepared, len(passages)))) for document, passages in some])
 
     def remove(self, document_ids: Sequence[str]) -> list[str]:
         """Removes documents; gives back the ids that were there."""

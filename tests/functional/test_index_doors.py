@@ -1,0 +1,77 @@
+"""Looking after an index from outside: check, mend, compact, and names in the other language."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from selfright import Selfright
+from selfright.entrypoints.cli import cli
+
+
+def run(*arguments: str | Path) -> tuple[int, str]:
+    result = CliRunner().invoke(cli, [str(argument) for argument in arguments], standalone_mode=False)
+    code = result.return_value if isinstance(result.return_value, int) else result.exit_code
+    return code, result.stdout
+
+
+@pytest.fixture
+def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("SELFRIGHT_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("SELFRIGHT_EMBEDDER", "none")
+    (tmp_path / "wave.txt").write_text("A tidal wave follows an earthquake under the sea.", encoding="utf-8")
+    (tmp_path / "sail.txt").write_text("A sail needs wind, and a keel keeps a boat upright.", encoding="utf-8")
+    with Selfright.open(tmp_path / "index") as selfright:
+        selfright.add([tmp_path / "wave.txt", tmp_path / "sail.txt"])
+    return tmp_path / "index"
+
+
+def test_a_sound_index_is_said_to_be_sound(index: Path) -> None:
+    assert run("index", "verify", "--index", index) == (0, "the index is sound\n")
+
+
+def test_damage_is_named_and_mended(index: Path) -> None:
+    state = index / "lexical" / "state.json"
+    state.write_bytes(state.read_bytes()[:-5])
+    code, said = run("index", "verify", "--index", index)
+    assert code == 1
+    assert "lexical" in said
+    code, said = run("index", "verify", "--repair", "--json", "--index", index)
+    assert code == 0
+    assert [finding["mended"] for finding in json.loads(said)["findings"]] == [True]
+    assert run("index", "verify", "--index", index)[0] == 0
+
+
+def test_a_damaged_catalogue_is_saved_as_far_as_it_can_be_read(index: Path) -> None:
+    catalogue = index / "catalogue.sqlite"
+    content = catalogue.read_bytes()
+    place = content.index(b"tidal wave follows")  # where the document or its passage is stored
+    catalogue.write_bytes(content.replace(b"tidal wave follows", b"tidal rave follows"))
+    assert place > 0
+    code, said = run("index", "verify", "--repair", "--index", index)
+    assert code == 1  # something is lost, and named
+    assert "wave.txt" in said
+    assert (index / "damaged-1" / "catalogue.sqlite").exists()
+    with Selfright.open(index) as selfright:
+        assert [document.id for document in selfright.documents()] == ["sail.txt"]
+        assert selfright.search("keel")[0].passage.document_id == "sail.txt"
+
+
+def test_compacting_keeps_what_is_found(index: Path) -> None:
+    with Selfright.open(index) as selfright:
+        selfright.remove(["wave.txt"])
+        before = selfright.search("keel wind")
+        selfright.compact()
+        assert selfright.search("keel wind") == before
+    code, said = run("index", "compact", "--json", "--index", index)
+    assert code == 0
+    assert json.loads(said).keys() == {"bytes_before", "bytes_after"}
+
+
+def test_a_lexicon_finds_english_passages_for_a_korean_question(index: Path, tmp_path: Path) -> None:
+    names = tmp_path / "names.tsv"
+    names.write_text("지진 해일|쓰나미\ttidal wave|tsunami\n", encoding="utf-8")
+    with Selfright.open(index) as plain, Selfright.open(index, lexicon=names) as knowing:
+        assert plain.search("쓰나미는 왜 생겨?") == ()
+        assert knowing.search("쓰나미는 왜 생겨?")[0].passage.document_id == "wave.txt"
