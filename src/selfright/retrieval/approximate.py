@@ -6,6 +6,7 @@ stored vectors (themselves left out), for blurred ones, and for points between t
 that cannot be approximated well enough are not approximated at all.
 """
 
+import functools
 import importlib
 import math
 import threading
@@ -98,11 +99,19 @@ def search(index: Any, vector: "NDArray[np.float32]", probes: int, limit: int, a
     """The places of the ``limit`` nearest candidates; ``among`` is a bit for each place, packed, or None for all."""
     library = faiss()
     _use_threads(1)  # its helpers would go on spinning beside the lexical search
-    selector = None if among is None else library.IDSelectorBitmap(among)
-    parameters = library.SearchParametersIVF(nprobe=probes, sel=selector)
+    if among is None:
+        parameters = _parameters(probes)
+    else:
+        selector = library.IDSelectorBitmap(among)
+        parameters = library.SearchParametersIVF(nprobe=probes, sel=selector)
     _, places = index.search(vector.reshape(1, -1), limit, params=parameters)
     found = places[0]
     return found[found >= 0]
+
+
+@functools.lru_cache(maxsize=8)
+def _parameters(probes: int) -> Any:
+    return faiss().SearchParametersIVF(nprobe=probes)
 
 
 def _use_threads(count: int) -> None:

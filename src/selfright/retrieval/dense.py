@@ -17,8 +17,8 @@ from selfright.retrieval import approximate
 from selfright.retrieval.approximate import Source
 from selfright.retrieval.catalogue import Catalogue, Changes
 from selfright.retrieval.files import sync_file
-from selfright.retrieval.lexical import Scored
 from selfright.retrieval.projection import LATEST, Projection, Standing, State
+from selfright.retrieval.scored import SPARE, Scored, in_order
 from selfright.retrieval.vectors import VectorFile, arrays
 
 if TYPE_CHECKING:
@@ -94,15 +94,13 @@ class DenseIndex(Projection[_Snapshot]):
         tail = _dot(snapshot.matrix, vector)
         if chosen is not None:
             tail[~chosen.tail] = -np.inf
-        places, scores = _best(tail, limit)
+        places, scores = _best(tail, limit + SPARE)
         found = snapshot.tail[places]
         if snapshot.base is not None:
-            candidates = snapshot.places[_candidates(snapshot, vector, limit, chosen)]
+            candidates = snapshot.places[_candidates(snapshot, vector, limit + SPARE, chosen)]
             exact = _dot(snapshot.vectors.read(candidates[:, ROW], candidates[:, SUM]), vector)
             found, scores = np.concatenate([found, candidates]), np.concatenate([scores, exact])
-        order = np.lexsort((found[:, MARK], -scores))[:limit]
-        columns = found[order]
-        return list(zip(columns[:, KEY].tolist(), columns[:, MARK].tolist(), scores[order].tolist(), strict=True))
+        return in_order(found[:, KEY], found[:, MARK], scores, limit)
 
     def cosines(self, vector: "NDArray[np.float32]", places: Sequence[tuple[int, int, int]]) -> dict[int, float]:
         """The inner product with the vector of each passage, given as mark, row and checksum, by mark."""

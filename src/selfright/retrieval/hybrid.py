@@ -7,8 +7,6 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from selfright.domain.errors import UsageError
 from selfright.domain.passages import Hit, Language, Ranked, Retrieval
 from selfright.domain.ports import Embedder, TermLexicon, Tokenizer
@@ -16,17 +14,18 @@ from selfright.domain.text import language_of
 from selfright.retrieval.catalogue import Catalogue
 from selfright.retrieval.dense import DenseIndex
 from selfright.retrieval.fusion import Fusion
-from selfright.retrieval.lexical import LexicalIndex, Scored, idf
+from selfright.retrieval.lexical import LexicalIndex, idf
 from selfright.retrieval.records import Shown, damaged
+from selfright.retrieval.scored import Scored
 from selfright.retrieval.stopwords import content_terms
 from selfright.retrieval.trust import SearchedQuery
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
 DEPTH = 100  # candidates of each half
 _TRIES = 3
-_SPARE = 20  # fetched beyond the depth, so that ties at its edge are broken by us and not by the index's layout
 _CACHED_QUERIES = 1_024
 _SCORE_DIGITS, _TIE = (
     4,
@@ -128,21 +127,20 @@ class HybridSearch:
 
     def _search_at(self, wanted: "_Wanted", sequence: int, together: bool) -> tuple[Retrieval, bool]:
         """What is found as of one change, and whether nothing of it was erased meanwhile."""
-        depth = wanted.depth + _SPARE
         waiting = None
         if self._indexes.dense is not None and wanted.meaning:
             waiting = self._indexes.helpers.submit(
-                self._search_dense, wanted.meaning, depth, wanted.collections, sequence
+                self._search_dense, wanted.meaning, wanted.depth, wanted.collections, sequence
             )
-        bm25 = self._indexes.lexical.search(wanted.terms, depth, wanted.collections, sequence)
-        dense, query_vector = waiting.result() if waiting else ([], None)
+        bm25 = self._indexes.lexical.search(wanted.terms, wanted.depth, wanted.collections, sequence)
+        dense, query_vector = waiting.result() if waiting else (Scored(), None)
         return self._retrieval(wanted, bm25, dense, query_vector, sequence if together else None)
 
     def _search_dense(
         self, query: str, depth: int, collections: tuple[str, ...], sequence: int
     ) -> "tuple[Scored, NDArray[np.float32] | None]":
         if self._indexes.dense is None:
-            return [], None
+            return Scored(), None
         vector = self._query_vector(query)
         return self._indexes.dense.search(vector, depth, collections, sequence), vector
 
@@ -154,14 +152,14 @@ class HybridSearch:
         vector: "NDArray[np.float32] | None",
         sequence: int | None,
     ) -> tuple[Retrieval, bool]:
-        words, near = _ranked(bm25, wanted.depth), _ranked(dense, wanted.depth)
+        words, near = _pairs(bm25), _pairs(dense)
         searched = SearchedQuery(wanted.meaning or wanted.query, wanted.language, self._idf(wanted.terms))
         fused = self._fusion.fuse(searched, words, near)
-        keys = _keys(bm25, dense)
-        best = [(mark, keys[mark], score) for mark, score in fused.items[: wanted.k]]
+        by_words, by_meaning = _Places(bm25), _Places(dense)
+        # While a passage is being replaced, the newer of its keys.
+        best = [(mark, max(by_words.key(mark), by_meaning.key(mark)), score) for mark, score in fused.items[: wanted.k]]
         shown = self._shown([key for _, key, _ in best], sequence)
         cosines = self._cosines(vector, [(mark, shown[key]) for mark, key, _ in best if key in shown], dict(near))
-        by_words, by_meaning = _Places(words), _Places(near)
         hits = [
             Hit(shown[key].passage, score, by_words.get(mark), by_meaning.get(mark), cosines.get(mark), fused.trust)
             for mark, key, score in best
@@ -207,30 +205,23 @@ class HybridSearch:
         return vector
 
 
-def _keys(bm25: Scored, dense: Scored) -> dict[int, int]:
-    """Keys by mark; the newer one, while a passage is being replaced."""
-    keys = {mark: key for key, mark, _ in bm25}
-    for key, mark, _ in dense:
-        if keys.get(mark, 0) < key:
-            keys[mark] = key
-    return keys
-
-
-def _ranked(scored: Scored, depth: int) -> list[tuple[int, float]]:
-    """Marks with their scores, best first; ties go to the smaller mark."""
-    marks, scores = [mark for _, mark, _ in scored], [score for _, _, score in scored]
-    order = np.lexsort((np.array(marks), -np.array(scores).round(_SCORE_DIGITS)))[:depth]
-    return [(marks[place], scores[place]) for place in order.tolist()]
-
-
 class _Places:
-    """Looks up places in a ranking; they are made only for what is shown."""
+    """Looks up a passage's key and place in a ranking; places are made only for what is shown."""
 
-    def __init__(self, ranking: Sequence[tuple[int, float]]) -> None:
+    def __init__(self, ranking: Scored) -> None:
         self._ranking = ranking
-        self._ranks = {mark: rank for rank, (mark, _) in enumerate(ranking)}
+        self._rows = dict(zip(ranking.marks, range(len(ranking.marks)), strict=True))
+
+    def key(self, mark: int) -> int:
+        """The key, or 0."""
+        row = self._rows.get(mark)
+        return 0 if row is None else self._ranking.keys[row]
 
     def get(self, mark: int) -> Ranked | None:
         """The place, or None."""
-        rank = self._ranks.get(mark)
-        return None if rank is None else Ranked(rank + 1, self._ranking[rank][1])
+        row = self._rows.get(mark)
+        return None if row is None else Ranked(row + 1, self._ranking.scores[row])
+
+
+def _pairs(ranking: Scored) -> list[tuple[int, float]]:
+    return list(zip(ranking.marks, ranking.scores, strict=True))

@@ -12,15 +12,14 @@ import shutil
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from selfright.domain.errors import StoreError
 from selfright.retrieval.catalogue import Catalogue, Changes, Entry
 from selfright.retrieval.projection import LATEST, Projection, Standing, State
-
-Scored = list[tuple[int, int, float]]
-"""Passages as key, mark and score, best first."""
+from selfright.retrieval.scored import SPARE, Scored, in_order
 
 SMALL = 5_000  # passages that are indexed anew in a fraction of a second
 HALVES_FROM = 300_000  # passages from which two halves pay
@@ -58,19 +57,17 @@ class LexicalIndex(Projection[_Snapshot]):
         """
         snapshot = self.at(at)
         if not terms:
-            return []
+            return Scored()
         terms = terms[:_MAX_QUERY_TERMS]
         weights = [None] * len(snapshot.parts) if snapshot.exact else _weights(snapshot, terms)
         first, *others = (
-            (part, _query(snapshot.schema, terms, weight, collections), limit)
+            (part, _query(snapshot.schema, terms, weight, collections), limit + SPARE)
             for part, weight in zip(snapshot.parts, weights, strict=True)
         )
         waiting = [self._helpers.submit(_search, *other) for other in others]
-        found = _search(*first)
-        if waiting:
-            found = [*found, *(hit for future in waiting for hit in future.result())]
-            found.sort(key=lambda hit: (-hit[2], hit[1]))
-        return found[:limit]
+        found = [_search(*first), *(future.result() for future in waiting)]
+        keys, marks, scores = (list(chain.from_iterable(columns)) for columns in zip(*found, strict=True))
+        return in_order(keys, marks, scores, limit)
 
     def frequencies(self, terms: Sequence[str]) -> tuple[list[int], int]:
         """In how many passages each term occurs, and how many passages there are."""
@@ -147,13 +144,13 @@ def _parts(passages: int) -> int:
     return 2 if passages >= HALVES_FROM else 1
 
 
-def _search(part: Any, query: Any, limit: int) -> Scored:
+def _search(part: Any, query: Any, limit: int) -> tuple[list[int], list[int], list[float]]:
     hits = part.search(query, limit, count=False).hits
-    if not hits:
-        return []
     addresses = [address for _, address in hits]
+    if not addresses:
+        return [], [], []
     keys, marks = part.fast_field_values("key", addresses), part.fast_field_values("mark", addresses)
-    return [(key, mark, score) for key, mark, (score, _) in zip(keys, marks, hits, strict=True)]
+    return keys, marks, [score for score, _ in hits]
 
 
 def _alive(snapshot: _Snapshot, term: str) -> tuple[int, ...]:

@@ -101,7 +101,8 @@ class VectorFile:
             held = self.rows()
             if last >= held:
                 raise self.damaged(f"should have at least {last + 1:,} vectors but has {held:,}")
-            mapped = self._mapped = np.memmap(self.path, np.float32, "r", shape=(held, self._dimension))
+            rows = np.memmap(self.path, np.float32, "r", shape=(held, self._dimension))
+            mapped = self._mapped = np.asarray(rows)  # a plain array is quicker to take rows from
         return mapped
 
 
