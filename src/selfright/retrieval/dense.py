@@ -18,7 +18,7 @@ from selfright.retrieval.approximate import Source
 from selfright.retrieval.catalogue import Catalogue, Changes
 from selfright.retrieval.files import sync_file
 from selfright.retrieval.projection import LATEST, Projection, Standing, State
-from selfright.retrieval.scored import SPARE, Scored, in_order
+from selfright.retrieval.scored import SPARE, Scored, highest, in_order, inner_products
 from selfright.retrieval.vectors import VectorFile, arrays
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ GROWTH = 1.5  # how far the base may grow over what it was trained on
 GONE_SHARE = 0.1
 _FEW = 8_192  # selected passages that are scored one by one
 _SELECTIONS = 8
-_BLAS_FROM = 2_000  # rows
 
 KEY, MARK, ROW, SUM = range(4)  # columns of the places
 
@@ -91,14 +90,14 @@ class DenseIndex(Projection[_Snapshot]):
         """
         snapshot = self.at(at)
         chosen = self._selection(snapshot, collections) if collections else None
-        tail = _dot(snapshot.matrix, vector)
+        tail = inner_products(snapshot.matrix, vector)
         if chosen is not None:
             tail[~chosen.tail] = -np.inf
-        places, scores = _best(tail, limit + SPARE)
+        places, scores = highest(tail, limit + SPARE)
         found = snapshot.tail[places]
         if snapshot.base is not None:
             candidates = snapshot.places[_candidates(snapshot, vector, limit + SPARE, chosen)]
-            exact = _dot(snapshot.vectors.read(candidates[:, ROW], candidates[:, SUM]), vector)
+            exact = inner_products(snapshot.vectors.read(candidates[:, ROW], candidates[:, SUM]), vector)
             found, scores = np.concatenate([found, candidates]), np.concatenate([scores, exact])
         return in_order(found[:, KEY], found[:, MARK], scores, limit)
 
@@ -111,7 +110,7 @@ class DenseIndex(Projection[_Snapshot]):
             if self.complete(self._catalogue):
                 raise
             return {}  # a writer has just moved the vectors to another file
-        return dict(zip(table[:, 0].tolist(), _dot(matrix, vector).tolist(), strict=True))
+        return dict(zip(table[:, 0].tolist(), inner_products(matrix, vector).tolist(), strict=True))
 
     def _selection(self, snapshot: _Snapshot, collections: tuple[str, ...]) -> _Selection:
         found = snapshot.selections.get(collections)
@@ -253,24 +252,6 @@ def _candidates(
         if len(every) <= _FEW:
             return every  # codes say nothing of vectors without any likeness, and leave them out
     return found
-
-
-def _dot(matrix: "NDArray[np.float32]", vector: "NDArray[np.float32]") -> "NDArray[np.float32]":
-    """The inner product of each row; not by BLAS when there are few, whose threads would go on spinning for a while.
-
-    Few rows are summed one by one, so that a score does not depend on what else is asked for.
-    """
-    if len(matrix) > _BLAS_FROM:
-        return matrix @ vector
-    products: NDArray[np.float32] = np.einsum("ij,j->i", matrix, vector)
-    return products
-
-
-def _best(scores: "NDArray[np.float32]", limit: int) -> "tuple[NDArray[np.int64], NDArray[np.float32]]":
-    """The places of the highest scores, unordered, and these scores; impossible ones are left out."""
-    places = np.argpartition(-scores, limit)[:limit] if len(scores) > limit else np.arange(len(scores))
-    places = places[np.isfinite(scores[places])]
-    return places, scores[places]
 
 
 def _joined(snapshot: _Snapshot) -> _Snapshot:

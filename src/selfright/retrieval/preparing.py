@@ -15,6 +15,7 @@ from selfright.retrieval.tokenizing import TokenizerPool
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+NO_EMBEDDER = "none"
 _BATCH = 256  # texts that are embedded at a time
 _HASH_BYTES = 16
 
@@ -92,6 +93,11 @@ def indexed_text(passage: Passage) -> str:
 def embedder_languages(embedder: Embedder | None) -> tuple[Language, ...]:
     """The languages an embedder declares; none declared means that it knows all."""
     return tuple(getattr(embedder, "languages", ()))
+
+
+def embedder_name(embedder: Embedder | None) -> tuple[str, int]:
+    """What an index remembers of its embedder: name and dimension; "none" and 0 for an index of words only."""
+    return (embedder.name, embedder.dimension) if embedder else (NO_EMBEDDER, 0)
 
 
 def check_input(document: Document, passages: Sequence[Passage]) -> None:

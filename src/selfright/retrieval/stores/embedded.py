@@ -26,13 +26,12 @@ from selfright.retrieval.hybrid import HybridSearch, Indexes
 from selfright.retrieval.ledger import Ledger
 from selfright.retrieval.lexical import LexicalIndex, idf
 from selfright.retrieval.locking import WriterLock
-from selfright.retrieval.preparing import GivenVectors, Preparer, check_input, embedder_languages
+from selfright.retrieval.preparing import GivenVectors, Preparer, check_input, embedder_languages, embedder_name
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-NO_EMBEDDER = "none"
 _HELPERS = 4
 _WRITTEN = 250  # documents written while the terms of the next ones are made
 
@@ -83,7 +82,7 @@ class EmbeddedStore:
         """The same, with its search indexes as they are found: to be looked at and mended."""
         catalogue = Catalogue(Path(path))
         with _closed_on_error(catalogue):
-            catalogue.meta.check(catalogue.folder, tokenizer.name, *_embedder_name(embedder))
+            catalogue.meta.check(catalogue.folder, tokenizer.name, *embedder_name(embedder))
             return cls(catalogue, tokenizer, embedder, fusion)
 
     @classmethod
@@ -91,7 +90,7 @@ class EmbeddedStore:
         cls, path: Path | str, tokenizer: Tokenizer, embedder: Embedder | None, fusion: Fusion | None = None
     ) -> "EmbeddedStore":
         """A new, empty index; the folder must be empty or not exist, else ``NotAnIndex``."""
-        Catalogue.create(Path(path), tokenizer.name, *_embedder_name(embedder)).close()
+        Catalogue.create(Path(path), tokenizer.name, *embedder_name(embedder)).close()
         return cls.open(path, tokenizer, embedder, fusion)
 
     def close(self) -> None:
@@ -297,7 +296,3 @@ def _closed_on_error(opened: "Catalogue | EmbeddedStore") -> Iterator[None]:
     except BaseException:
         opened.close()
         raise
-
-
-def _embedder_name(embedder: Embedder | None) -> tuple[str, int]:
-    return (embedder.name, embedder.dimension) if embedder else (NO_EMBEDDER, 0)
