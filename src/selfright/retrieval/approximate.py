@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Blocks = Iterator["tuple[int, NDArray[np.float32]]"]
 
-CANDIDATES = 160  # scored exactly for each query
+_CANDIDATES = (160, 320, 640)  # scored exactly for each query; more among more neighbours
 WANTED_RECALL = 0.99  # of the ten nearest, among the candidates
 _ENOUGH_RECALL = 0.98  # when all lists are probed; less is not approximated
 _NEAREST = 10
@@ -33,18 +33,23 @@ _POINTS_A_LIST = 64  # to train on
 _POINTS_A_CODE = 256
 _FEWEST = 16  # vectors; as many as a code has values
 _ROUNDS = 8
-_BLUR = 0.8  # length of the noise: cosine 0.78 to where it came from
+_BLUR = 1.0  # length of the noise: cosine 0.71 to where it came from
 _threads = threading.local()
+_SLACK = 0.002  # less than the best that candidates can bring, when that is not what is wanted
 _STEP = 1.4  # how fast the number of probes is raised
 
 
 @dataclass(frozen=True, slots=True)
 class Approximation:
-    """An index whose ids are places 0, 1, 2 …; ``probes`` lists are read for a query; ``recall`` was measured."""
+    """An index whose ids are places 0, 1, 2 …
+
+    For a query ``probes`` of the ``lists`` are read and ``candidates`` scored exactly; ``recall`` was measured.
+    """
 
     index: Any
     lists: int
     probes: int
+    candidates: int
     recall: float
 
 
@@ -76,8 +81,8 @@ def approximate(source: Source) -> Approximation | None:
     index.train(source.some(_spread(source.count, lists * _POINTS_A_LIST)))
     for _, block in source.blocks():
         index.add(block)
-    probes, recall = _calibrated(index, lists, source)
-    return Approximation(index, lists, probes, recall) if recall >= _ENOUGH_RECALL else None
+    found = _calibrated(index, lists, source)
+    return found if found.recall >= _ENOUGH_RECALL else None
 
 
 def _codes(dimension: int) -> str:
@@ -121,20 +126,24 @@ def _use_threads(count: int) -> None:
         _threads.count = count
 
 
-def _calibrated(index: Any, lists: int, source: Source) -> tuple[int, float]:
-    """The fewest probes that bring the wanted recall, or all lists, and the recall they bring."""
+def _calibrated(index: Any, lists: int, source: Source) -> Approximation:
+    """The fewest candidates and probes that bring the wanted recall, or else the most, and the recall they bring."""
     queries, own = _queries(source)
     nearest = _exact(queries, source)
     truth = [set(places[places != self_][:_NEAREST]) for places, self_ in zip(nearest, own, strict=True)]
-    probes = max(4, lists // 32)
-    while True:
+
+    def recall(probes: int, candidates: int) -> float:
         index.nprobe = probes
-        _, found = index.search(queries, CANDIDATES)
+        _, found = index.search(queries, candidates)
         shares = [len(wanted.intersection(places)) / len(wanted) for wanted, places in zip(truth, found, strict=True)]
-        recall = min(float(np.mean(kind)) for kind in np.array_split(shares, _KINDS))
-        if probes >= lists or recall >= WANTED_RECALL:
-            return probes, recall
-        probes = min(lists, math.ceil(_STEP * probes))
+        return min(float(np.mean(kind)) for kind in np.array_split(shares, _KINDS))
+
+    reached = {candidates: recall(lists, candidates) for candidates in _CANDIDATES}
+    candidates = next((c for c in _CANDIDATES if reached[c] >= WANTED_RECALL), _CANDIDATES[-1])
+    wanted, probes = min(WANTED_RECALL, reached[candidates] - _SLACK), max(4, lists // 16)
+    while (found := recall(min(probes, lists), candidates)) < wanted and probes < lists:
+        probes = math.ceil(_STEP * probes)
+    return Approximation(index, lists, min(probes, lists), candidates, found)
 
 
 def _queries(source: Source) -> "tuple[NDArray[np.float32], NDArray[np.int64]]":

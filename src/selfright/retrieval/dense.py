@@ -79,7 +79,11 @@ class DenseIndex(Projection[_Snapshot]):
         details = self.state.details if self.state else {}
         if "lists" not in details:
             return "exact"
-        return "ivf{lists},pq4,exact rescoring (probes {probes}, recall@10 {recall:.3f})".format(**details)
+        return (
+            "ivf{lists},pq4,exact rescoring (probes {probes}, candidates {candidates}, recall@10 {recall:.3f})".format(
+                **details
+            )
+        )
 
     def search(
         self, vector: "NDArray[np.float32]", limit: int, collections: tuple[str, ...] = (), at: int = LATEST
@@ -172,7 +176,8 @@ class DenseIndex(Projection[_Snapshot]):
             return
         details = {
             **state.details,
-            **{"lists": found.lists, "probes": found.probes, "recall": found.recall, "trained": len(places)},
+            **{"lists": found.lists, "probes": found.probes, "candidates": found.candidates},
+            **{"recall": found.recall, "trained": len(places)},
         }
         none = _no_places()
         snapshot = _Snapshot(
@@ -237,7 +242,7 @@ def _candidates(
     """Places of the base worth scoring exactly."""
     if chosen is not None and len(chosen.base) <= _FEW:
         return chosen.base
-    wanted = max(approximate.CANDIDATES, limit)
+    wanted = max(int(snapshot.state.details["candidates"]), limit)
     deleted = snapshot.state.deleted
     spare = 2 * wanted * deleted // len(snapshot.places) + 16 if deleted else 0
     probes = int(snapshot.state.details["probes"])
