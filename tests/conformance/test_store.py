@@ -1,5 +1,6 @@
 """What every store must do, whatever engine is behind it: one suite, run against each."""
 
+import asyncio
 import math
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -229,3 +230,13 @@ def test_rarer_terms_weigh_more(store: Store) -> None:
     assert wind == pytest.approx(math.log(1 + (7 - 3 + 0.5) / (3 + 0.5)))
     assert unseen == pytest.approx(math.log(1 + 7.5 / 0.5))
     assert store.idf([]) == []
+
+
+def test_a_batch_of_queries_finds_what_each_of_them_finds(tmp_path: Path) -> None:
+    queries = ["keel wind", "바람이 난다", "", "oars", "keel wind"]
+    with embedded(tmp_path / "index") as store:
+        store.put(ALL)
+        store.commit()
+        batch = asyncio.run(store.search_many(queries, 3))
+        assert [found.hits for found in batch] == [search(store, query, 3) for query in queries]
+        assert [len(found.hits) > 0 for found in batch] == [True, True, False, True, True]
