@@ -1,6 +1,10 @@
-"""The demo questions, by preset: answers that contain a gold string, and refusals, right and wrong.
+"""The demo questions, by preset: answers that contain a gold string, refusals, right and wrong, and calls of a model.
 
-python -m benchmarks.demo_answers [--presets basic full] [--out FILE.json]
+    python -m benchmarks.demo_answers [--presets basic full] [--llm scripted | provider:model] [--base-url URL]
+        [--flags llm_judging=always …] [--out FILE.json]
+
+``--llm scripted`` starts the scripted server, whose mind counts shared words: its calls mean something, and how good
+its answers are says little about a real model.
 """
 
 import argparse
@@ -9,6 +13,8 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +63,8 @@ def run(preset: str, questions: list[dict[str, Any]], selfright: Selfright) -> l
                 "stop": answer.stop_reason.value,
                 "overall": answer.evaluation and answer.evaluation.overall,
                 "passes": len(answer.iterations),
+                "calls": answer.cost.llm_calls,
+                "degraded": answer.degraded,
                 "seconds": time.perf_counter() - began,
                 "question": question["question"],
                 "answer": answer.answer,
@@ -68,8 +76,11 @@ def run(preset: str, questions: list[dict[str, Any]], selfright: Selfright) -> l
 
 def table(preset: str, rows: list[dict[str, Any]]) -> None:
     seconds = sorted(row["seconds"] for row in rows)
-    passes = sum(row["passes"] for row in rows) / len(rows)
-    print(f"{preset:<16} p50 {1000 * seconds[len(seconds) // 2]:.0f} ms, {passes:.2f} passes")
+    passes, calls = (sum(row[name] for row in rows) / len(rows) for name in ("passes", "calls"))
+    print(
+        f"{preset:<16} p50 {1000 * seconds[len(seconds) // 2]:.0f} ms, {passes:.2f} passes, {calls:.2f} calls of a"
+        f" model a turn (at most {max(row['calls'] for row in rows)}), {sum(row['degraded'] for row in rows)} degraded"
+    )
     for kind in KINDS:
         chosen = [row for row in rows if row["kind"] == kind]
         counts = Counter(row["outcome"] for row in chosen)
@@ -79,16 +90,40 @@ def table(preset: str, rows: list[dict[str, Any]]) -> None:
         print(f"   {name}: {dict(Counter(row[name] for row in rows))}")
 
 
+@contextmanager
+def model(name: str | None, base_url: str | None) -> Iterator[dict[str, Any]]:
+    """The settings of the model that is wanted; none for offline."""
+    if name != "scripted":
+        yield {key: value for key, value in (("llm", name), ("base_url", base_url)) if value}
+        return
+    from selfright.llm.scripted.server import ScriptedServer
+
+    with ScriptedServer() as server:
+        yield {"llm": "openai:scripted", "base_url": server.url}
+
+
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--presets", nargs="+", default=PRESETS)
+    parser.add_argument("--llm", help="'scripted', or provider:model; offline without it")
+    parser.add_argument("--base-url", help="where an OpenAI-compatible server listens")
+    parser.add_argument("--flags", nargs="*", default=[], metavar="NAME=VALUE")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
+    flags: dict[str, Any] = dict(flag.split("=", 1) for flag in options.flags)
     questions = [json.loads(line) for line in (DATA / "questions.jsonl").open(encoding="utf-8")]
     everything = {}
     with (
+        model(options.llm, options.base_url) as chosen,
         tempfile.TemporaryDirectory() as folder,
-        Selfright.open(Path(folder) / "index", web_provider="static", web_folder=str(DATA / "web")) as selfright,
+        Selfright.open(
+            Path(folder) / "index",
+            home=Path(folder) / "home",
+            web_provider="static",
+            web_folder=str(DATA / "web"),
+            **chosen,
+            **flags,
+        ) as selfright,
     ):
         selfright.add([DATA / "documents"])
         for preset in options.presets:

@@ -4,15 +4,26 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from selfright.api import Selfright
-    from selfright.domain.answers import Answer, Citation, Message, NodeFinished, TurnFinished
+    from selfright.domain.answers import Answer, Citation, Message
     from selfright.domain.errors import SelfrightError
+    from selfright.domain.events import (
+        AnswerCorrected,
+        AnswerToken,
+        DraftWithdrawn,
+        NodeFinished,
+        TurnFinished,
+        VerdictReached,
+    )
     from selfright.domain.judgements import Evaluation, StopReason, Verdict
     from selfright.flow.strategies import register_strategy
     from selfright.settings import Settings
 
 __all__ = [
     "Answer",
+    "AnswerCorrected",
+    "AnswerToken",
     "Citation",
+    "DraftWithdrawn",
     "Evaluation",
     "Message",
     "NodeFinished",
@@ -22,6 +33,7 @@ __all__ = [
     "StopReason",
     "TurnFinished",
     "Verdict",
+    "VerdictReached",
     "register_strategy",
 ]
 
@@ -32,8 +44,16 @@ def __getattr__(name: str) -> object:
 
     homes = {
         "api": ("Selfright",),
-        "domain.answers": ("Answer", "Citation", "Message", "NodeFinished", "TurnFinished"),
+        "domain.answers": ("Answer", "Citation", "Message"),
         "domain.errors": ("SelfrightError",),
+        "domain.events": (
+            "AnswerCorrected",
+            "AnswerToken",
+            "DraftWithdrawn",
+            "NodeFinished",
+            "TurnFinished",
+            "VerdictReached",
+        ),
         "domain.judgements": ("Evaluation", "StopReason", "Verdict"),
         "flow.strategies": ("register_strategy",),
         "settings": ("Settings",),

@@ -1,29 +1,36 @@
 """``Selfright``: the one object that users hold. All runs on coroutines; ``ask`` and ``search`` are the sync door."""
 
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
+from contextlib import aclosing
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from selfright.background import LoopThread
-from selfright.domain.answers import Answer, Message, TurnEvent, TurnFinished
+from selfright.domain.answers import Answer
 from selfright.domain.errors import InputError, UsageError
+from selfright.domain.events import TurnEvent, TurnFinished
 from selfright.domain.passages import Document, DocumentInfo, Hit, StoreInfo
 from selfright.domain.routing import Collection
-from selfright.domain.slots import Profile
+from selfright.domain.turns import DEFAULT_USER, TurnOptions
 from selfright.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
+    from langchain_core.language_models import BaseChatModel
     from langchain_core.retrievers import RetrieverLike
 
+    from selfright.assembly.calibrating import Progress as CalibrationProgress
     from selfright.assembly.engine import Engine
+    from selfright.assembly.index import Given
     from selfright.domain.ports import Embedder
     from selfright.domain.upkeep import Finding
     from selfright.ingest.exporting import ExportReport
     from selfright.ingest.importing import ImportReport
     from selfright.ingest.pipeline import Progress, Report
+    from selfright.memory.conversation import Conversation, SessionInfo
     from selfright.retrieval.stores.langchain import SelfrightRetriever
+    from selfright.roles.calibration.refit import CalibrationReport
 
 MAX_QUESTION_CHARACTERS = 10_000
 
@@ -39,15 +46,14 @@ class Selfright:
     def __init__(
         self,
         settings: Settings,
-        *,
-        retriever: "RetrieverLike | None" = None,
-        embeddings: "Embeddings | Embedder | None" = None,
+        given: "Given | None" = None,
     ) -> None:
         from selfright.assembly.engine import build_engine
-        from selfright.assembly.index import Given
+        from selfright.assembly.turns import TurnRoom
 
         self.settings = settings
-        self._engine: Engine = build_engine(settings, Given(retriever, embeddings))
+        self._engine: Engine = build_engine(settings, given)
+        self._turns = TurnRoom(self._engine)
         self._loop = LoopThread()
 
     @classmethod
@@ -57,80 +63,75 @@ class Selfright:
         *,
         retriever: "RetrieverLike | None" = None,
         embeddings: "Embeddings | Embedder | None" = None,
+        llm: "str | BaseChatModel | None" = None,
+        models: "Mapping[str, str | BaseChatModel] | None" = None,
         **values: Any,
     ) -> Self:
         """Opens the index at ``path`` (default: the setting ``index``); ``values`` are settings and flags by name.
 
-        The index itself is opened when it is first used, and made by the first ``add``. Raises ``UnknownName`` for a
-        name that is no setting, flag or preset.
+        ``llm`` is ``offline``, ``provider:model`` or a LangChain chat model, ``models`` the same for single jobs. The
+        index itself is opened when it is first used, and made by the first ``add``. Raises ``UnknownName`` for a name
+        that is no setting, flag or preset, and ``MissingExtra`` for a provider whose package is not installed.
         """
-        settings = load_settings({**values, **({"index": path} if path is not None else {})})
+        from selfright.assembly.index import Given
+
         if path is not None and retriever is not None:
             raise UsageError("an index folder and a retriever were given; give the one that is to be searched")
-        return cls(settings, retriever=retriever, embeddings=embeddings)
+        named = {job: model for job, model in (models or {}).items() if isinstance(model, str)}
+        objects = {job: model for job, model in (models or {}).items() if not isinstance(model, str)}
+        said = {"index": path, "llm": llm if isinstance(llm, str) else None, "models": named or None}
+        settings = load_settings({**values, **{name: value for name, value in said.items() if value is not None}})
+        handed = None if isinstance(llm, str) else llm
+        return cls(settings, Given(retriever, embeddings, handed, objects))
 
-    def ask(
-        self,
-        question: str,
-        *,
-        preset: str | None = None,
-        flags: Mapping[str, object] | None = None,
-        history: Sequence[Message | Mapping[str, str]] = (),
-        profile: Mapping[str, object] | None = None,
-        collections: Sequence[str] = (),
-    ) -> Answer:
-        """Answers a question, or says plainly that it cannot.
+    def ask(self, question: str, **options: Unpack[TurnOptions]) -> Answer:
+        """Answers a question, or says plainly that it cannot; ``options`` are those of ``TurnOptions``.
 
-        Raises ``InputError`` for an empty or overlong question and ``IndexNotFound`` when there is no index.
+        Raises ``InputError`` for an empty or overlong question, ``IndexNotFound`` when there is no index, and
+        ``SessionBusy`` while another turn of the same session runs.
         """
-        return self._loop.run(
-            self.aask(question, preset=preset, flags=flags, history=history, profile=profile, collections=collections)
-        )
+        return self._loop.run(self.aask(question, **options))
 
-    async def aask(
-        self,
-        question: str,
-        *,
-        preset: str | None = None,
-        flags: Mapping[str, object] | None = None,
-        history: Sequence[Message | Mapping[str, str]] = (),
-        profile: Mapping[str, object] | None = None,
-        collections: Sequence[str] = (),
-    ) -> Answer:
+    async def aask(self, question: str, **options: Unpack[TurnOptions]) -> Answer:
         """``ask`` as a coroutine."""
-        async for event in self.astream(
-            question, preset=preset, flags=flags, history=history, profile=profile, collections=collections
-        ):
+        async for event in self._turns.stream(_checked(question), options, listen=False):
             if isinstance(event, TurnFinished):
                 return event.answer
         raise RuntimeError("a turn ended without an answer")  # the graph always reaches finalize
 
-    async def astream(
-        self,
-        question: str,
-        *,
-        preset: str | None = None,
-        flags: Mapping[str, object] | None = None,
-        history: Sequence[Message | Mapping[str, str]] = (),
-        profile: Mapping[str, object] | None = None,
-        collections: Sequence[str] = (),
-    ) -> AsyncIterator[TurnEvent]:
-        """The turn as it happens: ``NodeFinished`` for each node, ``TurnFinished`` with the answer at the end."""
-        from selfright.flow.run import run
+    def stream(self, question: str, **options: Unpack[TurnOptions]) -> Iterator[TurnEvent]:
+        """``astream`` for callers without an event loop."""
+        return self._loop.iterate(self.astream(question, **options))
 
-        turn = self._engine.turn(preset or self.settings.preset, flags or {})
-        start = {
-            "user_text": _checked(question),
-            "mode": turn.preset.mode,
-            "messages": tuple(_message(message) for message in history),
-            "user": "local",
-            "given_profile": Profile.of(profile or {}),
-            "given_collections": self._engine.index.named(collections),
-            "iteration_count": 0,
-            "retry_count": 0,
-        }
-        async for event in run(turn, start):
-            yield event
+    async def astream(self, question: str, **options: Unpack[TurnOptions]) -> AsyncGenerator[TurnEvent, None]:
+        """The turn as it happens: nodes, verdicts, the answer's tokens, corrections; last of all ``TurnFinished``."""
+        async with aclosing(self._turns.stream(_checked(question), options, listen=True)) as events:
+            async for event in events:
+                yield event
+
+    def sessions(self, user: str = DEFAULT_USER) -> "tuple[SessionInfo, ...]":
+        """The user's kept conversations, the one used last first."""
+        return self._loop.run(self.asessions(user))
+
+    async def asessions(self, user: str = DEFAULT_USER) -> "tuple[SessionInfo, ...]":
+        """``sessions`` as a coroutine."""
+        return await (await self._turns.sessions()).list(user)
+
+    def conversation(self, session: str, user: str = DEFAULT_USER) -> "Conversation":
+        """What was said in a session so far, and the question that a crash left without an answer."""
+        return self._loop.run(self.aconversation(session, user))
+
+    async def aconversation(self, session: str, user: str = DEFAULT_USER) -> "Conversation":
+        """``conversation`` as a coroutine."""
+        return await (await self._turns.sessions()).conversation(user, session)
+
+    def forget(self, session: str | None = None, user: str = DEFAULT_USER) -> int:
+        """Deletes a session, or all of the user's, for good; gives back how many there were."""
+        return self._loop.run(self.aforget(session, user))
+
+    async def aforget(self, session: str | None = None, user: str = DEFAULT_USER) -> int:
+        """``forget`` as a coroutine."""
+        return await (await self._turns.sessions()).forget(user, session)
 
     def search(self, query: str, k: int = 10, collections: Sequence[str] = ()) -> tuple[Hit, ...]:
         """The ``k`` best passages for a query, best first; from all collections when none is named."""
@@ -205,6 +206,16 @@ class Selfright:
             Path(folder), passages=passages, vectors=vectors, force=force, progress=progress
         )
 
+    def calibrate(
+        self, labelled: str | Path, *, risk: float = 0.1, progress: "CalibrationProgress | None" = None
+    ) -> "tuple[CalibrationReport, Path]":
+        """Fits grading to labelled pairs, rows ``{"question", "passage", "label": 0|1}``, and keeps it in the index.
+
+        Gives back the figures and the file. ``risk`` is the share that may be wrong of what is called correct.
+        Raises ``InputError`` for a bad row, with its line, and for too few rows.
+        """
+        return self._engine.calibrate(Path(labelled), risk, progress)
+
     def remove(self, document_ids: Sequence[str]) -> list[str]:
         """Removes documents; gives back the ids that were there."""
         return self._engine.index.remove(document_ids)
@@ -229,8 +240,15 @@ class Selfright:
         """Frees the space of replaced and removed documents and makes the search indexes anew."""
         self._engine.index.compact()
 
+    async def aclose(self) -> None:
+        """Closes what belongs to the running event loop (its sessions), then everything."""
+        await self._turns.close()
+        self.close()
+
     def close(self) -> None:
         """Closes the index; using the object afterwards is an error."""
+        if self._loop.started:
+            self._loop.run(self._turns.close())
         self._loop.close()
         self._engine.close()
 
@@ -269,12 +287,3 @@ def _readable(text: str) -> str:
         return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     except UnicodeEncodeError:
         return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _message(message: Message | Mapping[str, str]) -> Message:
-    if isinstance(message, Message):
-        return message
-    try:
-        return Message(message["role"], message["content"])
-    except (KeyError, TypeError):
-        raise InputError("a message of the history needs 'role' and 'content'") from None

@@ -2,7 +2,9 @@
 
 import asyncio
 import threading
-from collections.abc import Coroutine
+from collections.abc import AsyncGenerator, Coroutine, Iterator
+from contextlib import aclosing
+from queue import SimpleQueue
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -25,6 +27,35 @@ class LoopThread:
             future.cancel()
             raise
 
+    @property
+    def started(self) -> bool:
+        """Whether anything has run here yet."""
+        return self._loop is not None
+
+    def iterate(self, source: AsyncGenerator[T, None]) -> Iterator[T]:
+        """What the generator yields, one by one; its work is cancelled when the caller stops early."""
+        items: SimpleQueue[tuple[T] | None] = SimpleQueue()  # bounded by the generator, which ends by itself
+
+        async def pump() -> None:
+            # One task from beginning to end: time-outs inside a generator belong to the task that entered them.
+            try:
+                async with aclosing(source):
+                    async for item in source:
+                        items.put((item,))
+            finally:
+                items.put(None)
+
+        future = asyncio.run_coroutine_threadsafe(pump(), self._started())
+        try:
+            while (item := items.get()) is not None:
+                yield item[0]
+            future.result()
+        finally:
+            if not future.done():
+                future.cancel()
+                while items.get() is not None:
+                    pass
+
     def close(self) -> None:
         """Stops the loop, if it was ever started."""
         with self._lock:
@@ -46,8 +77,14 @@ class LoopThread:
 def _serve(loop: asyncio.AbstractEventLoop) -> None:
     try:
         loop.run_forever()
-        for task in asyncio.all_tasks(loop):
-            task.cancel()
+        loop.run_until_complete(_wound_up(asyncio.all_tasks(loop)))
+        loop.run_until_complete(loop.shutdown_asyncgens())  # what waits in a generator for the loop's end is closed
         loop.run_until_complete(loop.shutdown_default_executor())
     finally:
         loop.close()
+
+
+async def _wound_up(tasks: set[asyncio.Task[Any]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

@@ -13,6 +13,7 @@ from typing import Any
 
 import platformdirs
 
+from selfright.domain.chat import Job
 from selfright.domain.errors import SettingsError, UnknownName
 from selfright.domain.flags import Flags
 
@@ -21,9 +22,9 @@ FILE_NAME = "selfright.toml"
 PREFIX = "SELFRIGHT_"
 MAX_FILE_BYTES = 1_000_000
 
-WEB_PROVIDERS = ("none", "static")
+WEB_PROVIDERS = ("none", "static", "tavily", "brave", "searxng", "duckduckgo")
 EMBEDDERS = ("auto", "minilm", "none")
-MODELS = ("offline",)
+OFFLINE = "offline"
 
 
 def default_home() -> Path:
@@ -35,30 +36,82 @@ def default_home() -> Path:
 class Settings:
     """All settings of one Selfright.
 
-    ``embedder``: ``auto`` uses the embedded English encoder when its weights are installed. ``web_provider`` with
-    ``web_folder``: ``static`` reads a local folder as the web. ``lexicon``: a file of names in Korean and English.
-    ``embedding_cache``: bytes of vectors kept for other indexes, 0 for none.
+    ``llm``: ``offline``, or ``provider:model``; ``base_url`` is where an OpenAI-compatible server of one's own listens.
+    ``models``: other models for some jobs, ``{"evaluate": "openai:gpt-4o-mini"}``. ``llm_timeout_s`` is for one
+    attempt of a call, ``llm_attempts`` how many there are at most.
+    ``embedder``: ``auto`` uses the embedded English encoder when its weights are installed; or ``provider:model``.
+    ``web_provider``: several names, with commas, are the order of fall-back; ``static`` reads ``web_folder`` as the
+    web. ``web_base_url``: where a provider listens (``searxng=http://…`` when there are several). ``web_allow``:
+    private hosts that may be fetched. ``web_cache``: bytes of the web that are kept, for ``web_cache_hours``.
+    ``lexicon``: a file of names in Korean and English. ``embedding_cache``: bytes of vectors kept for other indexes.
     """
 
     index: Path = DEFAULT_INDEX
     home: Path = field(default_factory=default_home)
     preset: str = "full"
-    llm: str = "offline"
+    llm: str = OFFLINE
+    base_url: str | None = None
+    models: Mapping[str, str] = field(default_factory=dict)
+    llm_timeout_s: float = 60.0
+    llm_attempts: int = 3
     embedder: str = "auto"
     web_provider: str = "none"
     web_folder: Path | None = None
+    web_base_url: str | None = None
+    web_allow: tuple[str, ...] = ()
+    web_cache: int = 100_000_000
+    web_cache_hours: float = 24.0
     lexicon: Path | None = None
     embedding_cache: int = 1_000_000_000
+    session_turns: int = 200
+    session_days: float = 90.0
+    max_sessions: int = 10_000
     flags: Flags = field(default_factory=Flags)
 
     def __post_init__(self) -> None:
-        for name, valid in (("llm", MODELS), ("embedder", EMBEDDERS), ("web_provider", WEB_PROVIDERS)):
-            if getattr(self, name) not in valid:
-                raise UnknownName(f"value of setting '{name}':", getattr(self, name), valid)
+        for name in self.web_providers:
+            if name not in WEB_PROVIDERS or name == "none":
+                raise UnknownName("value of setting 'web_provider':", name, WEB_PROVIDERS)
+        if self.embedder not in EMBEDDERS and ":" not in self.embedder:
+            raise UnknownName("value of setting 'embedder':", self.embedder, (*EMBEDDERS, "provider:model"))
+        if self.llm != OFFLINE and ":" not in self.llm:
+            raise UnknownName("value of setting 'llm':", self.llm, (OFFLINE, "provider:model"))
+        for job in self.models:
+            if job not in set(Job):
+                raise UnknownName("job in setting 'models':", job, list(Job))
+        for name in (
+            "llm_timeout_s",
+            "llm_attempts",
+            "session_turns",
+            "session_days",
+            "max_sessions",
+            "web_cache_hours",
+        ):
+            if getattr(self, name) <= 0:
+                raise SettingsError(f"setting '{name}' must be more than 0, but is {getattr(self, name)}")
         if self.embedding_cache < 0:
             raise SettingsError(f"embedding_cache is a number of bytes, 0 for none, but is {self.embedding_cache}")
-        if self.web_provider == "static" and self.web_folder is None:
+        if self.web_cache < 0:
+            raise SettingsError(f"web_cache is a number of bytes, 0 for none, but is {self.web_cache}")
+        if "static" in self.web_providers and self.web_folder is None:
             raise SettingsError("web_provider 'static' needs web_folder: the folder that plays the web")
+
+    @property
+    def web_providers(self) -> tuple[str, ...]:
+        """The providers of web results in their order of fall-back."""
+        names = tuple(dict.fromkeys(name.strip() for name in self.web_provider.split(",") if name.strip()))
+        return () if names == ("none",) else names
+
+    @property
+    def web_base_urls(self) -> Mapping[str, str]:
+        """Where providers listen that are not at their usual address."""
+        given = self.web_base_url or ""
+        live = [name for name in self.web_providers if name != "static"]
+        if "=" in given.partition("://")[0]:
+            return {name.strip(): url for name, _, url in (pair.partition("=") for pair in given.split(","))}
+        if given and len(live) > 1:
+            raise SettingsError("web_base_url needs names when there are several providers: searxng=http://…")
+        return dict.fromkeys(live, given) if given else {}
 
     def with_values(self, values: Mapping[str, object]) -> "Settings":
         """A copy with settings and flags changed by name; values may be text.
@@ -80,18 +133,48 @@ class Settings:
 FLAG_NAMES = tuple(f.name for f in dataclasses.fields(Flags))
 SETTING_NAMES = tuple(f.name for f in dataclasses.fields(Settings) if f.name != "flags")
 _PATHS = ("index", "home", "web_folder", "lexicon")
-_NUMBERS = ("embedding_cache",)
+_OPTIONAL = ("base_url", "web_folder", "web_base_url", "lexicon")
+_ABOVE_ZERO = ("llm_timeout_s", "llm_attempts", "session_turns", "session_days", "max_sessions", "web_cache_hours")
+_NUMBERS = {
+    "embedding_cache": int,
+    "llm_attempts": int,
+    "session_turns": int,
+    "max_sessions": int,
+    "session_days": float,
+    "web_cache": int,
+    "web_cache_hours": float,
+    "llm_timeout_s": float,
+}
 
 
-def _setting(name: str, value: object) -> Path | int | str:
+def _setting(name: str, value: object) -> Path | float | str | tuple[str, ...] | Mapping[str, str] | None:
+    if value in (None, "") and name in _OPTIONAL:
+        return None
     if name in _PATHS:
         return Path(str(value)).expanduser()
+    if name == "models":
+        return _models(value)
+    if name == "web_allow":
+        parts = value if isinstance(value, list | tuple) else str(value).split(",")
+        return tuple(str(part).strip() for part in parts if str(part).strip())
     if name not in _NUMBERS:
         return str(value)
+    kind = _NUMBERS[name]
     try:
-        return int(str(value))
+        return int(str(value)) if kind is int else float(str(value))
     except ValueError:
-        raise SettingsError(f"setting '{name}' is a whole number, but is '{value}'") from None
+        noun = "a whole number" if kind is int else "a number"
+        raise SettingsError(f"setting '{name}' is {noun}, but is '{value}'") from None
+
+
+def _models(value: object) -> dict[str, str]:
+    """A table of job = model, or ``job=model,job=model`` as one text."""
+    if isinstance(value, Mapping):
+        return {str(job): str(model) for job, model in value.items()}
+    pairs = [pair.partition("=") for pair in str(value).split(",") if pair.strip()]
+    if any(not equals or not model.strip() for _, equals, model in pairs):
+        raise SettingsError(f"setting 'models' is job=provider:model, with commas between, but is '{value}'")
+    return {job.strip(): model.strip() for job, _, model in pairs}
 
 
 def load_settings(

@@ -19,7 +19,8 @@ from selfright.domain.budget import Meter
 from selfright.domain.errors import InputError, StoreError, UsageError
 from selfright.domain.flags import Flags
 from selfright.domain.passages import Hit, Passage, Ranked
-from selfright.domain.ports import Library, Retriever, TermStatistics, Tools
+from selfright.domain.ports import Library, Retriever, TermStatistics
+from selfright.domain.tools import Tools
 from selfright.flow.compile import compile_preset
 from selfright.flow.presets import find_preset
 from selfright.flow.run import Turn, run
@@ -303,6 +304,7 @@ def ask(store: LangChainStore, question: str) -> Any:
         slots=roles.slots,
         profiles=roles.profiles,
         abstainer=roles.abstainer,
+        summarizer=roles.summarizer,
     )
     start = {"user_text": question, "mode": preset.mode, "messages": (), "user": "u"}
     turn = Turn(preset, compile_preset(preset), tools)

@@ -10,9 +10,9 @@ from selfright.domain.budget import Meter
 from selfright.domain.flags import Flags
 from selfright.domain.judgements import QueryClass
 from selfright.domain.passages import Hit, Retrieval
-from selfright.domain.ports import Tools
 from selfright.domain.routing import RoutingDecision
 from selfright.domain.slots import Slot
+from selfright.domain.tools import Tools
 from selfright.flow.compile import compile_preset
 from selfright.flow.presets import PRESETS
 from selfright.flow.strategies import create_strategy
@@ -75,6 +75,7 @@ def tools(shelves: Shelves, compass: Compass | None, judge: Judge, **flags: Any)
         slots=OneSlot(),
         profiles=InMemoryProfiles(),
         abstainer=role,
+        summarizer=role,
         router=compass,
     )
 

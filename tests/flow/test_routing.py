@@ -55,7 +55,7 @@ def test_retry_limit_ends_routing_by_label() -> None:
     judge = Judge(*(evaluation(0.1 * n, AnswerQuality.NEEDS_DOCS) for n in range(1, 9)))
     turn = run_turn(PRESETS["self_correcting"], judge, max_retries=1, max_refine_iterations=9)
     assert turn.visits.count("retrieve") == 2
-    assert not turn.state["needs_retrieval"]
+    assert turn.state["stop_reason"] is StopReason.MAX_ITERATIONS
 
 
 def test_off_topic_is_classified_again_and_then_looked_up() -> None:

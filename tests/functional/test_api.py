@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from selfright import NodeFinished, Selfright, TurnFinished
+from selfright import AnswerToken, NodeFinished, Selfright, TurnFinished
 from selfright.domain.errors import IndexNotFound, InputError, UnknownName
 
 QUESTION = "Who is the harbour master?"
@@ -29,10 +29,10 @@ def test_events_come_node_by_node_and_end_with_the_answer(indexed: Path) -> None
         with Selfright.open(indexed) as selfright:
             return [event async for event in selfright.astream(QUESTION)]
 
-    *nodes, last = asyncio.run(events())
-    assert all(isinstance(event, NodeFinished) for event in nodes)
+    *told, last = asyncio.run(events())
     assert isinstance(last, TurnFinished)
-    visited = [event.node for event in nodes if isinstance(event, NodeFinished)]
+    assert "".join(event.text for event in told if isinstance(event, AnswerToken)) == last.answer.answer
+    visited = [event.node for event in told if isinstance(event, NodeFinished)]
     assert visited[0] == "contextualize"
     assert visited[-1] == "finalize"
     assert visited == [step.node for step in last.answer.trace]

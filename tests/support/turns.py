@@ -16,6 +16,7 @@ from selfright.domain.answers import (
     Sentence,
 )
 from selfright.domain.budget import Meter
+from selfright.domain.chat import Say
 from selfright.domain.flags import Flags
 from selfright.domain.judgements import (
     AnswerQuality,
@@ -29,7 +30,8 @@ from selfright.domain.judgements import (
     Verdict,
 )
 from selfright.domain.passages import Hit, Passage, Refinement, Retrieval, Strip, WebFinding
-from selfright.domain.ports import Evaluator, Tools
+from selfright.domain.ports import Evaluator
+from selfright.domain.tools import Tools
 from selfright.flow.compile import compile_preset
 from selfright.flow.outcome import outcome
 from selfright.flow.presets import Preset
@@ -110,6 +112,7 @@ class Scripted:
     abstain: bool = False
     fell_back: bool = False
     slow: float = 0.0
+    from_conversation: bool = False
     calls: list[str] = field(default_factory=list)
     written: Iterator[str] | None = None
 
@@ -119,6 +122,12 @@ class Scripted:
 
     async def classify(self, text: str, history: Sequence[Message] = ()) -> QueryClass:
         return self.query_class
+
+    async def conversational(self, text: str, history: Sequence[Message]) -> bool:
+        return self.from_conversation
+
+    async def summarize(self, summary: str, messages: Sequence[Message], language: str) -> str:
+        return f"{summary} {len(messages)} messages".strip()
 
     async def grade(self, question: str, hits: Sequence[Hit]) -> Grading:
         if isinstance(self.verdict, Exception):
@@ -137,7 +146,7 @@ class Scripted:
     def prompts(self, question: str, *_: Any) -> tuple[str, str]:
         return "system", question
 
-    async def generate(self, request: GenerationRequest) -> Draft:
+    async def generate(self, request: GenerationRequest, say: Say | None = None) -> Draft:
         self.calls.append("generate")
         text = next(self.written) if self.written else f"draft {self.calls.count('generate')}"
         cited = tuple(
@@ -156,7 +165,7 @@ class Scripted:
     async def standalone(self, question: str, history: Sequence[Message], summary: str = "") -> str:
         return f"{question} (about {history[-1].content})"
 
-    def should_abstain(self, draft: Draft, evaluation: Evaluation | None, flags: Flags) -> bool:
+    def should_abstain(self, question: str, query_class: QueryClass, best: Attempt, flags: Flags) -> bool:
         return self.abstain
 
     def refusal(self, question: str, language: str, best: Attempt, hits: Sequence[Hit]) -> Draft:
@@ -209,12 +218,32 @@ def run_turn(
     **values: Any,
 ) -> Turn:
     """Runs one turn of a preset with scripted tools."""
+    tools = tools_of(
+        preset, judge, role=role, retriever=retriever, web=web, flags=flags, fallback=fallback, meter=meter, **values
+    )
+    state = asyncio.run(_run(preset, tools, messages))
+    return Turn(state, [step.node for step in state["trace"]])
+
+
+def tools_of(
+    preset: Preset,
+    judge: Evaluator,
+    *,
+    role: Scripted | None = None,
+    retriever: Any = None,
+    web: Any = None,
+    flags: Flags | None = None,
+    fallback: Evaluator | None = None,
+    meter: Meter | None = None,
+    listen: bool = False,
+    **values: Any,
+) -> Tools:
+    """Scripted tools for a turn of the preset."""
     role = role or Scripted()
     flags = (flags or Flags()).with_values({**preset.flags, **values})
-    meter = meter or Meter(flags.max_llm_calls, flags.max_tokens, flags.deadline_s)
-    tools = Tools(
+    return Tools(
         flags=flags,
-        meter=meter,
+        meter=meter or Meter(flags.max_llm_calls, flags.max_tokens, flags.deadline_s),
         retriever=retriever or FreshLibrary(),
         classifier=role,
         grader=role,
@@ -226,10 +255,10 @@ def run_turn(
         slots=NoSlots(),
         profiles=InMemoryProfiles(),
         abstainer=role,
+        summarizer=role,
         web=web,
+        emit=(lambda _event: None) if listen else None,
     )
-    state = asyncio.run(_run(preset, tools, messages))
-    return Turn(state, [step.node for step in state["trace"]])
 
 
 async def _run(preset: Preset, tools: Tools, messages: Sequence[Message]) -> AgentState:

@@ -1,22 +1,29 @@
 """The rooms, wired by the settings. What is costly is built when it is first needed and then shared."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache, cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from selfright.assembly.index import Given, IndexRoom
-from selfright.assembly.roles import Roles, offline_roles
+from selfright.assembly.models import Models
+from selfright.assembly.roles import OfflineRoles, Roles, offline_roles, with_models
 from selfright.domain.budget import Meter
 from selfright.domain.errors import UsageError
+from selfright.domain.events import TurnEvent
 from selfright.domain.flags import Flags
-from selfright.domain.ports import Tools, WebSearch
+from selfright.domain.ports import WebSearch
+from selfright.domain.tools import Tools
 from selfright.flow.presets import Preset, find_preset
 from selfright.flow.run import Turn
 from selfright.flow.strategies import check_strategy, create_strategy
 from selfright.settings import Settings
 
 if TYPE_CHECKING:
+    from selfright.assembly.calibrating import Progress as CalibrationProgress
     from selfright.flow.compile import Graph
+    from selfright.roles.calibration.refit import CalibrationReport
 
 
 class Engine:
@@ -24,14 +31,32 @@ class Engine:
 
     def __init__(self, settings: Settings, given: Given | None = None) -> None:
         self.settings = settings
-        self.index = IndexRoom(settings, given or Given())
+        given = given or Given()
+        self.index = IndexRoom(settings, given)
+        self._models = Models(settings, given.llm, given.models)
         # A wrong preset or flag should be heard of now, not at the first question.
         check_strategy(self._flags(find_preset(settings.preset), {}).refine_strategy)
 
-    def turn(self, preset_name: str, flags: Mapping[str, object]) -> Turn:
+    def turn(self, preset_name: str | None, flags: Mapping[str, object], *, listen: bool = False) -> Turn:
         """A turn ready to run: the preset's graph with tools and a meter of its own."""
-        preset = find_preset(preset_name)
-        return Turn(preset, compiled(preset_name), self._tools(preset, self._flags(preset, flags)))
+        preset = find_preset(preset_name or self.settings.preset)
+        tools = self._tools(preset, self._flags(preset, flags))
+        return Turn(preset, compiled(preset.name), replace(tools, emit=_into_the_stream) if listen else tools)
+
+    def calibrate(
+        self, labelled: Path, risk: float, progress: "CalibrationProgress | None"
+    ) -> "tuple[CalibrationReport, Path]":
+        """Fits the offline grader's calibration to labelled pairs and keeps it in the index, for turns from now on."""
+        from selfright.assembly.calibrating import calibrate, keep, read_rows
+
+        if self.index.is_foreign:
+            raise UsageError("a calibration is kept in an index folder, but a retriever was given; open an index")
+        rows, sha256 = read_rows(labelled)
+        shipped = offline_roles(self.index.tokenizer, self.index.statistics(), self.index.embedder)
+        report = calibrate(rows, shipped.grader, risk, sha256, self._grader_name, progress)
+        path = keep(report.calibration, self.settings.index)
+        self.__dict__.pop("_roles", None)
+        return report, path
 
     def close(self) -> None:
         """Closes the index."""
@@ -49,11 +74,14 @@ class Engine:
         return flags
 
     def _tools(self, preset: Preset, flags: Flags) -> Tools:
-        roles = self._roles
+        meter = Meter(flags.max_llm_calls, flags.max_tokens, flags.deadline_s)
+        roles: Roles = self._roles
+        if self._models.jobs:
+            roles = with_models(self._roles, self._models.chat(meter), self._models.jobs, flags.llm_judging)
         judge = roles.heuristic if flags.evaluator == "heuristic" else roles.evaluator
         return Tools(
             flags=flags,
-            meter=Meter(flags.max_llm_calls, flags.max_tokens, flags.deadline_s),
+            meter=meter,
             retriever=self.index.retriever(flags),
             classifier=roles.classifier,
             grader=roles.grader,
@@ -65,24 +93,33 @@ class Engine:
             slots=roles.slots,
             profiles=roles.profiles,
             abstainer=roles.abstainer,
+            summarizer=roles.summarizer,
             web=self._web,
             router=self.index.router,
         )
 
     @cached_property
-    def _roles(self) -> Roles:
-        return offline_roles(self.index.tokenizer, self.index.statistics(), self.index.embedder)
+    def _roles(self) -> OfflineRoles:
+        from selfright.assembly.calibrating import kept
+
+        calibration = None if self.index.is_foreign else kept(self.settings.index, self._grader_name)
+        return offline_roles(self.index.tokenizer, self.index.statistics(), self.index.embedder, calibration)
+
+    @property
+    def _grader_name(self) -> str:
+        from selfright.assembly.calibrating import grader_name
+
+        return grader_name([self.index.embedder.name if self.index.embedder else "words"])
 
     @cached_property
     def _web(self) -> WebSearch | None:
-        folder = self.settings.web_folder
-        if self.settings.web_provider == "none" or folder is None:
-            return None
-        from selfright.ingest.reading import read_page
-        from selfright.ingest.splitting import split
-        from selfright.web.providers.static import StaticWeb
+        from selfright.assembly.web import build_web
 
-        return StaticWeb(folder, read_page, split, self.index.tokenizer)
+        return build_web(self.settings, self.index.tokenizer, self.index.retriever)
+
+
+def _into_the_stream(_event: TurnEvent) -> None:
+    """Stands for the graph's own stream, which takes its place when the turn runs."""
 
 
 def build_engine(settings: Settings, given: Given | None = None) -> Engine:

@@ -2,8 +2,8 @@
 
 import importlib.util
 import threading
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +16,7 @@ from selfright.settings import Settings
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
+    from langchain_core.language_models import BaseChatModel
     from langchain_core.retrievers import RetrieverLike
 
     from selfright.domain.upkeep import Finding
@@ -36,6 +37,8 @@ class Given:
 
     retriever: "RetrieverLike | None" = None
     embeddings: "Embeddings | Embedder | None" = None
+    llm: "BaseChatModel | None" = None
+    models: "Mapping[str, BaseChatModel]" = field(default_factory=dict)
 
 
 class IndexRoom:
@@ -181,6 +184,10 @@ class IndexRoom:
         wanted = self._settings.embedder
         if wanted == "none" or (wanted == "auto" and importlib.util.find_spec(_WEIGHTS_PACKAGE) is None):
             return None
+        if ":" in wanted:
+            from selfright.llm.providers import embedder
+
+            return embedder(wanted)
         from selfright.llm.minilm import MiniLM
 
         return MiniLM()
@@ -205,6 +212,11 @@ class IndexRoom:
         path = self._settings.home / "cache" / "embeddings.sqlite"
         self._embeddings = CachedEmbedder(embedder, path, self._settings.embedding_cache)
         return self._embeddings
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether a retriever of the user's stands in for an index folder."""
+        return self._given.retriever is not None
 
     @cached_property
     def _foreign(self) -> "LangChainStore | None":

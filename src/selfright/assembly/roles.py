@@ -1,9 +1,13 @@
 """Who does which job in a turn."""
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
 
+from selfright.domain.chat import Job
 from selfright.domain.ports import (
     Abstainer,
+    ChatModel,
     Classifier,
     Embedder,
     Evaluator,
@@ -14,9 +18,19 @@ from selfright.domain.ports import (
     Refiner,
     Rewriter,
     SlotExtractor,
+    Summarizer,
     TermStatistics,
     Tokenizer,
 )
+
+if TYPE_CHECKING:
+    from selfright.roles.analysis import TextAnalyzer
+    from selfright.roles.calibration.stored import GraderCalibration
+    from selfright.roles.classify.offline import OfflineClassifier
+    from selfright.roles.grade.offline import OfflineGrader
+    from selfright.roles.rewrite.offline import OfflineRewriter
+    from selfright.roles.strips import OfflineRefiner
+    from selfright.roles.summary.offline import OfflineSummarizer
 
 _FITTED_ENCODER = "minilm-l6-v2"
 
@@ -33,43 +47,101 @@ class Roles:
     evaluator: Evaluator
     heuristic: Evaluator
     rewriter: Rewriter
+    summarizer: Summarizer
     abstainer: Abstainer
     slots: SlotExtractor
     profiles: ProfileStore
 
 
-def offline_roles(tokenizer: Tokenizer, statistics: TermStatistics, embedder: Embedder | None) -> Roles:
-    """Every role without a model or a network.
+@dataclass(frozen=True, slots=True)
+class OfflineRoles(Roles):
+    """Every role without a model or a network; ``analyzer`` is what they read text with."""
+
+    classifier: "OfflineClassifier"
+    grader: "OfflineGrader"
+    refiner: "OfflineRefiner"
+    rewriter: "OfflineRewriter"
+    summarizer: "OfflineSummarizer"
+    analyzer: "TextAnalyzer"
+
+
+def offline_roles(
+    tokenizer: Tokenizer,
+    statistics: TermStatistics,
+    embedder: Embedder | None,
+    calibration: "GraderCalibration | None" = None,
+) -> OfflineRoles:
+    """Every role without a model or a network; ``calibration`` is the index's own, of the grader.
 
     Their judgement was fitted on the cosines of the English encoder that ships; of another embedder's they know
     nothing, and judge by words.
     """
     from selfright.memory.profiles import InMemoryProfiles, NoSlots
-    from selfright.roles.abstain import SupportAbstainer
+    from selfright.roles.abstain import CalibratedAbstainer
     from selfright.roles.analysis import TextAnalyzer
     from selfright.roles.classify.offline import OfflineClassifier
     from selfright.roles.classify.topics import IndexTopics
     from selfright.roles.evaluate.heuristic import HeuristicEvaluator
     from selfright.roles.evaluate.offline import LocalEvaluator
-    from selfright.roles.evaluate.support import DEFAULT_THRESHOLD
     from selfright.roles.generate.offline import OfflineGenerator
     from selfright.roles.grade.offline import OfflineGrader
-    from selfright.roles.prompts import BilingualPrompter
+    from selfright.roles.prompting import BilingualPrompter
     from selfright.roles.rewrite.offline import OfflineRewriter
     from selfright.roles.strips import OfflineRefiner
+    from selfright.roles.summary.offline import OfflineSummarizer
 
     known = embedder if embedder is not None and embedder.name == _FITTED_ENCODER else None
     analyzer = TextAnalyzer(tokenizer, statistics)
-    return Roles(
-        classifier=OfflineClassifier(IndexTopics(analyzer)),
-        grader=OfflineGrader(analyzer, known),
+    return OfflineRoles(
+        classifier=OfflineClassifier(IndexTopics(analyzer), analyzer=analyzer),
+        grader=OfflineGrader(analyzer, known, calibration=calibration),
         refiner=OfflineRefiner(analyzer, known),
         prompter=BilingualPrompter(),
         generator=OfflineGenerator(analyzer, known),
         evaluator=LocalEvaluator(analyzer, known),
         heuristic=HeuristicEvaluator(),
         rewriter=OfflineRewriter(analyzer),
-        abstainer=SupportAbstainer(DEFAULT_THRESHOLD),
+        summarizer=OfflineSummarizer(),
+        abstainer=CalibratedAbstainer(analyzer, known.name if known else None),
         slots=NoSlots(),
         profiles=InMemoryProfiles(),
+        analyzer=analyzer,
     )
+
+
+def with_models(
+    offline: OfflineRoles, chat: ChatModel, jobs: Collection[Job], judging: Literal["cascade", "always", "never"]
+) -> Roles:
+    """The roles with ``chat`` doing ``jobs``; what judging costs calls is the model's only as far as ``judging`` says.
+
+    The rolling summary is the model's only when it is asked ``always``: an extract does, and is made in every long
+    conversation.
+    """
+    from selfright.roles.classify.llm import ModelClassifier
+    from selfright.roles.evaluate.llm import QualityEvaluator
+    from selfright.roles.generate.earning import CitationChecker
+    from selfright.roles.generate.llm import ModelGenerator
+    from selfright.roles.grade.llm import ModelGrader
+    from selfright.roles.rewrite.llm import QueryRewriter
+    from selfright.roles.strips_llm import ModelRefiner
+    from selfright.roles.summary.llm import ModelSummarizer
+
+    roles: Roles = offline
+    if Job.ANSWER in jobs:
+        checker = CitationChecker(offline.analyzer)
+        roles = replace(roles, generator=ModelGenerator(chat, offline.generator, checker))
+    if judging == "never":
+        return roles
+    if Job.CLASSIFY in jobs:
+        roles = replace(roles, classifier=ModelClassifier(chat, offline.classifier, judging))
+    if Job.GRADE in jobs:
+        roles = replace(roles, grader=ModelGrader(chat, offline.grader, judging))
+    if Job.STRIPS in jobs:
+        roles = replace(roles, refiner=ModelRefiner(chat, offline.refiner, judging))
+    if Job.EVALUATE in jobs:
+        roles = replace(roles, evaluator=QualityEvaluator(chat, offline.evaluator, offline.analyzer, judging))
+    if Job.REWRITE in jobs:
+        roles = replace(roles, rewriter=QueryRewriter(chat, offline.rewriter, judging))
+    if Job.SUMMARIZE in jobs and judging == "always":
+        roles = replace(roles, summarizer=ModelSummarizer(chat, offline.summarizer))
+    return roles

@@ -1,9 +1,10 @@
-"""What a turn gives back: the draft while it is written, the answer at the end, the events in between."""
+"""What a turn gives back: the draft while it is written, and the answer at the end; and what roles are asked for."""
 
 from dataclasses import dataclass, field
 
-from selfright.domain.judgements import Evaluation, QueryClass, StopReason, Verdict
+from selfright.domain.judgements import Evaluation, Grading, QueryClass, StopReason, Verdict
 from selfright.domain.passages import Hit, Language, Strip
+from selfright.domain.slots import Slot
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +42,15 @@ class Sentence:
 class Draft:
     """An answer as a generator wrote it: ``text`` with inline markers ``[1]``, its sentences, its citations.
 
-    ``refused`` is true when the generator itself found nothing to say.
+    ``refused`` is true when the generator itself found nothing to say. ``dropped_citations`` counts markers that
+    pointed to a passage which does not support the sentence, or to none.
     """
 
     text: str
     sentences: tuple[Sentence, ...] = ()
     citations: tuple[Citation, ...] = ()
     refused: bool = False
+    dropped_citations: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +78,10 @@ class Iteration:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A draft with its judgement and the evidence it was written from: what "the best seen" is chosen among."""
+    """A draft with its judgement and the evidence it was written from: what "the best seen" is chosen among.
+
+    ``hits`` are what was retrieved in its pass, from index and web, ``grading`` what the grader made of them.
+    """
 
     draft: Draft
     evaluation: Evaluation | None
@@ -83,6 +89,8 @@ class Attempt:
     iteration: int
     verdict: Verdict | None = None
     strips: tuple[Strip, ...] = ()
+    hits: tuple[Hit, ...] = ()
+    grading: Grading | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,25 +163,7 @@ class RewriteRequest:
     missing_info: tuple[str, ...] = ()
     improvement_suggestions: tuple[str, ...] = ()
     profile_summary: str = ""
+    slots: tuple[Slot, ...] = ()
     hits: tuple[Hit, ...] = ()
     iteration: int = 0
     tried: tuple[str, ...] = field(default=())
-
-
-@dataclass(frozen=True, slots=True)
-class NodeFinished:
-    """Event: a node ran; ``said`` is what it decided, in a few words."""
-
-    node: str
-    seconds: float
-    said: str
-
-
-@dataclass(frozen=True, slots=True)
-class TurnFinished:
-    """Event: the turn is over."""
-
-    answer: Answer
-
-
-TurnEvent = NodeFinished | TurnFinished

@@ -6,10 +6,15 @@ from dataclasses import dataclass, field
 
 from selfright.domain.answers import Cost
 
+_MOST_KINDS = 50
+
 
 @dataclass(slots=True)
 class Meter:
-    """Counts one turn's calls, tokens and seconds. One per turn; roles add to it, guards read it."""
+    """Counts one turn's calls, tokens and seconds. One per turn; roles add to it, guards read it.
+
+    ``degraded``: a model was out of reach and an offline role did its job. ``troubles``: what went wrong, by kind.
+    """
 
     max_llm_calls: int
     max_tokens: int
@@ -20,6 +25,7 @@ class Meter:
     completion_tokens: int = 0
     web_requests: int = 0
     degraded: bool = False
+    troubles: dict[str, int] = field(default_factory=dict)
     started: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -40,6 +46,11 @@ class Meter:
         """Whether only the call that is held back for the final answer is left, or the tokens are used up."""
         tokens = self.prompt_tokens + self.completion_tokens
         return self.llm_calls >= self.max_llm_calls - 1 or tokens >= self.max_tokens
+
+    def trouble(self, kind: str) -> None:
+        """Counts something that went wrong with a model: ``timeout``, ``status 503``, ``unusable evaluate``, …"""
+        if kind in self.troubles or len(self.troubles) < _MOST_KINDS:
+            self.troubles[kind] = self.troubles.get(kind, 0) + 1
 
     def cost(self) -> Cost:
         """The bill so far."""

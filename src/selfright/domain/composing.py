@@ -1,11 +1,12 @@
 """From sentences to the text of an answer: layout and citation markers."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
 from selfright.domain.answers import Citation, Draft, Sentence
+from selfright.domain.passages import Passage
 
 CitationStyle = Literal["numbers", "source"]
 
@@ -49,6 +50,35 @@ def source_name(citation: Citation) -> str:
     return name if "." in name else citation.title or citation.document_id
 
 
+def with_citations(draft: Draft, support: Mapping[str, Passage]) -> Draft:
+    """The draft with each sentence that ``support`` names by its text cited to that passage, numbered on."""
+    numbers: dict[str, int] = {}
+    sentences = []
+    for sentence in draft.sentences:
+        passage = support.get(sentence.text)
+        if passage is not None:
+            n = numbers.setdefault(passage.id, len(draft.citations) + len(numbers) + 1)
+            sentence = replace(sentence, citations=(*sentence.citations, n))  # noqa: PLW2901 - the same sentence
+        sentences.append(sentence)
+    passages = {passage.id: passage for passage in support.values()}
+    added = tuple(_citation(n, passages[name]) for name, n in numbers.items())
+    return replace(draft, text=compose(sentences), sentences=tuple(sentences), citations=(*draft.citations, *added))
+
+
+def _citation(n: int, passage: Passage) -> Citation:
+    return Citation(
+        n=n,
+        passage_id=passage.id,
+        document_id=passage.document_id,
+        title=passage.title,
+        section=passage.section,
+        start=passage.start,
+        end=passage.end,
+        text=passage.text,
+        url=passage.url,
+    )
+
+
 def with_sentences(draft: Draft, kept: Sequence[Sentence]) -> Draft:
     """The draft with some of its sentences only; citations no longer used go, the rest are numbered anew from 1."""
     used = list(dict.fromkeys(n for sentence in kept for n in sentence.citations))
@@ -56,4 +86,4 @@ def with_sentences(draft: Draft, kept: Sequence[Sentence]) -> Draft:
     by_number = {citation.n: citation for citation in draft.citations}
     sentences = tuple(replace(s, citations=tuple(renumbered[n] for n in s.citations)) for s in kept)
     citations = tuple(replace(by_number[old], n=new) for old, new in renumbered.items())
-    return Draft(compose(sentences), sentences, citations, draft.refused)
+    return replace(draft, text=compose(sentences), sentences=sentences, citations=citations)

@@ -12,11 +12,22 @@
     - IncompatibleIndex     made by another version, tokenizer or embedder
     - IndexBusy             another process is writing; can be retried
     - IndexDamaged          a file of the index is broken
+    - SessionBusy           another turn of the same session is running; can be retried
   + MissingExtra            an optional package is not installed
   + ModelError
     - ModelFilesDamaged     the encoder's weights are not the ones that were pinned
     - EmbeddingFailed       an embedding model failed or gave what are no vectors; can be retried
     - JudgeFailed           a judge failed, timed out or answered garbage
+    - ModelUnavailable      a language model cannot be reached now; can be retried
+    - ModelRejected         a provider turned the call down: key, model name or request are wrong
+    - ReplyUnusable         a language model answered, but with nothing that can be used
+    - BudgetSpent           the turn's calls, tokens or seconds do not allow another call
+  + WebError
+    - WebUnavailable        a provider of web results cannot be asked now; can be retried
+    - WebRejected           a provider turned the search down: its key, quota or address is wrong
+    - WebReplyUnusable      a provider answered, but with nothing that can be read
+    - PageRefused           an address that the guard does not let be fetched
+    - PageUnusable          a page could not be had or read
 """
 
 import difflib
@@ -66,7 +77,7 @@ class UnreadableFile(InputError):
 
 
 class StoreError(SelfrightError):
-    """Something is wrong with the index."""
+    """Something is wrong with the index, or with what is kept of sessions."""
 
 
 class IndexNotFound(StoreError):
@@ -89,6 +100,12 @@ class IndexBusy(StoreError):
 
 class IndexDamaged(StoreError):
     """A file of the index is broken."""
+
+
+class SessionBusy(StoreError):
+    """Another turn of the same session is running."""
+
+    retryable = True
 
 
 class MissingExtra(SelfrightError):
@@ -116,3 +133,88 @@ class JudgeFailed(ModelError):
     """A judge failed, timed out or answered garbage; the turn goes on with the verdict ``unknown``."""
 
     retryable = True
+
+
+class ModelUnavailable(ModelError):
+    """A language model cannot be reached now: time-out, reset, rate limit, server error, open circuit breaker.
+
+    ``status`` is the HTTP status where there was one, ``retry_after`` the seconds that the provider asked to wait.
+    ``called`` is false when nothing was sent, because it failed often enough just before.
+    """
+
+    retryable = True
+
+    def __init__(
+        self, message: str, *, status: int | None = None, retry_after: float | None = None, called: bool = True
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.retry_after = retry_after
+        self.called = called
+
+
+class ModelRejected(ModelError):
+    """A provider turned the call down (400, 401, 403, 404, …); the same call would be turned down again."""
+
+    def __init__(self, message: str, *, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class ReplyUnusable(ModelError):
+    """A language model answered with nothing that can be used: empty, cut off, refused, or not what was asked for."""
+
+
+class BudgetSpent(ModelError):
+    """The turn's calls, tokens or seconds do not allow another call of a language model."""
+
+
+class WebError(SelfrightError):
+    """The web could not be used; ``requests`` is how many had been sent until then."""
+
+    def __init__(self, message: str, *, requests: int = 0) -> None:
+        super().__init__(message)
+        self.requests = requests
+
+
+class WebUnavailable(WebError):
+    """A provider cannot be asked now: time-out, no connection, rate limit, server error, or left alone for a while.
+
+    ``status`` is the HTTP status where there was one, ``retry_after`` the seconds that it asked to wait.
+    """
+
+    retryable = True
+
+    def __init__(
+        self, message: str, *, status: int | None = None, retry_after: float | None = None, requests: int = 0
+    ) -> None:
+        super().__init__(message, requests=requests)
+        self.status = status
+        self.retry_after = retry_after
+
+
+class WebRejected(WebError):
+    """A provider turned the search down (400, 401, 403, …); the same search would be turned down again."""
+
+    def __init__(self, message: str, *, status: int | None = None, requests: int = 0) -> None:
+        super().__init__(message, requests=requests)
+        self.status = status
+
+
+class WebReplyUnusable(WebError):
+    """A provider answered with something that is not what its interface promises."""
+
+
+class PageRefused(WebError):
+    """The guard does not let this address be fetched; it is not cited either."""
+
+
+class PageUnusable(WebError):
+    """A page could not be had or read: it is down, too slow, too large, of another type, or closed to robots.
+
+    ``status`` is the HTTP status where there was one.
+    """
+
+    def __init__(self, message: str, *, status: int | None = None, requests: int = 0) -> None:
+        super().__init__(message, requests=requests)
+        self.status = status

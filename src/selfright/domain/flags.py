@@ -20,6 +20,7 @@ class Flags:
     quality_threshold: float = 0.5
     evaluation_threshold: float = 0.7
     fast_path_enabled: bool = True
+    fast_path: Literal["conversation", "always"] = "conversation"
     history_limit: int = 10
     dynamic_rag_routing: bool = True
     query_rewrite_enabled: bool = True
@@ -35,7 +36,9 @@ class Flags:
     max_tokens: int = 60_000
     deadline_s: float = 120.0
     evaluator: Literal["judge", "heuristic"] = "judge"
+    llm_judging: Literal["cascade", "always", "never"] = "cascade"
     safety_guards_enabled: bool = True
+    claim_repair_enabled: bool = True
     abstention_enabled: bool = True
     citation_style: Literal["numbers", "source"] = "numbers"
 

@@ -1,10 +1,9 @@
-"""The ports: what the flow needs of the rooms around it, as small protocols, and the box that carries them.
+"""The ports: what the flow needs of the rooms around it, as small protocols.
 
 Role methods are coroutines, for a role may be a model across the network; an offline role moves its work to a thread.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from selfright.domain.answers import (
@@ -15,7 +14,7 @@ from selfright.domain.answers import (
     Message,
     RewriteRequest,
 )
-from selfright.domain.budget import Meter
+from selfright.domain.chat import ChatReply, ChatRequest, Say
 from selfright.domain.flags import Flags
 from selfright.domain.judgements import Evaluation, Grading, QueryClass
 from selfright.domain.passages import (
@@ -142,6 +141,17 @@ class Writer(Protocol):
         ...
 
 
+class ChatModel(Protocol):
+    """A language model, within one turn: calls are counted, limited and retried."""
+
+    async def complete(self, request: ChatRequest, say: Say | None = None) -> ChatReply:
+        """The model's reply; ``say`` hears plain text as it is written.
+
+        Raises ``ModelUnavailable``, ``ModelRejected``, ``ReplyUnusable`` or ``BudgetSpent``, nothing else.
+        """
+        ...
+
+
 class WebSearch(Protocol):
     """Finds passages outside the index."""
 
@@ -154,6 +164,10 @@ class Classifier(Protocol):
     """Tells what kind of message it is."""
 
     async def classify(self, text: str, history: Sequence[Message] = ()) -> QueryClass: ...
+
+    async def conversational(self, text: str, history: Sequence[Message]) -> bool:
+        """Whether what was said before may be enough to answer ("더 설명해줘"), so that nothing need be looked up."""
+        ...
 
 
 class Grader(Protocol):
@@ -179,12 +193,12 @@ class Prompter(Protocol):
         self,
         question: str,
         language: Language,
-        strips: Sequence[Strip],
+        strips: Sequence[Strip] | None,
         profile_summary: str,
         history: Sequence[Message],
         summary: str,
     ) -> tuple[str, str]:
-        """System prompt and user prompt."""
+        """System prompt and user prompt; ``strips`` is None when nothing has been looked up."""
         ...
 
 
@@ -196,7 +210,9 @@ class Generator(Protocol):
         """True when it can say nothing without evidence (an extractive generator): no fast path then."""
         ...
 
-    async def generate(self, request: GenerationRequest) -> Draft: ...
+    async def generate(self, request: GenerationRequest, say: Say | None = None) -> Draft:
+        """The draft; ``say`` hears it while it is written. What was heard may differ from the draft in the end."""
+        ...
 
 
 class Evaluator(Protocol):
@@ -210,8 +226,8 @@ class Evaluator(Protocol):
 class Abstainer(Protocol):
     """Decides when it is better to say that the question cannot be answered, and says it."""
 
-    def should_abstain(self, draft: Draft, evaluation: Evaluation | None, flags: Flags) -> bool:
-        """True when the best answer is not supported well enough to be given."""
+    def should_abstain(self, question: str, query_class: QueryClass, best: Attempt, flags: Flags) -> bool:
+        """True when the best answer, of which all is known that its pass brought, is too likely to be wrong."""
         ...
 
     def refusal(self, question: str, language: Language, best: Attempt, hits: Sequence[Hit]) -> Draft:
@@ -232,6 +248,14 @@ class Rewriter(Protocol):
 
     async def standalone(self, question: str, history: Sequence[Message], summary: str = "") -> str:
         """The question as it reads without its conversation; unchanged when it already stands alone."""
+        ...
+
+
+class Summarizer(Protocol):
+    """Keeps what was said before the last messages."""
+
+    async def summarize(self, summary: str, messages: Sequence[Message], language: Language) -> str:
+        """The rolling summary with ``messages`` taken into it; bounded, and unchanged when there are none."""
         ...
 
 
@@ -274,24 +298,3 @@ class RefineStrategy(Protocol):
     def get_metrics(self, state: Mapping[str, Any]) -> dict[str, Any]:
         """Numbers about the turn that reports show."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class Tools:
-    """All that a node may touch in one turn."""
-
-    flags: Flags
-    meter: Meter
-    retriever: Retriever
-    classifier: Classifier
-    grader: Grader
-    refiner: Refiner
-    prompter: Prompter
-    generator: Generator
-    strategy: RefineStrategy
-    rewriter: Rewriter
-    slots: SlotExtractor
-    profiles: ProfileStore
-    abstainer: Abstainer
-    web: WebSearch | None = None
-    router: Router | None = None

@@ -56,7 +56,7 @@ _STOPPED: Mapping[Language, Mapping[StopReason, str]] = MappingProxyType(
             StopReason.BUDGET: "the budget of this turn was used up",
             StopReason.DEADLINE: "the time of this turn was used up",
             StopReason.ABSTAINED: "nothing that was found supports an answer",
-            StopReason.DEGRADED: "the model was out of reach; the offline roles answered",
+            StopReason.DEGRADED: "the judge failed, so nobody has verified the answer",
             StopReason.ERROR: "an error ended the turn early",
         },
         "ko": {
@@ -70,7 +70,7 @@ _STOPPED: Mapping[Language, Mapping[StopReason, str]] = MappingProxyType(
             StopReason.BUDGET: "이번 질문의 예산을 다 씀",
             StopReason.DEADLINE: "이번 질문의 시간을 다 씀",
             StopReason.ABSTAINED: "찾은 자료가 답을 뒷받침하지 않음",
-            StopReason.DEGRADED: "모델에 닿지 않아 오프라인으로 답함",
+            StopReason.DEGRADED: "평가에 실패하여 검증되지 않은 답",
             StopReason.ERROR: "오류로 일찍 끝남",
         },
     }
@@ -85,6 +85,12 @@ def account(answer: Answer) -> str:
         parts.append("\n".join([f"{words['sources']}:", *_sources(answer)]))
     parts.append("\n".join([f"{words['account']}:", *_lines(answer, words)]))
     return "\n\n".join(parts)
+
+
+def steps(answer: Answer) -> str:
+    """The nodes of the turn in their order: milliseconds, name, and what each decided."""
+    rows = [f"  {step.seconds * 1000:8.1f} ms  {step.node:<18} {step.said}".rstrip() for step in answer.trace]
+    return "\n".join([*rows, f"  {answer.cost.seconds * 1000:8.1f} ms  in all"])
 
 
 def _sources(answer: Answer) -> list[str]:

@@ -14,6 +14,7 @@ import click
 
 from selfright.domain.errors import SelfrightError
 from selfright.entrypoints.commands.ask import ask
+from selfright.entrypoints.commands.calibrate import calibrate
 from selfright.entrypoints.commands.chat import chat
 from selfright.entrypoints.commands.config import config
 from selfright.entrypoints.commands.demo import demo
@@ -47,7 +48,7 @@ def cli(debug: bool) -> None:
     logging.basicConfig(level=logging.DEBUG if debug else logging.ERROR, format="%(name)s: %(message)s")
 
 
-for command in (demo, index, search, ask, chat, graph, config):
+for command in (demo, index, search, ask, chat, calibrate, graph, config):
     cli.add_command(command)
 
 

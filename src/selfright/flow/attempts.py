@@ -1,10 +1,13 @@
 """Drafts compared, recorded, and cleaned of what nobody could support."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from selfright.domain.answers import Attempt, Draft, Iteration
-from selfright.domain.composing import with_sentences
+from selfright.domain.composing import with_citations, with_sentences
 from selfright.domain.judgements import ClaimStatus, Evaluation
+from selfright.domain.passages import Hit
+from selfright.flow.evidence import whole
 from selfright.flow.guards import duplicate_share, improvement
 from selfright.flow.state import AgentState
 
@@ -26,6 +29,31 @@ def iteration(state: AgentState, scores: Sequence[float], overall: float | None)
         improvement=improvement(scores),
         duplicate_share=duplicate_share(history),
     )
+
+
+def repaired(best: Attempt, evaluation: Evaluation | None, hits: Sequence[Hit]) -> tuple[Attempt, tuple[str, ...]]:
+    """The attempt with those claims cited that ``hits`` turned out to support, and these claims.
+
+    Unchanged unless the judge, shown the hits, finds more claims supported than before and none less.
+    """
+    before, after = best.evaluation, evaluation
+    if before is None or after is None or not after.verified:
+        return best, ()
+    supported = {claim.text: claim for claim in after.claims if claim.status is ClaimStatus.SUPPORTED}
+    lost = [c for c in before.claims if c.status is ClaimStatus.SUPPORTED and c.text not in supported]
+    found = {hit.passage.id: hit.passage for hit in hits}
+    won = {
+        claim.text: next((found[name] for name in supported[claim.text].passage_ids if name in found), None)
+        for claim in before.claims
+        if claim.status is ClaimStatus.UNSUPPORTED and claim.text in supported
+    }
+    mended = {text: passage for text, passage in won.items() if passage is not None}
+    if lost or not mended:
+        return best, ()
+    strips = (*best.strips, *(strip for strip in whole(hits) if strip.passage in mended.values()))
+    draft = with_citations(best.draft, mended)
+    score = max(best.score, after.overall)
+    return replace(best, draft=draft, evaluation=after, score=score, strips=strips), tuple(mended)
 
 
 def without_unsupported(draft: Draft, evaluation: Evaluation | None) -> tuple[Draft, tuple[str, ...]]:

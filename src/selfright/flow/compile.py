@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, get_args, get_origin, get_type_hints
 
 from langgraph.graph import END, START, StateGraph
@@ -9,7 +10,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 
 from selfright.domain.answers import Step
-from selfright.domain.ports import Tools
+from selfright.domain.tools import Tools
 from selfright.flow.presets import Preset, Route
 from selfright.flow.state import AgentState
 from selfright.flow.table import NODES, Node
@@ -39,10 +40,16 @@ def mermaid(preset: Preset) -> str:
 def _visited(name: str, node: Node) -> Callable[..., Any]:
     async def visit(state: AgentState, runtime: Runtime[Tools]) -> dict[str, Any]:
         began = time.perf_counter()
-        update = await node(state, runtime.context)
+        update = await node(state, _heard(runtime))
         return {**update, "trace": (Step(name, time.perf_counter() - began, said(name, update)),)}
 
     return visit
+
+
+def _heard(runtime: Runtime[Tools]) -> Tools:
+    """The turn's tools; where somebody listens, what they emit goes into the graph's own stream."""
+    tools = runtime.context
+    return tools if tools.emit is None else replace(tools, emit=runtime.stream_writer)
 
 
 def _targets(route: Route) -> list[str]:

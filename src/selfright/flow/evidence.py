@@ -1,6 +1,7 @@
 """How evidence is put together: whole passages where nothing was refined, index and web strips side by side."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from selfright.domain.answers import Attempt
 from selfright.domain.judgements import Grading
@@ -57,6 +58,14 @@ def carried(best: Attempt | None, strips: Sequence[Strip]) -> tuple[Strip, ...]:
         if (strip.passage.document_id, strip.start, strip.end) not in here
         and any(name == strip.passage.id and strip.start <= start < strip.end for name, start, _ in cited)
     )
+
+
+def together(index: Grading | None, web: Grading | None) -> Grading | None:
+    """Both gradings as one: the more sufficient set's verdict, with the grades of all passages."""
+    first, second = (web, index) if outweighs(web, index) else (index, web)
+    if first is None or second is None:
+        return first or second
+    return replace(first, grades=(*first.grades, *second.grades))
 
 
 def outweighs(web: Grading | None, index: Grading | None) -> bool:

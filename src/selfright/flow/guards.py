@@ -53,6 +53,14 @@ def spent(meter: Meter) -> StopReason | None:
     return StopReason.BUDGET if meter.calls_spent else None
 
 
+def _content(state: AgentState, flags: Flags) -> StopReason:
+    """Why nothing more is wanted. Where a heuristic stood in for a failed judge, nobody found the answer adequate."""
+    evaluation = state.get("evaluation")
+    if evaluation is not None and not evaluation.verified and flags.evaluator != "heuristic":
+        return StopReason.DEGRADED
+    return StopReason.ADEQUATE if state.get("used_retrieval") else StopReason.FAST_PATH
+
+
 def stop_reason(state: AgentState, flags: Flags, meter: Meter, more_wanted: bool) -> StopReason | None:
     """Why the loop must stop now, or None to go on; asked in the order of SPEC section 8."""
     if not (flags.self_refine_enabled and flags.quality_check_enabled) or flags.refine_strategy == "basic_rag":
@@ -60,8 +68,8 @@ def stop_reason(state: AgentState, flags: Flags, meter: Meter, more_wanted: bool
     if out := spent(meter):
         return out
     if not more_wanted:
-        return StopReason.ADEQUATE if state.get("used_retrieval") else StopReason.FAST_PATH
-    if state["iteration_count"] >= flags.max_refine_iterations:
+        return _content(state, flags)
+    if state["iteration_count"] >= flags.max_refine_iterations or state["retry_count"] >= flags.max_retries:
         return StopReason.MAX_ITERATIONS
     if not flags.safety_guards_enabled:
         return None

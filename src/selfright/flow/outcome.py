@@ -2,9 +2,10 @@
 
 from dataclasses import replace
 
-from selfright.domain.answers import Answer
+from selfright.domain.answers import Answer, Draft
 from selfright.domain.budget import Meter
 from selfright.domain.judgements import StopReason
+from selfright.domain.passages import Language
 from selfright.flow.state import AgentState
 
 
@@ -23,14 +24,39 @@ def outcome(state: AgentState, preset: str, meter: Meter, trace_id: str) -> Answ
         verdict=state.get("verdict"),
         stop_reason=state.get("stop_reason") or StopReason.ERROR,
         preset=preset,
-        degraded=meter.degraded,
+        degraded=meter.degraded or state.get("stop_reason") is StopReason.DEGRADED,
         iterations=iterations,
         removed_claims=state.get("removed_claims", ()),
-        notes=tuple(dict.fromkeys(state.get("notes", ()))),
+        notes=tuple(dict.fromkeys((*state.get("notes", ()), *_notes(draft, state["language"], meter)))),
         cost=meter.cost(),
         trace_id=trace_id,
         trace=state.get("trace", ()),
     )
+
+
+def _notes(draft: Draft, language: Language, meter: Meter) -> list[str]:
+    words = _WORDS[language]
+    notes = [words["degraded"]] if meter.degraded else []
+    if meter.troubles:
+        counted = ", ".join(f"{kind} ×{times}" for kind, times in sorted(meter.troubles.items()))
+        notes.append(words["troubles"].format(troubles=counted))
+    if draft.dropped_citations:
+        notes.append(words["dropped"].format(count=draft.dropped_citations))
+    return notes
+
+
+_WORDS = {
+    "en": {
+        "degraded": "the language model was out of reach for a part of this turn; offline roles stood in",
+        "troubles": "what went wrong with the model: {troubles}",
+        "dropped": "citations that their passages do not support were dropped: {count}",
+    },
+    "ko": {
+        "degraded": "이번 답변에서 언어 모델에 닿지 못한 부분은 오프라인 기능이 대신했습니다",
+        "troubles": "모델에서 생긴 문제: {troubles}",
+        "dropped": "문단이 뒷받침하지 않아 지운 인용: {count}개",
+    },
+}
 
 
 def broken_off(state: AgentState, preset: str, meter: Meter, trace_id: str, error: Exception) -> Answer:

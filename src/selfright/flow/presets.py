@@ -11,6 +11,7 @@ from selfright.flow import routes
 from selfright.flow.strategies import Routing
 
 END = "__end__"
+MOST_RETRIES = 20
 
 Route = Callable[[Any], str | Sequence[str]]
 Edges = Mapping[str, str | Route]
@@ -46,6 +47,7 @@ _JUDGED: Edges = {
     "evaluate": "quality_check",
     "quality_check": routes.after_quality_check,
     "rewrite": "retrieve",
+    "repair_claims": "finalize",
     "finalize": END,
 }
 _CORRECTIVE: Edges = {
@@ -90,10 +92,12 @@ SELF_REFINE = Preset(
         **_JUDGED,
     },
     routing="score",
+    flags={"max_retries": MOST_RETRIES},  # retries are counted where labels route [S2]; scores have passes [S0]
 )
 SELF_CORRECTING = Preset(
     name="self_correcting",
     summary="classify, answer fast when that is enough, judge, route by label",
+    flags={"fast_path": "always"},
     start="contextualize",
     edges={
         "contextualize": "classify",
@@ -117,8 +121,8 @@ FULL = Preset(
     },
 )
 
-_STATIC = {"query_rewrite_enabled": False, "safety_guards_enabled": False}
-_DYNAMIC = {"query_rewrite_enabled": True, "safety_guards_enabled": False}
+_STATIC = {**SELF_REFINE.flags, "query_rewrite_enabled": False, "safety_guards_enabled": False}
+_DYNAMIC = {**SELF_REFINE.flags, "query_rewrite_enabled": True, "safety_guards_enabled": False}
 
 PROFILES = (
     replace(BASIC, name="baseline", summary="ablation: BasicRAG"),

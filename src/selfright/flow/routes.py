@@ -28,9 +28,10 @@ def after_web_search(state: AgentState) -> Literal["refine_knowledge", "assemble
     return "refine_knowledge" if instead_of_index(state) else "assemble_context"
 
 
-def after_quality_check(state: AgentState) -> Literal["rewrite", "retrieve", "classify", "finalize"]:
-    """What the check decided; it knows the limits, this does not."""
-    return state["next_node"]  # type: ignore[return-value]  # the check writes one of these names
+def after_quality_check(state: AgentState) -> Literal["rewrite", "retrieve", "classify", "repair_claims"]:
+    """What the check decided; it knows the limits, this does not. Before the end, claims are repaired."""
+    target = state["next_node"]
+    return "repair_claims" if target == "finalize" else target  # type: ignore[return-value]  # the check writes one of these
 
 
 def dropped(state: AgentState) -> bool:

@@ -1,12 +1,13 @@
-"""One turn, run: events as nodes finish, and the answer at the end."""
+"""One turn, run: events as they happen, and the answer at the end."""
 
 import uuid
-from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from selfright.domain.answers import NodeFinished, TurnEvent, TurnFinished
-from selfright.domain.ports import Tools
+from selfright.domain.answers import Answer
+from selfright.domain.events import AnswerCorrected, AnswerToken, DraftWithdrawn, NodeFinished, TurnEvent, TurnFinished
+from selfright.domain.tools import Tools
 from selfright.flow.outcome import broken_off, outcome
 from selfright.flow.presets import Preset
 from selfright.flow.state import AgentState
@@ -14,36 +15,93 @@ from selfright.flow.state import AgentState
 if TYPE_CHECKING:
     from selfright.flow.compile import Graph
 
+Keep = Callable[[AgentState, Answer], Awaitable[None]]
+
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A preset's compiled graph and the tools of one turn."""
+    """A preset's compiled graph and the tools of one turn.
+
+    ``thread`` names the turn's checkpoints, for a graph that keeps any; ``keep`` is awaited with the end state and the
+    answer before anybody hears of the end.
+    """
 
     preset: Preset
     graph: "Graph"
     tools: Tools
+    trace_id: str = field(default_factory=lambda: uuid.uuid4().hex)
+    thread: str | None = None
+    keep: Keep | None = None
 
 
-async def run(turn: Turn, start: Mapping[str, Any]) -> AsyncIterator[TurnEvent]:
-    """Runs the turn to its end. An error after the first draft ends it with the best draft so far."""
-    state = AgentState(**start)  # type: ignore[typeddict-item]  # the API fills the fields of the start state
-    trace_id = uuid.uuid4().hex
-    meter = turn.tools.meter
-    config: Any = {"recursion_limit": turn.preset.max_visits(turn.tools.flags) + 1}
+async def run(turn: Turn, start: Mapping[str, Any] | None) -> AsyncGenerator[TurnEvent, None]:
+    """Runs the turn to its end; without ``start``, from the last node that an interrupted run of its thread finished.
+
+    An error after the first draft ends it with the best draft so far.
+    """
+    state = AgentState(**start) if start is not None else await _left(turn)  # type: ignore[typeddict-item]  # as the API fills it
+    meter, heard = turn.tools.meter, _Heard()
     try:
-        parts: AsyncIterator[tuple[str, Any]] = turn.graph.astream(  # type: ignore[assignment]  # two stream modes
-            state, config=config, context=turn.tools, stream_mode=["updates", "values"]
-        )
-        async for kind, part in parts:
+        async for kind, part in _parts(turn, state if start is not None else None):
             if kind == "values":
                 state = part
                 continue
-            for update in part.values():
-                for step in update["trace"]:
-                    yield NodeFinished(step.node, step.seconds, step.said)
+            for event in _events(kind, part):
+                heard.hear(event)
+                yield event
     except Exception as error:
         if state.get("draft") is None:
             raise
-        yield TurnFinished(broken_off(state, turn.preset.name, meter, trace_id, error))
-        return
-    yield TurnFinished(outcome(state, turn.preset.name, meter, trace_id))
+        answer = broken_off(state, turn.preset.name, meter, turn.trace_id, error)
+    else:
+        answer = outcome(state, turn.preset.name, meter, turn.trace_id)
+    if turn.keep is not None:
+        await turn.keep(state, answer)
+    if turn.tools.emit is not None and (last := heard.still_to_say(answer.answer)):
+        yield last
+    yield TurnFinished(answer)
+
+
+def _parts(turn: Turn, start: AgentState | None) -> AsyncIterator[tuple[str, Any]]:
+    config: Any = {"recursion_limit": turn.preset.max_visits(turn.tools.flags) + 1}
+    if turn.thread is not None:
+        config["configurable"] = {"thread_id": turn.thread}
+    return turn.graph.astream(  # type: ignore[return-value]  # several stream modes come as pairs
+        start,
+        config=config,
+        context=turn.tools,
+        stream_mode=["updates", "values", "custom"],
+        durability="sync" if turn.thread is not None else None,
+    )
+
+
+async def _left(turn: Turn) -> AgentState:
+    left = await turn.graph.aget_state({"configurable": {"thread_id": turn.thread}})
+    state: Any = left.values
+    return state  # type: ignore[no-any-return]  # the values of a graph over AgentState
+
+
+def _events(kind: str, part: Any) -> list[TurnEvent]:
+    if kind == "custom":
+        return [part]
+    steps = (step for update in part.values() for step in update["trace"])
+    return [NodeFinished(step.node, step.seconds, step.said) for step in steps]
+
+
+class _Heard:
+    """What a listener has of the answer so far."""
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+
+    def hear(self, event: TurnEvent) -> None:
+        if isinstance(event, AnswerToken):
+            self._pieces.append(event.text)
+        elif isinstance(event, DraftWithdrawn):
+            self._pieces.clear()
+
+    def still_to_say(self, answer: str) -> AnswerToken | AnswerCorrected | None:
+        """What makes the listener's text the answer: all of it, a correction, or nothing."""
+        if not self._pieces:
+            return AnswerToken(answer)
+        return None if "".join(self._pieces).strip() == answer.strip() else AnswerCorrected(answer)

@@ -15,7 +15,8 @@ class AgentState(TypedDict, total=False):
 
     ``question`` is the stand-alone form and is what judges see; ``query_for_retrieval`` is what is searched for and
     changes from pass to pass. ``strips`` is None until evidence of this pass has been cut; ``ask_web`` tells whether
-    the web may be asked at all. ``routing`` is missing where all collections are searched without anybody's choosing.
+    the web may be asked at all; ``summarized`` counts the messages that this turn took into the summary. ``routing``
+    is missing where all collections are searched without anybody's choosing.
     """
 
     # what came in
@@ -23,6 +24,7 @@ class AgentState(TypedDict, total=False):
     mode: str
     messages: tuple[Message, ...]
     summary: str
+    summarized: int
     language: Language
     user: str
     given_profile: Profile
@@ -69,6 +71,7 @@ class AgentState(TypedDict, total=False):
     next_node: str
     stop_reason: StopReason | None
     abstained: bool
+    repaired_claims: tuple[str, ...]
     removed_claims: tuple[str, ...]
     notes: Annotated[tuple[str, ...], add]
     trace: Annotated[tuple[Step, ...], add]

@@ -91,14 +91,13 @@ class CorrectiveRAGStrategy:
             return None
         label = by_label(evaluation, self.flags, used_retrieval=bool(state.get("used_retrieval")))
         score = None if state.get("query_class") is QueryClass.CHITCHAT else by_score(evaluation, self.flags)
-        within_retries = state.get("retry_count", 0) < self.flags.max_retries
         match self.routing:
             case "score":
                 return score
             case "label":
-                return label if within_retries else None
+                return label
             case "both":
-                return (label or score) if within_retries else None
+                return label or score
 
 
 @dataclass(frozen=True, slots=True)

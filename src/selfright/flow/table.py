@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from selfright.domain.ports import Tools
+from selfright.domain.tools import Tools
 from selfright.flow.nodes.assemble_context import assemble_context
 from selfright.flow.nodes.classify import classify
 from selfright.flow.nodes.contextualize import contextualize
@@ -15,6 +15,7 @@ from selfright.flow.nodes.generate import generate
 from selfright.flow.nodes.grade import grade
 from selfright.flow.nodes.quality_check import quality_check
 from selfright.flow.nodes.refine_knowledge import refine_knowledge
+from selfright.flow.nodes.repair_claims import repair_claims
 from selfright.flow.nodes.retrieve import retrieve
 from selfright.flow.nodes.rewrite import rewrite
 from selfright.flow.nodes.store_memory import store_memory
@@ -40,6 +41,7 @@ NODES: Mapping[str, Node] = MappingProxyType(
             evaluate,
             quality_check,
             rewrite,
+            repair_claims,
             finalize,
         )
     }

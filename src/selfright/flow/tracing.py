@@ -48,6 +48,9 @@ _TELLERS: Mapping[str, Callable[[Mapping[str, Any]], str]] = MappingProxyType(
         ),
         "evaluate": _evaluate,
         "quality_check": _check,
+        "repair_claims": lambda update: (
+            f"{len(update['repaired_claims'])} repaired" if update["repaired_claims"] else ""
+        ),
         "finalize": lambda update: f"{update['stop_reason']}",
     }
 )

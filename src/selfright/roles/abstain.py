@@ -4,9 +4,13 @@ from collections.abc import Sequence
 
 from selfright.domain.answers import Attempt, Draft, Sentence
 from selfright.domain.flags import Flags
-from selfright.domain.judgements import Evaluation
+from selfright.domain.judgements import Evaluation, EvaluationSource, QueryClass
 from selfright.domain.passages import Hit, Language
-from selfright.roles.evaluate.support import support
+from selfright.roles.abstain_model import AbstentionModel, shipped_model
+from selfright.roles.abstain_signals import Grounds
+from selfright.roles.analysis import TextAnalyzer
+from selfright.roles.evaluate.support import DEFAULT_THRESHOLD, support
+from selfright.roles.planted import speaks_to_model
 
 NEAREST = 3
 MISSING = 4
@@ -33,13 +37,14 @@ class SupportAbstainer:
     def __init__(self, threshold: float) -> None:
         self._threshold = threshold
 
-    def should_abstain(self, draft: Draft, evaluation: Evaluation | None, flags: Flags) -> bool:
+    def should_abstain(self, question: str, query_class: QueryClass, best: Attempt, flags: Flags) -> bool:
         """True for a refused draft; else, when judged, for one whose support is too low."""
-        if draft.refused:
+        del question, query_class
+        if best.draft.refused:
             return True
-        if evaluation is None or not flags.abstention_enabled:
+        if best.evaluation is None or not flags.abstention_enabled:
             return False
-        return support(evaluation) < self._threshold
+        return support(best.evaluation) < self._threshold
 
     def refusal(self, question: str, language: Language, best: Attempt, hits: Sequence[Hit]) -> Draft:
         """What is missing and the nearest sources, in the question's language."""
@@ -55,7 +60,40 @@ class SupportAbstainer:
         return Draft(" ".join(parts), sentences, refused=True)
 
 
+class CalibratedAbstainer(SupportAbstainer):
+    """Abstains when the answer is too likely to be wrong, by all that its pass of the loop knows of it.
+
+    That was fitted on answers from retrieved passages that were graded and judged offline. Any other answer (a model's
+    judgement, smalltalk, a summary, nothing graded) is decided on by its support. ``embedder`` names whose cosines the
+    hits carry, None when nobody's.
+    """
+
+    def __init__(
+        self, analyzer: TextAnalyzer, embedder: str | None = None, model: AbstentionModel | None = None
+    ) -> None:
+        super().__init__(DEFAULT_THRESHOLD)
+        self._analyzer = analyzer
+        self._embedder = embedder
+        self._model = model or shipped_model()
+
+    def should_abstain(self, question: str, query_class: QueryClass, best: Attempt, flags: Flags) -> bool:
+        """True for a refused draft; else, when judged, for one too likely to be wrong."""
+        evaluation = best.evaluation
+        if best.draft.refused or evaluation is None or not _is_familiar(best, evaluation, query_class):
+            return super().should_abstain(question, query_class, best, flags)
+        grounds = Grounds(question, best.draft, evaluation, best.grading, best.hits, best.strips)
+        probability = self._model.probability(grounds, self._analyzer, embedder=self._embedder)
+        # NaN, from a signal that is no number, is no ground for an answer either.
+        return flags.abstention_enabled and not probability >= self._model.threshold
+
+
+def _is_familiar(best: Attempt, evaluation: Evaluation, query_class: QueryClass) -> bool:
+    asked = query_class in (QueryClass.QUESTION, QueryClass.UNKNOWN)
+    return asked and bool(best.hits) and best.grading is not None and evaluation.source is EvaluationSource.LOCAL
+
+
 def _nearest(best: Attempt, hits: Sequence[Hit]) -> list[str]:
     passages = [strip.passage for strip in best.strips] + [hit.passage for hit in hits]
     named = (f"{p.heading} ({p.url or p.document_id})" if p.heading else p.url or p.document_id for p in passages)
-    return list(dict.fromkeys(named))[:NEAREST]
+    # What stands in a refusal is read as ours, so a title with an order in it is not repeated.
+    return [name for name in dict.fromkeys(named) if not speaks_to_model(name)][:NEAREST]

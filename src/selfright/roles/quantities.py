@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import zip_longest
 
 DATE = "date"
@@ -122,6 +123,7 @@ _RANGE = re.compile(r"\s?(?:-|–|~|∼|to|and|에서|부터)\s?", re.IGNORECASE
 _MOST = 500
 
 
+@lru_cache(maxsize=2_048)
 def quantities(text: str) -> tuple[Quantity, ...]:
     """The quantities of ``text`` in order of appearance, at most 500; parts of names and codes (``B12``) are none."""
     found: list[Quantity] = []

@@ -46,10 +46,20 @@ class StripModel:
 
 
 @dataclass(frozen=True, slots=True)
-class _Scored:
+class Scored:
+    """A strip with its score (log-odds) and whether it comes close enough to the best of its passage."""
+
     strip: Strip
-    score: float  # log-odds
+    score: float
     kept: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """The strips of a retrieval's relevant passages, and all of its passages, the most probable first."""
+
+    scored: tuple[Scored, ...]
+    passages: tuple[Passage, ...]
 
 
 class OfflineRefiner:
@@ -68,24 +78,26 @@ class OfflineRefiner:
 
     def filter(self, question: str, hits: Sequence[Hit], grading: Grading | None = None) -> Refinement:
         """As ``refine``, without waiting."""
+        weighed = self.weighed(question, hits, grading)
+        return refinement(weighed, self.chosen(weighed))
+
+    def weighed(self, question: str, hits: Sequence[Hit], grading: Grading | None = None) -> Weighed:
+        """All strips of the passages that may be relevant, with what speaks for them."""
         asked = Asked.of(question, self._analyzer)
         ranked = _ranked(hits, grading)
         relevant = [(passage, p) for passage, p in ranked if p is None or p >= self._model.irrelevant] or ranked
         cosines = self._cosines(asked, [passage for passage, _ in relevant])
         scored = [s for passage, p in relevant for s in self._scored(asked, passage, p, cosines.get(passage.id))]
-        if not scored:
-            return Refinement((), 0.0)
-        least = self._model.share_of_best * max(s.strip.score for s in scored)
-        kept = [s.strip for s in scored if s.kept and s.strip.score >= least]
-        fell_back = not kept
-        if fell_back:
-            kept = [max(scored, key=lambda s: (s.score, -s.strip.start)).strip]
-        strips = tuple(_recomposed(kept, [passage.document_id for passage, _ in relevant]))
-        return Refinement(strips, _removed_share(strips, [passage for passage, _ in ranked]), fell_back)
+        return Weighed(tuple(scored), tuple(passage for passage, _ in ranked))
+
+    def chosen(self, weighed: Weighed) -> list[Strip]:
+        """The strips that are worth keeping; none when no passage holds anything."""
+        least = self._model.share_of_best * max((s.strip.score for s in weighed.scored), default=0.0)
+        return [s.strip for s in weighed.scored if s.kept and s.strip.score >= least]
 
     def _scored(
         self, asked: Asked, passage: Passage, probability: float | None, cosines: Mapping[Span, float] | None
-    ) -> list[_Scored]:
+    ) -> list[Scored]:
         spans = strip_spans(passage.text)
         if not spans:
             return []
@@ -101,7 +113,7 @@ class OfflineRefiner:
             chance = scorer.curve(score) * (1.0 if probability is None else probability)
             strip = Strip(passage, passage.start + start, passage.start + end, passage.text[start:end], chance)
             kept = crosses or (best - score <= margin and best >= self._model.floor)
-            found.append(_Scored(strip, score, kept))
+            found.append(Scored(strip, score, kept))
         return found
 
     def _cosines(self, asked: Asked, passages: Sequence[Passage]) -> dict[str, dict[Span, float]]:
@@ -122,6 +134,16 @@ class OfflineRefiner:
         for (name, span), cosine in zip(chosen, vectors[1:] @ vectors[0], strict=True):
             found.setdefault(name, {})[span] = float(cosine)
         return found
+
+
+def refinement(weighed: Weighed, kept: Sequence[Strip]) -> Refinement:
+    """``kept`` put together in document order; the best strip alone when there is nothing to keep."""
+    if not weighed.scored:
+        return Refinement((), 0.0)
+    best = max(weighed.scored, key=lambda s: (s.score, -s.strip.start)).strip
+    order = [passage.document_id for passage in weighed.passages]
+    strips = tuple(_recomposed(kept or [best], order))
+    return Refinement(strips, _removed_share(strips, weighed.passages), not kept)
 
 
 def read_model(stored: Mapping[str, Any]) -> StripModel:

@@ -5,15 +5,22 @@ from collections.abc import Callable, Iterable, Sequence
 
 from selfright.domain.passages import Document, Passage
 from selfright.domain.ports import Tokenizer
+from selfright.web.labels import clean_title
 from selfright.web.ranking import Bm25
 
 Split = Callable[[Document], Sequence[Passage]]
 
 
 def passages_of(page: Document, url: str, split: Split) -> list[Passage]:
-    """A page's passages, cited by ``url``; their ids begin with ``web:``, which no id of an index does."""
-    cut = split(dataclasses.replace(page, id=url, url=url))
-    return [dataclasses.replace(passage, id=f"web:{passage.id}", url=url, origin="web") for passage in cut]
+    """A page's passages, cited by ``url``; their ids begin with ``web:``, which no id of an index does.
+
+    Title and sections come from strangers: they are made harmless to show.
+    """
+    cut = split(dataclasses.replace(page, id=url, url=url, title=clean_title(page.title)))
+    return [
+        dataclasses.replace(one, id=f"web:{one.id}", section=clean_title(one.section), url=url, origin="web")
+        for one in cut
+    ]
 
 
 class PageIndex:

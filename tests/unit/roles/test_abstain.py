@@ -1,17 +1,38 @@
 """When the abstainer refuses, and what a refusal says."""
 
-import pytest
+import json
+import math
+from dataclasses import replace
+from importlib.resources import files
 
-from selfright.domain.answers import Attempt, Draft, Sentence
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from selfright.domain.answers import Attempt, Citation, Draft, Sentence
 from selfright.domain.flags import Flags
-from selfright.domain.judgements import AnswerQuality, Evaluation, EvaluationSource
-from selfright.roles.abstain import MISSING, NEAREST, SupportAbstainer
+from selfright.domain.judgements import (
+    AnswerQuality,
+    Evaluation,
+    EvaluationSource,
+    Grade,
+    Grading,
+    QueryClass,
+    Verdict,
+)
+from selfright.domain.passages import Hit, Strip
+from selfright.roles.abstain import MISSING, NEAREST, CalibratedAbstainer, SupportAbstainer
+from selfright.roles.abstain_model import read_model, shipped_model
+from selfright.roles.abstain_signals import LEXICAL, SIGNALS, Grounds, signals
+from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.evaluate.support import support
-from tests.support.texts import hits, passage
+from tests.support.texts import analyzer, hits, passage
 
 ABSTAINER = SupportAbstainer(0.5)
 SAID = Draft("It holds 2 litres.", (Sentence("It holds 2 litres."),))
 PAGES = hits(*(passage("Kettles.", f"{n}.md", f"Kettle {n}") for n in range(5)))
+QUESTION = "How much water does the copper kettle hold?"
+TEXT = "The copper kettle holds 2 litres of water. It was made in Dunmore."
 
 
 def judged(
@@ -22,33 +43,163 @@ def judged(
     return Evaluation(grounding, completeness, accuracy, label, 0.9, source, missing_info=missing)
 
 
+def attempt(evaluation: Evaluation | None, draft: Draft = SAID) -> Attempt:
+    return Attempt(draft, evaluation, 0.0, 0)
+
+
+def abstains(evaluation: Evaluation | None, flags: Flags | None = None, draft: Draft = SAID) -> bool:
+    return ABSTAINER.should_abstain(QUESTION, QueryClass.QUESTION, attempt(evaluation, draft), flags or Flags())
+
+
+# By support alone
+
+
 @pytest.mark.parametrize("scores", [(0.4, 1.0, 1.0), (1.0, 0.4, 1.0), (1.0, 1.0, 0.4)])
 def test_an_answer_is_as_good_as_what_it_lacks_most(scores: tuple[float, float, float]) -> None:
     assert support(judged(*scores)) == 0.4
-    assert ABSTAINER.should_abstain(SAID, judged(*scores), Flags())
+    assert abstains(judged(*scores))
 
 
 def test_a_supported_answer_is_given() -> None:
-    assert not ABSTAINER.should_abstain(SAID, judged(0.9, 0.5, 0.9), Flags())
+    assert not abstains(judged(0.9, 0.5, 0.9))
 
 
 def test_a_judgement_without_evidence_counts_half() -> None:
-    assert ABSTAINER.should_abstain(SAID, judged(0.9, 0.9, 0.9, EvaluationSource.HEURISTIC), Flags())
+    assert abstains(judged(0.9, 0.9, 0.9, EvaluationSource.HEURISTIC))
 
 
 def test_what_was_not_judged_is_given_and_what_was_refused_is_not() -> None:
-    assert not ABSTAINER.should_abstain(SAID, None, Flags())
-    assert ABSTAINER.should_abstain(Draft("Nothing found.", refused=True), None, Flags())
+    assert not abstains(None)
+    assert abstains(None, draft=Draft("Nothing found.", refused=True))
 
 
 def test_abstention_can_be_switched_off_but_a_refusal_stays_one() -> None:
     off = Flags(abstention_enabled=False)
-    assert not ABSTAINER.should_abstain(SAID, judged(0.0, 0.0, 0.0), off)
-    assert ABSTAINER.should_abstain(Draft("Nothing found.", refused=True), None, off)
+    assert not abstains(judged(0.0, 0.0, 0.0), off)
+    assert abstains(judged(0.0, 0.0, 0.0), off, Draft("Nothing found.", refused=True))
+
+
+# By all that is known
+
+
+def known(p: float, completeness: float, text: str = TEXT, cosine: float | None = None) -> Attempt:
+    """An answer that quotes the first sentence of its one passage, which the grader gives probability ``p``."""
+    page = passage(text, "kettle.md", "Kettles")
+    quoted = text.split(". ", maxsplit=1)[0] + "."
+    citation = Citation(1, page.id, "kettle.md", "Kettles", "", 0, len(quoted), quoted)
+    grading = Grading(Verdict.CORRECT, p, (Grade(page.id, p),))
+    return Attempt(
+        Draft(f"{quoted} [1]", (Sentence(quoted, (1,)),), (citation,)),
+        judged(0.9, completeness, 0.9),
+        0.5,
+        0,
+        strips=(Strip(page, 0, len(text), text, p),),
+        hits=(Hit(page, 1 / 61, cosine=cosine),),
+        grading=grading,
+    )
+
+
+@pytest.fixture(scope="module")
+def read() -> TextAnalyzer:
+    return analyzer(TEXT, "A lantern hangs over the door.", "Boats anchor outside.")
+
+
+def probability(best: Attempt, read: TextAnalyzer, embedder: str | None = None, question: str = QUESTION) -> float:
+    assert best.evaluation is not None
+    grounds = Grounds(question, best.draft, best.evaluation, best.grading, best.hits, best.strips)
+    return shipped_model().probability(grounds, read, embedder=embedder)
+
+
+def test_the_signals_of_one_answer_by_hand(read: TextAnalyzer) -> None:
+    best = known(0.75, 0.5, cosine=0.6)
+    assert best.evaluation is not None
+    found = signals(Grounds(QUESTION, best.draft, best.evaluation, best.grading, best.hits, best.strips), read)
+    assert set(found) == set(SIGNALS)
+    assert [found[name] for name in ("sufficiency", "best", "cited")] == pytest.approx([math.log(3)] * 3)
+    assert (found["lead"], found["completeness"], found["cosine"], found["missing"]) == (0.75, 0.0, 0.6, 0.0)
+
+
+def test_a_rare_word_that_is_not_near_what_is_cited_is_missing(read: TextAnalyzer) -> None:
+    far = "The copper kettle holds 2 litres of water. " + "Nothing else is known. " * 12 + "It came from Dunmore."
+    for question, text, least in ((QUESTION, far, 0.0), ("Is the copper kettle of Dunmore?", far, 0.9)):
+        best = known(0.75, 0.5, text)
+        assert best.evaluation is not None
+        grounds = Grounds(question, best.draft, best.evaluation, best.grading, best.hits, best.strips)
+        assert signals(grounds, read)["missing"] >= least
+        assert (signals(grounds, read)["missing"] > 0) == (least > 0)
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
+def test_more_belief_never_makes_an_answer_less_likely(p: float, more: float, c: float, better: float) -> None:
+    read = analyzer(TEXT)
+    low, high = known(min(p, more), min(c, better)), known(max(p, more), max(c, better))
+    assert 0 <= probability(low, read) <= probability(high, read) <= 1
+
+
+def test_what_all_judges_believe_is_given_and_what_none_does_is_not(read: TextAnalyzer) -> None:
+    calibrated = CalibratedAbstainer(read)
+    for best, refused in ((known(0.95, 0.95), False), (known(0.005, 0.05, "Boats anchor outside."), True)):
+        assert calibrated.should_abstain(QUESTION, QueryClass.QUESTION, best, Flags()) is refused
+        assert not calibrated.should_abstain(QUESTION, QueryClass.QUESTION, best, Flags(abstention_enabled=False))
+
+
+@pytest.mark.parametrize(
+    "strange",
+    [
+        replace(known(0.005, 0.5), hits=()),
+        replace(known(0.005, 0.5), grading=None),
+        replace(known(0.005, 0.5), evaluation=judged(0.9, 0.5, 0.9, EvaluationSource.LLM)),
+    ],
+)
+def test_answers_of_another_kind_are_decided_on_by_their_support(strange: Attempt, read: TextAnalyzer) -> None:
+    calibrated = CalibratedAbstainer(read)
+    weak = replace(strange, evaluation=replace(strange.evaluation or judged(1, 1, 1), completeness=0.01))
+    assert not calibrated.should_abstain(QUESTION, QueryClass.QUESTION, strange, Flags())
+    assert calibrated.should_abstain(QUESTION, QueryClass.QUESTION, weak, Flags())
+
+
+def test_a_summary_need_not_repeat_the_question(read: TextAnalyzer) -> None:
+    best = known(0.005, 0.5, "Boats anchor outside.")
+    calibrated = CalibratedAbstainer(read)
+    assert not calibrated.should_abstain("Summarize it.", QueryClass.SUMMARY, best, Flags())
+
+
+def test_a_signal_that_is_no_number_is_no_ground_for_an_answer(read: TextAnalyzer) -> None:
+    best = known(0.95, 0.95, cosine=math.nan)
+    assert math.isnan(probability(best, read, "minilm-l6-v2"))
+    abstainer = CalibratedAbstainer(read, "minilm-l6-v2")
+    assert abstainer.should_abstain(QUESTION, QueryClass.QUESTION, best, Flags())
+
+
+def test_cosines_count_only_of_the_encoder_that_was_fitted_and_for_english(read: TextAnalyzer) -> None:
+    near, far = known(0.5, 0.5, cosine=0.9), known(0.5, 0.5, cosine=0.1)
+    assert probability(near, read, "minilm-l6-v2") > probability(far, read, "minilm-l6-v2")
+    for embedder, question in (
+        ("another", QUESTION),
+        (None, QUESTION),
+        ("minilm-l6-v2", "주전자의 용량은 얼마인가요?"),
+    ):
+        same = [probability(best, read, embedder, question) for best in (near, far)]
+        assert same[0] == same[1]
+
+
+def test_the_shipped_weights_have_the_signs_that_their_signals_mean() -> None:
+    stored = json.loads(files("selfright.roles").joinpath("abstain.json").read_text(encoding="utf-8"))
+    model = read_model(stored)
+    for scorer, names in ((model.lexical, LEXICAL), (model.semantic, SIGNALS)):
+        assert set(scorer.names) <= set(names)
+        assert all(
+            (weight < 0) == (name == "missing") for name, weight in zip(scorer.names, scorer.weights, strict=True)
+        )
+    assert 0 < model.threshold < 0.5
+    assert {"squad2", "clapnq"} <= set(stored["measured"]["semantic"])
+
+
+# What is said
 
 
 def test_a_refusal_names_what_is_missing_and_the_nearest_sources_within_bounds() -> None:
-    refusal = ABSTAINER.refusal("How much?", "en", Attempt(SAID, judged(0, 0, 0), 0.0, 0), PAGES)
+    refusal = ABSTAINER.refusal("How much?", "en", attempt(judged(0, 0, 0)), PAGES)
     assert refusal.refused
     assert refusal.text == (
         "I could not find an answer that the documents support. Missing: point 0, point 1, point 2, point 3. "
@@ -58,5 +209,5 @@ def test_a_refusal_names_what_is_missing_and_the_nearest_sources_within_bounds()
 
 
 def test_a_refusal_in_korean_with_nothing_found() -> None:
-    refusal = ABSTAINER.refusal("얼마인가요?", "ko", Attempt(SAID, None, 0.0, 0), ())
+    refusal = ABSTAINER.refusal("얼마인가요?", "ko", attempt(None), ())
     assert refusal.text == "자료가 뒷받침하는 답을 찾지 못했습니다. 관련된 자료가 없습니다."

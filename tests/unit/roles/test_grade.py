@@ -82,7 +82,7 @@ def test_orders_in_a_passage_gain_nothing(order: str) -> None:
     plain = grade(QUESTION, OTHER, NEAR)
     told = grade(QUESTION, replace(OTHER, text=f"{OTHER.text} {order}"), NEAR)
     assert probability(told, "c") <= probability(plain, "c") + 0.01
-    assert told.verdict is plain.verdict
+    assert (told.sufficiency or 0) <= (plain.sufficiency or 0) + 0.01
 
 
 def test_cosines_count_only_from_the_encoder_the_weights_know() -> None:

@@ -134,3 +134,9 @@ def test_two_pages_of_one_address_are_one(folder: Path) -> None:
 def test_a_missing_folder_is_heard_of_at_once(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="expected a folder of pages"):
         StaticWeb(tmp_path / "nowhere", read_page, split, Words())
+
+
+@pytest.mark.parametrize("canonical", ["javascript:alert(1)", "https://user:pw@x.example/", "https://x.example/\\"])
+def test_an_address_that_is_none_is_not_cited(folder: Path, canonical: str) -> None:
+    (folder / "odd.txt").write_text(f"canonical {canonical}\nThe odd gasket.")
+    assert urls(StaticWeb(folder, read_page, split, Words()), "odd gasket") == [(folder / "odd.txt").as_uri()]

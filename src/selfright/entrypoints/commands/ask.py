@@ -8,7 +8,9 @@ from selfright.entrypoints.commands.options import (
     json_option,
     preset_option,
     print_json,
+    session_option,
     set_option,
+    user_option,
     values_of,
 )
 
@@ -18,6 +20,8 @@ from selfright.entrypoints.commands.options import (
 @index_option
 @preset_option
 @collection_option
+@session_option
+@user_option
 @set_option
 @json_option
 def ask(
@@ -25,6 +29,8 @@ def ask(
     index: str | None,
     preset: str | None,
     collections: tuple[str, ...],
+    session: str | None,
+    user: str | None,
     assignments: tuple[str, ...],
     as_json: bool,
 ) -> None:
@@ -34,7 +40,7 @@ def ask(
     from selfright.entrypoints.account import account
 
     with Selfright.open(**values_of(assignments, index=index, preset=preset)) as selfright:
-        answer = selfright.ask(question, collections=collections)
+        answer = selfright.ask(question, collections=collections, session=session, user=user)
     if as_json:
         print_json(answer_form(answer))
     else:

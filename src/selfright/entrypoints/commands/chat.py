@@ -1,28 +1,62 @@
 """``selfright chat``."""
 
+import sys
+from typing import TYPE_CHECKING
+
 import click
 
-from selfright.entrypoints.commands.options import index_option, preset_option, set_option, values_of
+from selfright.entrypoints.commands.options import (
+    index_option,
+    preset_option,
+    session_option,
+    set_option,
+    user_option,
+    values_of,
+)
 
-_HELP = "Ask away. /sources shows the last answer's sources and account, /forget starts anew, /quit ends."
+if TYPE_CHECKING:
+    from selfright.api import Selfright
+    from selfright.domain.answers import Answer
+
+DEFAULT_SESSION = "chat"
+_HELP = (
+    "Ask away. /sources shows the last answer's sources and account, /trace how it came about, /forget starts anew, "
+    "/quit ends."
+)
 
 
 @click.command()
 @index_option
 @preset_option
+@session_option
+@user_option
 @set_option
-def chat(index: str | None, preset: str | None, assignments: tuple[str, ...]) -> None:
-    """Talk with the index: follow-up questions are understood within the conversation."""
+def chat(
+    index: str | None, preset: str | None, session: str | None, user: str | None, assignments: tuple[str, ...]
+) -> None:
+    """Talk with the index: follow-up questions are understood within the conversation, which is kept."""
     from selfright.api import Selfright
-    from selfright.domain.answers import Answer, Message
-    from selfright.domain.errors import InputError
-    from selfright.entrypoints.account import account
 
-    history: list[Message] = []
-    last: Answer | None = None
     with Selfright.open(**values_of(assignments, index=index, preset=preset)) as selfright:
         selfright.info()
+        Conversation(selfright, session or DEFAULT_SESSION, user).go()
+
+
+class Conversation:
+    """A chat at the terminal: answers on stdout, everything else on stderr."""
+
+    def __init__(self, selfright: "Selfright", session: str, user: str | None) -> None:
+        from selfright.domain.turns import DEFAULT_USER
+
+        self._selfright = selfright
+        self._session = session
+        self._user = user or DEFAULT_USER
+        self._last: Answer | None = None
+
+    def go(self) -> None:
+        """Until the input or ``/quit`` ends it."""
         click.echo(_HELP, err=True)
+        self._take_up()
         while (text := _read()) is not None:
             match text.strip():
                 case "":
@@ -30,20 +64,43 @@ def chat(index: str | None, preset: str | None, assignments: tuple[str, ...]) ->
                 case "/quit" | "/exit":
                     return
                 case "/forget":
-                    history, last = [], None
-                case "/sources":
-                    click.echo(account(last) if last else "nothing was asked yet")
+                    self._selfright.forget(self._session, self._user)
+                    self._last = None
+                case "/sources" | "/trace" as wish:
+                    self._show(wish)
                 case command if command.startswith("/"):
                     click.echo(f"no command '{command}'. {_HELP}", err=True)
                 case question:
-                    try:
-                        last = selfright.ask(question, history=history)
-                    except InputError as error:
-                        click.echo(f"selfright: {error}", err=True)
-                        continue
-                    click.echo(last.answer)
-                    limit = selfright.settings.flags.history_limit
-                    history = [*history, Message("user", question), Message("assistant", last.answer)][-limit:]
+                    self._answer(question)
+
+    def _take_up(self) -> None:
+        """Says what conversation this goes on with, and answers what a crash left open."""
+        so_far = self._selfright.conversation(self._session, self._user)
+        if so_far.turns:
+            click.echo(f"(going on after {so_far.turns} turns; /forget starts anew)", err=True)
+        if so_far.unfinished is not None:
+            click.echo(f"(going on with what was broken off: {so_far.unfinished.question})", err=True)
+            self._answer(so_far.unfinished.question)
+
+    def _answer(self, question: str) -> None:
+        from selfright.domain.errors import InputError, SessionBusy
+        from selfright.domain.events import TurnFinished
+        from selfright.entrypoints.telling import Teller
+
+        teller = Teller(sys.stdout)
+        try:
+            for event in self._selfright.stream(question, session=self._session, user=self._user):
+                teller.tell(event)
+                if isinstance(event, TurnFinished):
+                    self._last = event.answer
+        except (InputError, SessionBusy) as error:
+            click.echo(f"selfright: {error}", err=True)
+
+    def _show(self, wish: str) -> None:
+        from selfright.entrypoints.account import account, steps
+
+        shown = account if wish == "/sources" else steps
+        click.echo(shown(self._last) if self._last else "nothing was asked yet")
 
 
 def _read() -> str | None:

@@ -32,4 +32,8 @@ def config(assignments: tuple[str, ...], as_json: bool) -> None:
 def _toml(value: object) -> str:
     if value is None:
         return '""'
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_toml, value))}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{key} = {_toml(one)}' for key, one in value.items())}}}"
     return str(value).lower() if isinstance(value, bool) else f'"{value}"' if isinstance(value, str) else str(value)

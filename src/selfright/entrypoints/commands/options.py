@@ -25,6 +25,9 @@ set_option = click.option(
     "--set", "assignments", metavar="FLAG=VALUE", multiple=True, help="Set a flag or setting; may be repeated."
 )
 
+session_option = click.option("--session", metavar="ID", help="Keep the conversation under this name.")
+user_option = click.option("--user", metavar="ID", help="Whose session and profile [default: local].")
+
 
 def values_of(assignments: tuple[str, ...], **given: object) -> dict[str, Any]:
     """``FLAG=VALUE`` pairs and the options that were really given, as one mapping."""

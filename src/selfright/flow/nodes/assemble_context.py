@@ -3,7 +3,7 @@
 from typing import Any
 
 from selfright.domain.passages import Strip
-from selfright.domain.ports import Tools
+from selfright.domain.tools import Tools
 from selfright.flow.evidence import carried, merged, whole
 from selfright.flow.state import AgentState
 
@@ -17,7 +17,7 @@ async def assemble_context(state: AgentState, tools: Tools) -> dict[str, Any]:
     system, user = tools.prompter.prompts(
         state["question"],
         state["language"],
-        strips,
+        strips if state.get("used_retrieval") or state.get("web_docs") else None,
         state.get("profile_summary", ""),
         state.get("messages", ()),
         state.get("summary", ""),

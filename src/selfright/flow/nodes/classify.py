@@ -3,7 +3,7 @@
 from typing import Any
 
 from selfright.domain.judgements import QueryClass
-from selfright.domain.ports import Tools
+from selfright.domain.tools import Tools
 from selfright.flow.state import AgentState
 
 
@@ -13,5 +13,15 @@ async def classify(state: AgentState, tools: Tools) -> dict[str, Any]:
     kind = await tools.classifier.classify(state["user_text"], state.get("messages", ()))
     if not first and kind is QueryClass.CHITCHAT:
         kind = QueryClass.QUESTION
-    fast = tools.flags.fast_path_enabled and not tools.generator.needs_documents
-    return {"query_class": kind, "fast_path": first and (fast or kind is QueryClass.CHITCHAT)}
+    fast = first and (kind is QueryClass.CHITCHAT or await _fast(state, tools))
+    return {"query_class": kind, "fast_path": fast}
+
+
+async def _fast(state: AgentState, tools: Tools) -> bool:
+    """Whether to answer first and look up only if that does not do. An extractive writer cannot."""
+    if not tools.flags.fast_path_enabled or tools.generator.needs_documents:
+        return False
+    if tools.flags.fast_path == "always":
+        return True
+    history = state.get("messages", ())
+    return bool(history) and await tools.classifier.conversational(state["user_text"], history)

@@ -5,8 +5,9 @@ from typing import Any
 
 from selfright.domain.answers import Attempt
 from selfright.domain.errors import JudgeFailed
-from selfright.domain.ports import Tools
+from selfright.domain.tools import Tools
 from selfright.flow.attempts import better, iteration
+from selfright.flow.evidence import together
 from selfright.flow.state import AgentState
 
 
@@ -25,6 +26,8 @@ async def evaluate(state: AgentState, tools: Tools) -> dict[str, Any]:
         iteration=state["iteration_count"],
         verdict=state.get("verdict"),
         strips=state.get("strips") or (),
+        hits=(*state.get("retrieved_docs", ()), *state.get("web_docs", ())),
+        grading=together(state.get("grading"), state.get("web_grading")),
     )
     scores = (*state.get("quality_score_history", ()), score)
     return {

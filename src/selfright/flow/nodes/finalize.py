@@ -1,11 +1,12 @@
 """→ finalize: the last node of every graph."""
 
+from dataclasses import replace
 from typing import Any
 
 from selfright.domain.answers import Attempt
 from selfright.domain.composing import styled
-from selfright.domain.judgements import StopReason
-from selfright.domain.ports import Tools
+from selfright.domain.judgements import QueryClass, StopReason
+from selfright.domain.tools import Tools
 from selfright.flow.attempts import iteration, without_unsupported
 from selfright.flow.state import AgentState
 
@@ -25,7 +26,8 @@ async def finalize(state: AgentState, tools: Tools) -> dict[str, Any]:
     }
     if unjudged:
         update["iterations"] = (iteration(state, (), None),)
-    if tools.abstainer.should_abstain(draft, best.evaluation, tools.flags):
+    query_class = state.get("query_class", QueryClass.QUESTION)
+    if tools.abstainer.should_abstain(state["question"], query_class, replace(best, draft=draft), tools.flags):
         draft = tools.abstainer.refusal(state["question"], state["language"], best, state.get("retrieved_docs", ()))
         update["notes"] = (_STOPPED[state["language"]].format(reason=reason.value),)
         reason = StopReason.ABSTAINED

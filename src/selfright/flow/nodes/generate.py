@@ -3,8 +3,10 @@
 from typing import Any
 
 from selfright.domain.answers import GenerationRequest
+from selfright.domain.chat import Say
+from selfright.domain.events import AnswerToken
 from selfright.domain.judgements import QueryClass
-from selfright.domain.ports import Tools
+from selfright.domain.tools import Tools
 from selfright.flow.state import AgentState
 
 
@@ -19,6 +21,12 @@ async def generate(state: AgentState, tools: Tools) -> dict[str, Any]:
             system_prompt=state["system_prompt"],
             user_prompt=state["user_prompt"],
             history=state.get("messages", ()),
-        )
+        ),
+        _say(state["iteration_count"], tools),
     )
     return {"draft": draft, "answer": draft.text}
+
+
+def _say(iteration: int, tools: Tools) -> Say | None:
+    emit = tools.emit
+    return (lambda text: emit(AnswerToken(text, iteration))) if emit is not None else None

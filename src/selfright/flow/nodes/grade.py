@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from selfright.domain.events import VerdictReached
 from selfright.domain.judgements import Verdict
-from selfright.domain.ports import Tools
+from selfright.domain.tools import Tools
 from selfright.flow.judging import judged
 from selfright.flow.state import AgentState
 
@@ -14,6 +15,8 @@ async def grade(state: AgentState, tools: Tools) -> dict[str, Any]:
     ask_web = tools.web is not None and tools.flags.web_search_enabled
     if not ask_web and grading.verdict is Verdict.INCORRECT:
         notes = (*notes, _NO_WEB[state["language"]])
+    if tools.emit is not None:
+        tools.emit(VerdictReached(grading.verdict, grading.sufficiency))
     return {"grading": grading, "verdict": grading.verdict, "ask_web": ask_web, "notes": notes}
 
 

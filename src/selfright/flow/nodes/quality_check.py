@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from selfright.domain.ports import Tools
+from selfright.domain.events import DraftWithdrawn
+from selfright.domain.tools import Tools
 from selfright.flow.guards import stop_reason
 from selfright.flow.state import AgentState
 
@@ -15,9 +16,16 @@ async def quality_check(state: AgentState, tools: Tools) -> dict[str, Any]:
     if reason is not None:
         return {"stop_reason": reason, "next_node": "finalize", **spent}
     target = state.get("next_node")
+    if tools.emit is not None:
+        tools.emit(DraftWithdrawn(state["iteration_count"], _label(state)))
     return {
         "iteration_count": state["iteration_count"] + 1,
         "retry_count": state["retry_count"] + 1,
         "next_node": target if target in ("retrieve", "classify") else "rewrite",
         **spent,
     }
+
+
+def _label(state: AgentState) -> str:
+    evaluation = state.get("evaluation")
+    return evaluation.answer_quality.value if evaluation else ""

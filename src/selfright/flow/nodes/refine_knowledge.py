@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from selfright.domain.ports import Tools
+from selfright.domain.tools import Tools
 from selfright.flow.evidence import merged, outweighs
 from selfright.flow.routes import instead_of_index
 from selfright.flow.state import AgentState

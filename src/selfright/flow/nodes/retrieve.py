@@ -5,8 +5,9 @@ import logging
 from typing import Any
 
 from selfright.domain.passages import Retrieval
-from selfright.domain.ports import Router, Tools
+from selfright.domain.ports import Router
 from selfright.domain.routing import RoutingDecision
+from selfright.domain.tools import Tools
 from selfright.flow.evidence import nearest
 from selfright.flow.guards import text_hashes
 from selfright.flow.state import AgentState

@@ -3,7 +3,7 @@
 from typing import Any
 
 from selfright.domain.answers import RewriteRequest
-from selfright.domain.ports import Tools
+from selfright.domain.tools import Tools
 from selfright.flow.state import AgentState
 
 ANSWER_CHARACTERS = 200
@@ -23,6 +23,7 @@ async def rewrite(state: AgentState, tools: Tools) -> dict[str, Any]:
             missing_info=evaluation.missing_info if evaluation else (),
             improvement_suggestions=evaluation.improvement_suggestions if evaluation else (),
             profile_summary=state.get("profile_summary", ""),
+            slots=state.get("slot_out", ()),
             hits=state.get("retrieved_docs", ()),
             iteration=state["iteration_count"],
             tried=tuple(done.query for done in state.get("iterations", ())),

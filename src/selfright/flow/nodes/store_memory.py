@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from selfright.domain.ports import Tools
 from selfright.domain.slots import Profile
+from selfright.domain.tools import Tools
 from selfright.flow.state import AgentState
 
 

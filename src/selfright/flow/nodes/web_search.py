@@ -3,8 +3,9 @@
 import logging
 from typing import Any
 
+from selfright.domain.errors import SelfrightError
 from selfright.domain.passages import WebFinding
-from selfright.domain.ports import Tools
+from selfright.domain.tools import Tools
 from selfright.flow.evidence import as_hits
 from selfright.flow.judging import judged
 from selfright.flow.routes import instead_of_index
@@ -42,4 +43,6 @@ async def _search(state: AgentState, tools: Tools, missing: tuple[str, ...]) -> 
     except Exception as error:
         # A provider's trouble costs the web, not the turn.
         log.warning("the web search failed: %s", type(error).__name__)
-        return nothing, (f"the web search failed ({type(error).__name__}) and was left out",)
+        why = str(error) if isinstance(error, SelfrightError) else type(error).__name__
+        requests = getattr(error, "requests", 0)
+        return WebFinding((), "none", requests), (f"the web search failed ({why}) and was left out",)

@@ -10,6 +10,7 @@ from selfright.domain.text import BlockKind
 from selfright.ingest.encoding import decode
 from selfright.ingest.files import SourceFile
 from selfright.ingest.readers import markup
+from selfright.ingest.readers.hidden import hidden_names, is_hidden
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -20,7 +21,6 @@ _DROPPED = frozenset(
     "video canvas map dialog".split()
 )
 _DROPPED_ROLES = frozenset(("navigation", "banner", "contentinfo", "complementary", "search"))
-_HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden|(?:opacity|font-size)\s*:\s*0(?![.\d]*[1-9])", re.I)
 _BLOCKS = frozenset(
     "html body main article section header div p ul ol li dl dt dd pre table caption tbody thead tfoot tr td th "  # noqa: SIM905
     "blockquote figure figcaption address form fieldset legend details summary hr center "
@@ -36,7 +36,7 @@ def read(file: SourceFile) -> Iterator[Document]:
     declared = _DECLARED.search(data[:4096])
     root = _parse(decode(data, file.refuse, declared.group(1).decode("ascii") if declared else None), file)
     writer = _Writer()
-    _walk(root, writer)
+    _walk(root, writer, hidden_names(root))
     yield file.document(writer.text(), _title(root), "text/html", _canonical(root))
 
 
@@ -62,7 +62,7 @@ def _canonical(root: "HtmlElement") -> str | None:
     return None
 
 
-def _walk(root: "HtmlElement", writer: "_Writer") -> None:
+def _walk(root: "HtmlElement", writer: "_Writer", hidden: frozenset[str]) -> None:
     """Tells the writer the tree in reading order, without recursion: pages may nest as deep as they like."""
     from lxml import etree
 
@@ -73,25 +73,23 @@ def _walk(root: "HtmlElement", writer: "_Writer") -> None:
             if element is not skipped:
                 writer.close(str(element.tag))
             writer.add(element.tail if element is not root else None)
-        elif _is_dropped(element):
+        elif _is_dropped(element, hidden):
             skipped = element
             walker.skip_subtree()
         elif element.tag == "table" and element is not root and _is_data(element):
             walker.skip_subtree()
-            writer.block("table", markup.table(_rows(element)))
+            writer.block("table", markup.table(_rows(element, hidden)))
         else:
             writer.open(str(element.tag))
             writer.add(element.text)
 
 
-def _is_dropped(element: "HtmlElement") -> bool:
-    if element.get("hidden") is not None or element.get("aria-hidden") == "true":
-        return True
+def _is_dropped(element: "HtmlElement", hidden: frozenset[str]) -> bool:
     if element.tag == "header":  # a page's banner goes, an article's own head stays
         return not any(above.tag in ("article", "main") for above in element.iterancestors())
     if element.tag in _DROPPED or element.get("role") in _DROPPED_ROLES:
         return True
-    return _HIDDEN.search(element.get("style") or "") is not None
+    return is_hidden(element, hidden)
 
 
 def _is_data(table: "HtmlElement") -> bool:
@@ -100,14 +98,14 @@ def _is_data(table: "HtmlElement") -> bool:
     return next(inside, None) is None and len(table.findall(".//td")) > 1
 
 
-def _rows(table: "HtmlElement") -> Iterator[list[str]]:
+def _rows(table: "HtmlElement", hidden: frozenset[str]) -> Iterator[list[str]]:
     for row in table.iter("tr"):
-        yield [_visible(cell) for cell in row.iterchildren("td", "th") if not _is_dropped(cell)]
+        yield [_visible(cell, hidden) for cell in row.iterchildren("td", "th") if not _is_dropped(cell, hidden)]
 
 
-def _visible(cell: "HtmlElement") -> str:
+def _visible(cell: "HtmlElement", hidden: frozenset[str]) -> str:
     writer = _Writer()
-    _walk(cell, writer)
+    _walk(cell, writer, hidden)
     return writer.text()
 
 

@@ -7,7 +7,7 @@ from selfright.domain.answers import Draft
 from selfright.roles.analysis import Term, TextAnalyzer
 from selfright.roles.evaluate.evidence import Source
 from selfright.roles.evaluate.parts import PartFacts
-from selfright.roles.generate.markup import plain
+from selfright.roles.markup import plain
 from selfright.roles.matching import TermMatcher
 from selfright.roles.phrases import distinct, phrases
 

@@ -9,6 +9,7 @@ from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.generate.pieces import Piece
 from selfright.roles.generate.scores import Judged, PieceScorer
 from selfright.roles.grade.features import Asked
+from selfright.roles.planted import evidence_in
 from selfright.roles.questions import AnswerType, question_parts
 
 _LISTED = (AnswerType.LIST, AnswerType.MANNER)
@@ -18,18 +19,7 @@ _MOST_ITEMS = 8
 _MOST_GROUP_CHARACTERS = 900
 
 _WORD = re.compile(r"[^\W_]+")
-
-# Text that talks to a language model instead of about the subject is data like any other, and no answer.
-_TO_THE_MODEL = re.compile(
-    r"\b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:instructions?|prompts?|rules?|context|above|previous)\b"
-    r"|\bsystem prompt\b|\byou are (?:now )?(?:an? |the )?(?:ai|assistant|chatbot|language model)\b"
-    r"|\b(?:grade|rate|mark|score) (?:me|this (?:passage|document|text)) (?:as )?\w+"
-    r"|\b(?:answer|respond|reply) (?:only )?with\b.{0,60}\b(?:instead|regardless|no matter)\b"
-    r"|</?(?:tool_call|system|assistant)\b"
-    r"|(?:이전|앞의|위의|모든|기존)\s?(?:지시|명령|지침|프롬프트|규칙)[가-힣\s]{0,12}(?:무시|잊)|시스템\s?프롬프트"
-    r"|(?:이|본) (?:문서|글|문단)[을를]? (?:관련 있|적합|정답)[가-힣\s]{0,8}(?:평가|채점|표시|판정)",
-    re.IGNORECASE,
-)
+_ASKS = re.compile(r"[?？][\"”'’)\]»*_\s]*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +44,7 @@ class Candidate:
 
 def candidates(question: str, pieces: Sequence[Piece], analyzer: TextAnalyzer, scorer: PieceScorer) -> list[Candidate]:
     """A candidate for each sentence, and for each list or table the entries of it that answer, in reading order."""
-    said = [piece for piece in pieces if not _speaks_to_model(question, piece)]
+    said = [piece for piece in pieces if _is_evidence(question, piece)]
     asked = Asked.of(question, analyzer)
     parts = question_parts(question)
     of_parts = [Asked.of(part, analyzer) for part in parts] if len(parts) > 1 else []
@@ -122,5 +112,10 @@ def _together(entries: Sequence[Candidate]) -> Candidate:
     return Candidate(pieces, score, by_part, coverage, _words(pieces))
 
 
-def _speaks_to_model(question: str, piece: Piece) -> bool:
-    return bool(_TO_THE_MODEL.search(piece.text)) and not _TO_THE_MODEL.search(question)
+def _is_evidence(question: str, piece: Piece) -> bool:
+    """Whether the piece tells something: it is no question itself, and nothing of it was planted."""
+    if piece.kind == "sentence" and _ASKS.search(piece.text):
+        return False
+    passage = piece.strip.passage
+    first, last = piece.start - passage.start, piece.end - passage.start
+    return evidence_in(question, passage)[first:last] == passage.text[first:last]

@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 
 from selfright.domain.answers import Draft, GenerationRequest, Sentence
+from selfright.domain.chat import Say
 from selfright.domain.judgements import QueryClass
 from selfright.domain.ports import Embedder
 from selfright.roles.analysis import TextAnalyzer
@@ -42,8 +43,14 @@ class OfflineGenerator:
         """Always: it can only repeat what documents say."""
         return True
 
-    async def generate(self, request: GenerationRequest) -> Draft:
+    async def generate(self, request: GenerationRequest, say: Say | None = None) -> Draft:
         """One to four sentences (a summary: up to eight), the most direct answer first, or a refusal."""
+        draft = await self._draft(request)
+        if say is not None:
+            say(draft.text)
+        return draft
+
+    async def _draft(self, request: GenerationRequest) -> Draft:
         if request.query_class is QueryClass.CHITCHAT:
             text = reply(request.question, request.language)
             return Draft(text, (Sentence(text),))

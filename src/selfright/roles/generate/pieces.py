@@ -7,7 +7,7 @@ from typing import Literal
 
 from selfright.domain.passages import Passage, Strip
 from selfright.domain.text import Block, blocks, sentence_spans
-from selfright.roles.generate.markup import plain
+from selfright.roles.markup import plain
 
 PieceKind = Literal["sentence", "item", "row", "code"]
 

@@ -11,6 +11,7 @@ from selfright.domain.passages import Passage
 from selfright.domain.text import has_hangul, language_of, sentence_spans
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.matching import Places, TermMatcher
+from selfright.roles.planted import evidence_in
 from selfright.roles.quantities import Quantity, quantities
 from selfright.roles.questions import AnswerType, answer_type, matches_type
 from selfright.roles.words import negated
@@ -114,8 +115,8 @@ class Read:
 
     @classmethod
     def of(cls, asked: Asked, passage: Passage) -> "Read":
-        """Reads at most the first 12,000 characters."""
-        text = passage.text[:_LONGEST]
+        """Reads at most the first 12,000 characters, without what was planted in them."""
+        text = evidence_in(asked.text, passage)[:_LONGEST]
         spans = tuple(sentence_spans(text)) or ((0, len(text)),)
         places = tuple(asked.matcher.places(text[start:end]) for start, end in spans)
         return cls(text, spans, places, asked.matcher.places(passage.heading) if passage.heading else {})

@@ -12,6 +12,7 @@ from importlib.resources import files
 from statistics import fmean
 from typing import Any
 
+from selfright.domain.judgements import Verdict
 from selfright.roles.scoring import Scorer, read_scorer
 
 SET_SIGNALS = (
@@ -59,6 +60,12 @@ class GraderModel:
     semantic: Variant
     lower: float
     upper: float
+
+    def verdict(self, sufficiency: float) -> Verdict:
+        """What a set of that sufficiency (0…1) is."""
+        if sufficiency < self.lower:
+            return Verdict.INCORRECT
+        return Verdict.CORRECT if sufficiency >= self.upper else Verdict.AMBIGUOUS
 
 
 def read_model(stored: Mapping[str, Any]) -> GraderModel:

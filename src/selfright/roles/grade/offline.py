@@ -2,15 +2,19 @@
 
 import asyncio
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from selfright.domain.errors import JudgeFailed
 from selfright.domain.judgements import Grade, Grading, Verdict
 from selfright.domain.passages import Hit
 from selfright.domain.ports import Embedder
 from selfright.roles.analysis import TextAnalyzer
+from selfright.roles.calibration.stored import GraderCalibration
 from selfright.roles.grade.features import Asked, Read, features
 from selfright.roles.grade.model import GraderModel, Variant, set_signals, shipped_model
+from selfright.roles.grade.neural import NeuralModel, PairJudge, shipped_neural, shown, with_reader
+from selfright.roles.planted import evidence_in
 
 SENTENCES = 2
 _LONGEST_EMBEDDED = 2_000
@@ -18,19 +22,43 @@ _MOST_HITS = 50
 _LIKELY = 0.5
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Graded hits, each with its features, the scorers that fit it, and its probability of helping to answer.
+
+    ``withheld`` are hits of which nothing is evidence; their probability is 0.
+    """
+
+    hits: tuple[Hit, ...]
+    rows: tuple[Mapping[str, float], ...]
+    variants: tuple[Variant, ...]
+    probabilities: tuple[float, ...]
+    withheld: tuple[Hit, ...] = ()
+
+
 class OfflineGrader:
     """Implements the port ``Grader`` with a small trained model over cheap signals.
 
     ``embedder`` is the encoder whose cosines the hits carry. Cosines count for English only, and only when they come
-    from the encoder the weights were fitted on; else words alone decide.
+    from the encoder the weights were fitted on; else words alone decide. The same holds for ``reader`` and the network
+    that ``neural`` (by default the shipped one) was fitted on: where cosines count, it is asked too.
     """
 
     def __init__(
-        self, analyzer: TextAnalyzer, embedder: Embedder | None = None, model: GraderModel | None = None
+        self,
+        analyzer: TextAnalyzer,
+        embedder: Embedder | None = None,
+        model: GraderModel | None = None,
+        reader: PairJudge | None = None,
+        neural: NeuralModel | None = None,
+        calibration: GraderCalibration | None = None,
     ) -> None:
+        self._calibration = calibration
         self._analyzer = analyzer
         self._model = model or shipped_model()
         self._embedder = embedder if embedder and embedder.name == self._model.embedder else None
+        self._neural = neural or shipped_neural()
+        self._reader = reader if reader and self._neural and reader.name == self._neural.reader else None
 
     async def grade(self, question: str, hits: Sequence[Hit]) -> Grading:
         """Grades the first 50 hits. Raises ``JudgeFailed`` when a hit's scores or a signal are not numbers."""
@@ -38,33 +66,92 @@ class OfflineGrader:
 
     def judge(self, question: str, hits: Sequence[Hit]) -> Grading:
         """As ``grade``, without waiting."""
-        if not hits:
-            return Grading(Verdict.INCORRECT, 0.0, (), "nothing was found")
-        graded = hits[:_MOST_HITS]
+        return self.decided(self.read(question, hits))
+
+    def read(self, question: str, hits: Sequence[Hit]) -> Reading:
+        """The first 50 hits with their signals and probabilities; raises as ``grade`` does."""
+        first = hits[:_MOST_HITS]
+        # What was planted as a whole takes no part: beside it, others would look the better.
+        withheld = tuple(hit for hit in first if _is_blank(evidence_in(question, hit.passage), hit))
+        graded = tuple(hit for hit in first if hit not in withheld)
         _require_numbers([score for hit in graded for score in _scores(hit)])
+        if not graded:
+            return Reading((), (), (), (), withheld)
         asked = Asked.of(question, self._analyzer)
         reads = [Read.of(asked, hit.passage) for hit in graded]
         cosines = self._cosines(asked, graded, reads)
-        rows = features(asked, reads, cosines)
-        variants = [self._variant(asked, hit, bool(pair)) for hit, pair in zip(graded, cosines, strict=True)]
-        probabilities = [v.passage.probability(row) for v, row in zip(variants, rows, strict=True)]
-        best = max(range(len(rows)), key=probabilities.__getitem__)
+        scores = self._scores(asked, graded, reads, cosines)
+        rows = tuple(with_reader(features(asked, reads, cosines), scores))
+        known = ((pair is not None, score is not None) for pair, score in zip(cosines, scores, strict=True))
+        variants = tuple(self._variant(asked, hit, *which) for hit, which in zip(graded, known, strict=True))
+        probabilities = tuple(v.passage.probability(row) for v, row in zip(variants, rows, strict=True))
         _require_numbers(probabilities)
-        sufficiency = variants[best].sufficiency.probability(set_signals(probabilities, rows))
-        grades = tuple(Grade(hit.passage.id, p) for hit, p in zip(graded, probabilities, strict=True))
-        return Grading(self._verdict(sufficiency), sufficiency, grades, _reason(probabilities))
+        return Reading(graded, rows, variants, probabilities, withheld)
 
-    def _variant(self, asked: Asked, hit: Hit, has_cosines: bool) -> Variant:
+    def decided(
+        self,
+        reading: Reading,
+        probabilities: Sequence[float | None] | None = None,
+        view: float | None = None,
+        weight: float = 0.5,
+    ) -> Grading:
+        """The verdict that follows from ``probabilities``, by default the reading's own; None are left out of it.
+
+        ``view`` is another judge's sufficiency of the set (0…1), ``weight`` what it counts beside the signals' (0…1).
+        Raises ``JudgeFailed`` when there are passages, but none with a probability.
+        """
+        if not reading.hits:
+            return Grading(Verdict.INCORRECT, 0.0, _zeros(reading), "nothing was found")
+        judged = reading.probabilities if probabilities is None else probabilities
+        known = [(p, i) for i, p in enumerate(judged) if p is not None]
+        if not known:
+            raise JudgeFailed(f"a probability was expected for {len(reading.hits)} passages, and none is known")
+        sufficiency = _sufficiency(reading, known)
+        if view is not None:
+            sufficiency = weight * view + (1 - weight) * sufficiency
+        if probabilities is not None:  # whoever gave them may not have thought of it: no set is better than its parts
+            sufficiency = min(sufficiency, 1 - math.prod(1 - p for p, _ in known))
+        verdict = (self._calibration or self._model).verdict(sufficiency)
+        said = [self._shown(p, own) for p, own in zip(judged, reading.probabilities, strict=True)]
+        grades = tuple(Grade(hit.passage.id, p) for hit, p in zip(reading.hits, said, strict=True))
+        grades += _zeros(reading)
+        if self._calibration:
+            sufficiency = self._calibration.sets(sufficiency)
+        return Grading(verdict, sufficiency, grades, _reason([p for p in said if p is not None]))
+
+    def _shown(self, judged: float | None, own: float) -> float | None:
+        """The index's own calibration is of this grader's probabilities; those of another judge stay as they are."""
+        return self._calibration.passages(own) if self._calibration and judged == own else judged
+
+    def may_help(self, reading: Reading) -> list[int]:
+        """The places of the passages that are not surely useless, those as the set's ``lower``; at least the best."""
+        found = [i for i, p in enumerate(reading.probabilities) if p >= self._model.lower]
+        return found or [max(range(len(reading.hits)), key=reading.probabilities.__getitem__)]
+
+    def _variant(self, asked: Asked, hit: Hit, has_cosines: bool, was_read: bool) -> Variant:
+        if was_read and self._neural:
+            return self._neural.variant
         if has_cosines:
             return self._model.semantic
         if asked.korean != (hit.passage.language == "ko"):
             return self._model.cross
         return self._model.korean if asked.korean else self._model.lexical
 
-    def _verdict(self, sufficiency: float) -> Verdict:
-        if sufficiency < self._model.lower:
-            return Verdict.INCORRECT
-        return Verdict.CORRECT if sufficiency >= self._model.upper else Verdict.AMBIGUOUS
+    def _scores(
+        self,
+        asked: Asked,
+        hits: Sequence[Hit],
+        reads: Sequence[Read],
+        cosines: Sequence[tuple[float, float] | None],
+    ) -> Sequence[float | None]:
+        """The reader's scores, or None where it is not asked: without cosines its scorers know too little."""
+        scores: list[float | None] = [None] * len(hits)
+        asked_of = [i for i, pair in enumerate(cosines) if pair is not None] if self._reader else []
+        if self._reader and asked_of:
+            texts = [shown(asked, hits[i].passage, reads[i]) for i in asked_of]
+            for i, score in zip(asked_of, self._reader.score(asked.text, texts), strict=True):
+                scores[i] = score
+        return scores
 
     def _cosines(
         self, asked: Asked, hits: Sequence[Hit], reads: Sequence[Read]
@@ -91,6 +178,21 @@ class OfflineGrader:
             if cosine is not None:
                 best[i, False] = cosine
         return [(best[i, False], best[i, True]) if (i, True) in best else None for i in range(len(hits))]
+
+
+def _is_blank(left: str, hit: Hit) -> bool:
+    return not left.strip() and bool(hit.passage.text.strip())
+
+
+def _zeros(reading: Reading) -> tuple[Grade, ...]:
+    return tuple(Grade(hit.passage.id, 0.0) for hit in reading.withheld)
+
+
+def _sufficiency(reading: Reading, known: Sequence[tuple[float, int]]) -> float:
+    """The set scorer's probability for the passages at the given places, with the given probabilities."""
+    best = max(known, key=lambda pair: (pair[0], -pair[1]))[1]
+    signals = set_signals([p for p, _ in known], [reading.rows[i] for _, i in known])
+    return reading.variants[best].sufficiency.probability(signals)
 
 
 def _reason(probabilities: Sequence[float]) -> str:

@@ -1,7 +1,11 @@
-"""Follow-up questions made to stand alone: what they leave out is taken from the user's earlier questions."""
+"""Follow-up questions made to stand alone: what they leave out is taken from the conversation before them.
+
+What the user asked comes first. The assistant's replies only tell who or what it is about when the user never did.
+"""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 from selfright.domain.answers import Message
 from selfright.domain.text import language_of
@@ -9,8 +13,14 @@ from selfright.roles.analysis import Term, TextAnalyzer
 from selfright.roles.phrases import distinct, phrases
 from selfright.roles.rewrite.prefixes import bounded
 
-_MOST_TURNS = 6
+_MOST_MESSAGES = 12
 _MOST_TOPIC_TERMS = 4
+_MOST_NAMES = 50
+_LONGEST_REPLY = 400  # its beginning names what it is about
+_FADING = 0.8  # of a name's weight stays from one question to the next
+_ASKED, _REPLIED = 2.0, 1.0  # what a mention weighs
+_PERHAPS_A_NAME = 0.4  # a single capital at the start of a sentence says little
+_LEAST_KNOWN = 0.5
 
 # Openings and whole messages that say something only as a reply to what was asked before.
 _ELLIPSIS = re.compile(
@@ -24,19 +34,44 @@ _ELLIPSIS = re.compile(
     r"|^\s*(?:왜|어떻게|언제|어디서|누가|얼마나)(?:요|죠|인가요|그런가요|그래요?)?\s*\?*\s*$|^\s*예를 들[면어]",
     re.IGNORECASE,
 )
-_PERSONAL = r"(?:it|they|them|he|she|him)"
+# Whole questions that need more than one word of topic to be about something: "How can I apply?", "언제 먹나요?"
+_THIN = re.compile(
+    r"^\s*(?:how|which|when|where|who|why|can|could|do|does|did|is|are|was|were|should|will|would|has|have|had)\b"
+    r"|^\s*(?:언제|어떻게|왜|어디서|어디에|누가|얼마나|몇)(?![가-힣])|^\s*[가-힣]+[은는](?:요)?\s*\?*\s*$",
+    re.IGNORECASE,
+)
+_DEFINITION = re.compile(r"^\s*(?:what|who) (?:is|are|was|were|does)\b", re.IGNORECASE)
+_PERSON = r"(?:he|she|him)"
 _POSSESSIVE = r"(?:its|their|his|her)"
-_PRONOUN = re.compile(rf"\b(?P<personal>{_PERSONAL})\b(?!['’])|\b(?P<possessive>{_POSSESSIVE})\b", re.IGNORECASE)
+_PRONOUN = re.compile(
+    rf"\b(?P<personal>it|they|them|{_PERSON})\b(?!['’])|\b(?P<possessive>{_POSSESSIVE})\b", re.IGNORECASE
+)
+_OF_A_PERSON = re.compile(rf"{_PERSON}|his|her", re.IGNORECASE)
+_DEMONSTRATIVE = re.compile(
+    r"\b(?:this|these)\b(?!\s+(?:year|month|week|weekend|day|morning|afternoon|evening|time of)\b)", re.IGNORECASE
+)
 _KOREAN_POINTING = re.compile(
     r"(?<![가-힣])(?:그것|이것|저것|그거|이거|그건|이건|그게|이게|그걸|이걸|거기|여기|그녀|그들|그분|걔|얘)(?:들)?"
     r"(?P<particle>은|는|이|가|을|를|의|도|만|에|에서|로|으로|와|과|에게|한테|까지|부터)?(?![가-힣])"
     r"|(?<![가-힣])(?:그|이|저|해당|위의?|앞의) (?=[가-힣]+)"
 )
 _NAMES = re.compile(r"(?<!^)(?<![.?!]\s)\b[A-Z][\w-]*(?:\s+(?:of\s+|the\s+|de\s+)?[A-Z0-9][\w-]*)*")
+_REPLY_NAMES = re.compile(r"\b[A-Z][\w'’-]*(?:\s+(?:(?:of|the|de|and|&)\s+){0,2}[A-Z0-9][\w'’-]*)*")
+_OPENS_SENTENCE = re.compile(r"(?:^|[.?!\n\"“])\s*$")
 _DUMMY_IT = re.compile(
     r"\b(?:it (?:is|was|will be|would be|'s)|(?:is|was|be|makes?|find) it)\b.{1,30}\b(?:to|that|when|if)\b"
-    r"|\b(?:does|did|will|would) it (?:take|cost|matter|hurt|feel|help)\b.{0,30}\b(?:to|that|when|if)\b",
+    r"|\b(?:does|did|will|would) it (?:take|cost|matter|hurt|feel|help)\b.{0,30}\b(?:to|that|when|if)\b"
+    r"|\b(?:does|did|will|would) it (?:rain|snow|hail)\b"
+    r"|\b(?:is|was) it (?:raining|snowing|hot|cold|dark|late|early)\b",
     re.IGNORECASE,
+)
+_NEW_CLAUSE = re.compile(
+    r"[,;:?.!]|\b(?:and|but|or|if|when|while|after|before|because|since|so|that|what|how|why|where|who|which|until"
+    r"|once|than)\b",
+    re.IGNORECASE,
+)
+_SUBORDINATE = re.compile(
+    r"\b(?:after|before|when|while|if|once|until|because|since|that)\s+(?:\w+\s+)?$", re.IGNORECASE
 )
 _CONNECTIVE = re.compile(
     r"^\s*(?:(?:그럼|그러면|그렇다면|그리고|그런데|그래서|근데)[\s,]+|(?:and|but|so|then|ok(?:ay)?|also)[\s,]+)",
@@ -45,59 +80,137 @@ _CONNECTIVE = re.compile(
 
 
 def completed(question: str, history: Sequence[Message], analyzer: TextAnalyzer) -> str:
-    """``question`` with what it leaves out filled in from the last six questions; unchanged when it stands alone."""
-    asked = [message.content for message in history if message.role == "user" and message.content.strip()]
-    context = ""
-    for earlier in asked[-_MOST_TURNS:]:
-        context = _completed(earlier, context, analyzer)
-    return _completed(question, context, analyzer)
+    """``question`` with what it leaves out filled in from the last messages; unchanged when it stands alone."""
+    focus = _Focus()
+    for message in [message for message in history if message.content.strip()][-_MOST_MESSAGES:]:
+        if message.role == "user":
+            focus.ask(message.content, analyzer)
+        else:
+            focus.mention(message.content[:_LONGEST_REPLY], _REPLIED, analyzer)
+    return _completed(question, focus, analyzer)
 
 
 def depends_on_history(question: str, analyzer: TextAnalyzer) -> bool:
-    """Whether the question leaves out what it is about: an ellipsis, a word that points back, or no topic at all."""
-    if _ELLIPSIS.search(question):
-        return True
+    """Whether the question leaves out what it is about: an ellipsis, a word that points back, or too little topic."""
     terms = analyzer.key_terms(question)
-    if not terms:
+    if not terms or _ELLIPSIS.search(question):
         return True
-    return _points_back(question)
+    return _is_thin(question, terms) or _points_back(question, analyzer)
 
 
-def _points_back(question: str) -> bool:
+@dataclass(slots=True)
+class _Focus:
+    """What the conversation is about: the last question as it stands alone, and the names said so far, weighed.
+
+    ``inherited``: that question was itself a follow-up.
+    """
+
+    question: str = ""
+    inherited: bool = False
+    names: dict[str, float] = field(default_factory=dict)
+
+    def ask(self, question: str, analyzer: TextAnalyzer) -> None:
+        """Takes in a question of the user."""
+        self.names = {name: weight * _FADING for name, weight in self.names.items()}
+        self.inherited, self.question = (
+            depends_on_history(question, analyzer),
+            _completed(question, self, analyzer),
+        )
+        self.mention(question, _ASKED, analyzer)
+
+    def mention(self, text: str, weight: float, analyzer: TextAnalyzer) -> None:
+        """Weighs the names of ``text``; a longer form of a known name takes its place."""
+        for name, sureness in _names(text, analyzer):
+            known = next((other for other in self.names if name in other or other in name), None)
+            if known is None and len(self.names) >= _MOST_NAMES:
+                continue
+            longest = name if known is None or len(name) > len(known) else known
+            self.names[longest] = self.names.pop(known or longest, 0.0) + weight * sureness
+
+    def name(self) -> str:
+        """What was named most, and lately; empty when nothing was."""
+        best = max(self.names, key=lambda name: self.names[name], default="")
+        return best if self.names.get(best, 0.0) >= _LEAST_KNOWN else ""
+
+
+def _names(text: str, analyzer: TextAnalyzer) -> Iterator[tuple[str, float]]:
+    """Names of a text and how sure it is that they are; a sentence's first word must carry meaning to be one."""
+    terms = analyzer.key_terms(text)
+    for match in _REPLY_NAMES.finditer(text):
+        start, end = match.span()
+        inside = [term.start for term in terms if start <= term.start < end]
+        opening = _OPENS_SENTENCE.search(text, 0, start) is not None
+        if opening and inside:
+            start = inside[0]
+        name = re.sub(r"['’]s$", "", text[start:end]).strip(" .,'’-")
+        if inside and len(name) > 1 and name[0].isupper():
+            yield name, _PERHAPS_A_NAME if opening and " " not in name else 1.0
+
+
+def _is_thin(question: str, terms: Sequence[Term]) -> bool:
+    """Whether a whole question has only one word of topic, and that is not what it asks the meaning of."""
+    if len(distinct(terms)) > 1 or terms[0].surface[:1].isupper() or _DEFINITION.search(question):
+        return False
+    return _THIN.search(question) is not None
+
+
+def _points_back(question: str, analyzer: TextAnalyzer) -> bool:
     if language_of(question) == "ko":
         return _KOREAN_POINTING.search(question) is not None
-    pronoun = _PRONOUN.search(question)
-    if pronoun is None or _DUMMY_IT.search(question):
+    pronoun, demonstrative = _PRONOUN.search(question), _DEMONSTRATIVE.search(question)
+    if pronoun and not _DUMMY_IT.search(question) and not _has_antecedent(question, pronoun, analyzer):
+        return True
+    return demonstrative is not None and not _has_antecedent(question, demonstrative, analyzer)
+
+
+def _has_antecedent(question: str, pointing: re.Match[str], analyzer: TextAnalyzer) -> bool:
+    """Whether the question says before what the word stands for: a name, or for a thing the topic of another clause."""
+    head = question[: pointing.start()]
+    if re.search(r"(?<!^)\b[A-Z][a-z]+", head):
+        return True
+    topic = [term.start for term in analyzer.key_terms(question) if term.start < pointing.start()]
+    if not topic or _OF_A_PERSON.fullmatch(pointing.group()):
         return False
-    return not _has_antecedent(question, pronoun.start())
+    if _SUBORDINATE.search(head, topic[0]):
+        return True
+    return len(topic) > 1 and _NEW_CLAUSE.search(head, topic[1] + 1) is not None
 
 
-def _has_antecedent(question: str, position: int) -> bool:
-    """Whether a name before the pronoun can be what it stands for ("How did Bell prove that he …")."""
-    return re.search(r"(?<!^)\b[A-Z][a-z]+", question[:position]) is not None
-
-
-def _completed(question: str, context: str, analyzer: TextAnalyzer) -> str:
-    if not context or not depends_on_history(question, analyzer):
+def _completed(question: str, focus: _Focus, analyzer: TextAnalyzer) -> str:
+    if not (focus.question or focus.names) or not depends_on_history(question, analyzer):
         return question
     own = {term.token for term in analyzer.key_terms(question)}
-    topic = [term for term in distinct(analyzer.key_terms(context)) if term.token not in own]
-    if not topic:
+    topic = [term for term in distinct(analyzer.key_terms(focus.question)) if term.token not in own]
+    name = focus.name()
+    if own.intersection(term.token for term in analyzer.key_terms(name)):
+        name = ""
+    if not topic and not name:
         return question
-    return bounded(_joined(question, context, topic))
+    return bounded(_joined(question, focus, topic, name, analyzer))
 
 
-def _joined(question: str, context: str, topic: Sequence[Term]) -> str:
-    words = " ".join(phrases(context, _weightiest(topic)))
+def _joined(question: str, focus: _Focus, topic: Sequence[Term], name: str, analyzer: TextAnalyzer) -> str:
+    words = " ".join(phrases(focus.question, _weightiest(topic)))
     rest = _CONNECTIVE.sub("", question).strip()
     if language_of(question) == "ko":
-        return _joined_korean(rest, words)
-    subject = _subject(context, topic)
-    pronoun = _PRONOUN.search(rest)
-    if subject and pronoun and not _ELLIPSIS.search(rest):
+        return _joined_korean(rest, words or name)
+    pronoun = _open_pronoun(rest, analyzer)
+    person = pronoun is not None and _OF_A_PERSON.fullmatch(pronoun.group()) is not None
+    asked = _asked_name(focus.question, topic)
+    # A follow-up to a follow-up without a name: the user never said what it is about, the replies may have.
+    unsaid = name if focus.inherited and not asked else ""
+    subject = asked or (name if person else unsaid) or _only_topic(focus.question, topic, person=person)
+    if pronoun and subject:
         filled = f"{subject}'s" if pronoun["possessive"] else subject
         return f"{rest[: pronoun.start()]}{filled}{rest[pronoun.end() :]}"
-    return f"{words}: {rest}"
+    lead = unsaid or words
+    return f"{lead}: {rest}" if lead else question
+
+
+def _open_pronoun(question: str, analyzer: TextAnalyzer) -> re.Match[str] | None:
+    """The pronoun that a name can stand in for."""
+    pronoun = None if _ELLIPSIS.search(question) else _PRONOUN.search(question)
+    return None if pronoun and _has_antecedent(question, pronoun, analyzer) else pronoun
 
 
 def _joined_korean(rest: str, words: str) -> str:
@@ -113,11 +226,14 @@ def _weightiest(topic: Sequence[Term]) -> list[Term]:
     return sorted(topic, key=lambda term: -term.weight)[:_MOST_TOPIC_TERMS]
 
 
-def _subject(context: str, topic: Sequence[Term]) -> str:
-    """What can stand for a pronoun: a name of the context, or its only topic; empty when that is not clear."""
+def _asked_name(question: str, topic: Sequence[Term]) -> str:
+    """A name of the question with something of its topic; empty when there is none."""
     surfaces = {term.surface for term in topic}
-    for name in (match.group() for match in _NAMES.finditer(context)):
-        if any(surface in name for surface in surfaces):
-            return name
-    found = phrases(context, topic)
+    names = (match.group() for match in _NAMES.finditer(question))
+    return next((name for name in names if any(surface in name for surface in surfaces)), "")
+
+
+def _only_topic(question: str, topic: Sequence[Term], *, person: bool) -> str:
+    """The question's topic where it is one phrase, and no person is meant."""
+    found = [] if person else phrases(question, topic)
     return found[0] if len(found) == 1 else ""

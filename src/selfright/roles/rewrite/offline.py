@@ -11,7 +11,7 @@ from selfright.roles.analysis import Term, TextAnalyzer
 from selfright.roles.phrases import distinct, phrases
 from selfright.roles.questions import question_parts
 from selfright.roles.rewrite.feedback import feedback_terms
-from selfright.roles.rewrite.followup import completed
+from selfright.roles.rewrite.followup import completed, depends_on_history
 from selfright.roles.rewrite.prefixes import bounded, strip_prefix
 
 _LONGEST_QUESTION = 220
@@ -19,6 +19,7 @@ _LONGEST_ITEM = 80
 _LONGEST_PROFILE = 100
 _MOST_ITEMS = 6
 _KNOWN = 0.8
+_KEPT = 0.5
 _MOST_WEB_TERMS = 3
 _MOST_BESIDE = 2
 _OWN_TOPIC: dict[Language, int] = {"en": 2, "ko": 3}  # key terms; Korean verbs are among them
@@ -73,6 +74,15 @@ class OfflineRewriter:
         """A follow-up with what it leaves out filled in; unchanged when it stands alone. ``summary`` is not needed."""
         del summary
         return await asyncio.to_thread(completed, question, history, self._analyzer)
+
+    def depends_on_history(self, question: str) -> bool:
+        """Whether the question leaves out what it is about."""
+        return depends_on_history(question, self._analyzer)
+
+    def keeps(self, question: str, query: str) -> bool:
+        """Whether ``query`` still has at least half of what ``question`` says, by the weight of its key terms."""
+        terms = self._analyzer.key_terms(question)
+        return not terms or self._analyzer.terms_coverage(terms, query) >= _KEPT
 
     def _rewrite(self, request: RewriteRequest) -> str:
         tried = {query.strip() for query in (*request.tried, request.query)}

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 
-from selfright.domain.errors import InputError, SettingsError
+from selfright.domain.errors import InputError, PageRefused, SettingsError
 from selfright.domain.passages import Document, Passage, WebFinding
 from selfright.domain.ports import Tokenizer
 from selfright.web.search import PageIndex, Split, passages_of
+from selfright.web.urls import target_of
 
 log = logging.getLogger(__name__)
 
@@ -70,7 +71,7 @@ class StaticWeb:
             except InputError as error:
                 log.warning("a page of the static web is left out: %s", error)
                 continue
-            url = page.url or path.resolve().as_uri()
+            url = _safe(page.url) or path.resolve().as_uri()
             characters += len(page.text)
             if characters > self._max_characters:
                 log.warning("over %d characters: %s and what follows is left out", self._max_characters, path)
@@ -87,3 +88,11 @@ class StaticWeb:
                 yield path
             elif wanted:
                 log.warning("over %d bytes: the page %s is left out", self._max_page_bytes, path)
+
+
+def _safe(url: str | None) -> str | None:
+    """A page's own address, fit to be shown; None when it has none that is."""
+    try:
+        return target_of(url).url if url else None
+    except PageRefused:
+        return None

@@ -1,0 +1,102 @@
+"""How well the offline roles know when they do not know: risk against coverage, per set.
+
+    python -m benchmarks.abstention --data DIR [--limit 500] [--sets squad2 clapnq] [--cache DIR]
+
+Wrong is an answer without a gold string, or any answer to an unanswerable question. ``full`` answers everything; then
+answers are taken by the abstention model's probability, by the support it replaced, and by the best retrieval score.
+The area under the risk–coverage curve (AURC) is the mean risk over all coverages; "ideal" puts all right answers first.
+The sets the model was fitted on flatter here; ``measured`` in ``abstain.json`` has the held-out figures.
+"""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from selfright.roles.abstain_model import shipped_model
+from selfright.roles.calibration.coverage import aurc, coverage_at
+from selfright.roles.calibration.measures import Array, auc, calibration_error
+from training.fit_abstention_turns import TASKS, Row, rows
+from training.fit_selection import NamedEmbedder
+
+COLUMNS = (
+    "set",
+    "answers",
+    "risk",
+    "AUC",
+    "ECE",
+    "AURC",
+    "ideal",
+    "support",
+    "rrf",
+    "bm25",
+    "cosine",
+    "ratio",
+    "at 10 %",
+)
+
+
+def probabilities(found: Sequence[Row]) -> Array:
+    """What the shipped model makes of each answer."""
+    model = shipped_model()
+    return np.array(
+        [
+            (model.semantic if row.has_cosines else model.lexical).probability(row.x)
+            for row in found
+            if row.x is not None
+        ]
+    )
+
+
+def line(name: str, found: Sequence[Row]) -> str:
+    """One row of the table."""
+    p, right = probabilities(found), np.array([float(row.right) for row in found])
+    wrong = 1 - right
+    by_score = [aurc([row.retrieval[score] for row in found], wrong) for score in ("rrf", "bm25", "cosine")]
+    area, sure = aurc(p, wrong), coverage_at(p, wrong, 0.1)
+    figures = [wrong.mean(), auc(p, right), calibration_error(p, right), area, aurc(right, wrong)]
+    figures += [
+        aurc([row.support for row in found], wrong),
+        *by_score,
+        area / by_score[0],
+        sure.coverage if sure else 0,
+    ]
+    return f"{name:16} {len(found):8}" + "".join(f"{figure:8.3f}" for figure in figures)
+
+
+def refusals(found: Sequence[Row]) -> str:
+    """What the shipped threshold does."""
+    p, threshold = probabilities(found), shipped_model().threshold
+    given = p >= threshold
+    right = np.array([row.right for row in found])
+    answerable = np.array([row.answerable for row in found])
+    return (
+        f"   refused under {threshold}: {np.mean(~given[~answerable]):.0%} of the unanswerable, "
+        f"{np.mean(~given[answerable]):.0%} of the answerable, {np.mean(~given[right]):.0%} of the right answers"
+        if (~answerable).any()
+        else f"   refused under {threshold}: {np.mean(~given):.0%}, {np.mean(~given[right]):.0%} of the right answers"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--limit", type=int, default=500)
+    parser.add_argument("--sets", nargs="+", choices=sorted(TASKS), default=["squad2", "clapnq"])
+    parser.add_argument("--cache", type=Path, default=Path(".cache/training"))
+    arguments = parser.parse_args()
+    from selfright.llm.minilm import MiniLM
+
+    embedder = NamedEmbedder(MiniLM(), arguments.cache / "abstention")
+    print(f"{COLUMNS[0]:16} {COLUMNS[1]:>8}" + "".join(f"{column:>8}" for column in COLUMNS[2:]))
+    for name in arguments.sets:
+        found = rows(arguments.data, [name], arguments.limit, embedder, arguments.cache)
+        judged = [row for row in found if row.x is not None]
+        print(line(name, judged))
+        print(refusals(judged), f"; refused by the writer: {sum(row.refused for row in found)}", flush=True)
+    embedder.save()
+
+
+if __name__ == "__main__":
+    main()

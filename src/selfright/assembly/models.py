@@ -1,0 +1,104 @@
+"""Language models by job: those that the user hands over, and those that settings name."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from selfright.domain.budget import Meter
+from selfright.domain.chat import ChatReply, ChatRequest, Job, Say
+from selfright.domain.ports import ChatModel
+from selfright.settings import OFFLINE, Settings
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from selfright.llm.backend import Backend
+    from selfright.llm.breaker import Breakers
+    from selfright.llm.calling import CallPolicy
+    from selfright.llm.structured import Capabilities
+
+_CAPABILITIES = "models.json"
+
+
+class Models:
+    """One model for every job, or others for some. What is learnt of a provider is shared by all turns."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        llm: "BaseChatModel | None" = None,
+        models: "Mapping[str, BaseChatModel] | None" = None,
+    ) -> None:
+        self._settings = settings
+        self._backends: dict[str, Backend] = {}
+        self._by_job = self._chosen(llm, models or {})
+
+    @property
+    def jobs(self) -> frozenset[Job]:
+        """The jobs that a model does."""
+        return frozenset(job for job, backend in self._by_job.items() if backend is not None)
+
+    def chat(self, meter: Meter) -> ChatModel:
+        """The models within the turn that ``meter`` measures; each job is done by its own."""
+        from selfright.llm.calling import TurnModel
+
+        return _ByJob(
+            {
+                job: TurnModel(backend, meter, self._policy, self._breakers.of(backend.provider), self._capabilities)
+                for job, backend in self._by_job.items()
+                if backend is not None
+            }
+        )
+
+    def _chosen(
+        self, llm: "BaseChatModel | None", models: "Mapping[str, BaseChatModel]"
+    ) -> "dict[Job, Backend | None]":
+        settings = self._settings
+        whole = self._handed(llm) if llm is not None else self._named(settings.llm, settings.base_url)
+        named = {Job(job): self._named(model, None) for job, model in settings.models.items()}
+        given = {Job(job): self._handed(model) for job, model in models.items()}
+        return dict.fromkeys(Job, whole) | named | given
+
+    def _named(self, name: str, base_url: str | None) -> "Backend | None":
+        if name == OFFLINE:
+            return None
+        from selfright.llm.providers import chat_model
+
+        key = f"{name} {base_url or ''}"
+        if key not in self._backends:
+            self._backends[key] = chat_model(name, base_url)
+        return self._backends[key]
+
+    def _handed(self, model: "BaseChatModel") -> "Backend":
+        from selfright.llm.chat import LangChainBackend
+
+        return LangChainBackend(model)
+
+    @cached_property
+    def _policy(self) -> "CallPolicy":
+        from selfright.llm.calling import CallPolicy
+
+        return CallPolicy(self._settings.llm_timeout_s, self._settings.llm_attempts)
+
+    @cached_property
+    def _breakers(self) -> "Breakers":
+        from selfright.llm.breaker import Breakers
+
+        return Breakers()
+
+    @cached_property
+    def _capabilities(self) -> "Capabilities":
+        from selfright.llm.structured import Capabilities
+
+        return Capabilities(self._settings.home / _CAPABILITIES)
+
+
+class _ByJob:
+    """One ``ChatModel`` that hands each request to the model of its job."""
+
+    def __init__(self, models: Mapping[Job, ChatModel]) -> None:
+        self._models = models
+
+    async def complete(self, request: ChatRequest, say: Say | None = None) -> ChatReply:
+        """As the model of that job replies."""
+        return await self._models[request.job].complete(request, say)

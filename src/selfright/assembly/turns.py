@@ -1,0 +1,141 @@
+"""Turns begun, kept and taken up again: what the user gave → a turn's start → its events."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from selfright.assembly.engine import Engine
+from selfright.domain.answers import Answer, Message
+from selfright.domain.errors import InputError, UnknownName, UsageError
+from selfright.domain.events import TurnEvent
+from selfright.domain.slots import Profile
+from selfright.domain.turns import DEFAULT_USER, TurnOptions
+from selfright.flow.run import Turn, run
+
+if TYPE_CHECKING:
+    from selfright.flow.state import AgentState
+    from selfright.memory.conversation import TurnHandle, TurnRecord
+    from selfright.memory.sessions import Sessions
+
+_FILE = "sessions.sqlite"
+
+
+class TurnRoom:
+    """Runs turns on an engine. A session's turns run one after the other, and each is kept when it is over."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._sessions: Sessions | None = None
+        self._opening = asyncio.Lock()
+
+    async def stream(self, question: str, options: TurnOptions, *, listen: bool) -> AsyncGenerator[TurnEvent, None]:
+        """The events of one turn; with ``listen`` also its words while they are written.
+
+        Asked again what a crash broke off, a session goes on with that turn from its last finished node. Raises
+        ``SessionBusy`` while another turn of the session runs.
+        """
+        _check(options)
+        turn = self._engine.turn(options.get("preset"), options.get("flags") or {}, listen=listen)
+        start = self._start(question, turn, options)
+        session = options.get("session")
+        events = run(turn, start) if session is None else self._kept(session, turn, start)
+        async with aclosing(events):
+            async for event in events:
+                yield event
+
+    async def sessions(self) -> "Sessions":
+        """The kept sessions, opened when they are first needed."""
+        async with self._opening:
+            if self._sessions is None:
+                self._sessions = await self._opened()
+        return self._sessions
+
+    async def close(self) -> None:
+        """Closes the sessions."""
+        sessions, self._sessions = self._sessions, None
+        if sessions is not None:
+            await sessions.close()
+
+    async def _opened(self) -> "Sessions":
+        from selfright.memory.conversation import Retention
+        from selfright.memory.opening import open_sessions
+
+        settings = self._engine.settings
+        retention = Retention(settings.session_turns, settings.session_days, settings.max_sessions)
+        return await open_sessions(settings.home / _FILE, retention)
+
+    def _start(self, question: str, turn: Turn, options: TurnOptions) -> dict[str, Any]:
+        return {
+            "user_text": question,
+            "mode": turn.preset.mode,
+            "messages": tuple(_message(message) for message in options.get("history", ())),
+            "user": options.get("user") or DEFAULT_USER,
+            "given_profile": Profile.of(options.get("profile") or {}),
+            "given_collections": self._engine.index.named(options.get("collections", ())),
+            "iteration_count": 0,
+            "retry_count": 0,
+        }
+
+    async def _kept(self, session: str, turn: Turn, start: dict[str, Any]) -> AsyncGenerator[TurnEvent, None]:
+        sessions = await self.sessions()
+        handle = await _taken_up(sessions, session, turn, start)
+        ended = False
+
+        async def keep(state: "AgentState", answer: Answer) -> None:
+            nonlocal ended
+            ended = True
+            summarized = state.get("summarized", 0)
+            await sessions.finish(
+                handle, _record(start, answer), state.get("summary") if summarized else None, summarized
+            )
+
+        graph = turn.graph.copy({"checkpointer": sessions.checkpointer})
+        kept = replace(turn, graph=graph, thread=handle.thread_id, trace_id=handle.turn.trace_id, keep=keep)
+        so_far = {**start, "messages": handle.conversation.messages, "summary": handle.conversation.summary}
+        try:
+            async with aclosing(run(kept, None if handle.resumable else so_far)) as events:
+                async for event in events:
+                    yield event
+        finally:
+            if not ended:
+                await asyncio.shield(sessions.abandon(handle))
+
+
+async def _taken_up(sessions: "Sessions", session: str, turn: Turn, start: Mapping[str, Any]) -> "TurnHandle":
+    """The turn that a crash broke off, when the same is asked again; else a new one."""
+    user, question = start["user"], start["user_text"]
+    unfinished = (await sessions.conversation(user, session)).unfinished
+    if unfinished is not None and (unfinished.question, unfinished.preset) == (question, turn.preset.name):
+        handle = await sessions.resume(user, session)
+        if handle is not None:
+            return handle
+    return await sessions.begin(user, session, question, turn.preset.name, turn.trace_id)
+
+
+def _record(start: Mapping[str, Any], answer: Answer) -> "TurnRecord":
+    from selfright.memory.conversation import TurnRecord
+
+    documents = tuple(dict.fromkeys(citation.document_id for citation in answer.citations))
+    return TurnRecord(
+        start["user_text"], answer.question, answer.answer, answer.stop_reason, documents, answer.trace_id
+    )
+
+
+def _check(options: TurnOptions) -> None:
+    names = TurnOptions.__annotations__
+    for name in options:
+        if name not in names:
+            raise UnknownName("option of a turn", name, names)
+    if options.get("session") is not None and options.get("history"):
+        raise UsageError("a session keeps its own history; give either 'session' or 'history'")
+
+
+def _message(message: Message | Mapping[str, str]) -> Message:
+    if isinstance(message, Message):
+        return message
+    try:
+        return Message(message["role"], message["content"])
+    except (KeyError, TypeError):
+        raise InputError("a message of the history needs 'role' and 'content'") from None

@@ -1,0 +1,101 @@
+"""The web, wired by the settings: the providers in their order, each behind the guard, with the cache they share."""
+
+import importlib.util
+import os
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from selfright.domain.errors import MissingExtra, SettingsError
+from selfright.domain.ports import Retriever, Tokenizer, WebSearch
+from selfright.settings import Settings
+
+if TYPE_CHECKING:
+    from selfright.web.cache import WebCache
+    from selfright.web.live import Known
+    from selfright.web.providers.results import Provider
+
+_NEEDED = ("httpcore", "anyio", "idna", "trafilatura")
+_KNOWN_PASSAGES = 20
+
+
+def build_web(settings: Settings, tokenizer: Tokenizer, retriever: Callable[[], Retriever]) -> WebSearch | None:
+    """What ``web_provider`` names, in its order of fall-back; None for ``none``.
+
+    Raises ``SettingsError`` for a missing key, folder or base URL, and ``MissingExtra``.
+    """
+    webs: list[tuple[str, WebSearch]] = []
+    cache: WebCache | None = None
+    for name in settings.web_providers:
+        if name == "static":
+            webs.append((name, _static(settings, tokenizer)))
+        else:
+            cache = cache or _cache(settings)
+            webs.append((name, _live(name, settings, tokenizer, cache, _known(retriever))))
+    if len(webs) < 2:
+        return webs[0][1] if webs else None
+    from selfright.web.chain import ChainedWeb
+
+    return ChainedWeb(webs)
+
+
+def _static(settings: Settings, tokenizer: Tokenizer) -> WebSearch:
+    from selfright.ingest.reading import read_page
+    from selfright.ingest.splitting import split
+    from selfright.web.providers.static import StaticWeb
+
+    if settings.web_folder is None:
+        raise SettingsError("web_provider 'static' needs web_folder: the folder that plays the web")
+    return StaticWeb(settings.web_folder, read_page, split, tokenizer)
+
+
+def _live(name: str, settings: Settings, tokenizer: Tokenizer, cache: "WebCache | None", known: "Known") -> WebSearch:
+    if not all(map(importlib.util.find_spec, _NEEDED)):
+        raise MissingExtra(f"what web_provider '{name}' needs", 'pip install "selfright[web]"')
+    from selfright.ingest.reading import read_page
+    from selfright.ingest.splitting import split
+    from selfright.web.addresses import Permissions
+    from selfright.web.extract import PageReader
+    from selfright.web.guard import Guard
+    from selfright.web.live import LiveWeb
+    from selfright.web.visiting import Visitor
+
+    visitor = Visitor(Guard(Permissions.of(settings.web_allow)))
+    provider = provider_of(name, settings.web_base_urls.get(name), os.environ)
+    return LiveWeb(provider, visitor, PageReader(read_page), split, tokenizer, cache, known)
+
+
+def provider_of(name: str, base_url: str | None, environment: Mapping[str, str]) -> "Provider":
+    """One provider by name, at its own or at the given base URL. Raises ``SettingsError``."""
+    from selfright.web.addresses import Permissions
+    from selfright.web.guard import Guard
+    from selfright.web.providers import brave, duckduckgo, searxng, tavily
+    from selfright.web.providers.api import Api, ApiPolicy, key_from
+
+    def api(usual: str, advice: str, apart_s: float) -> Api:
+        base = base_url or usual
+        if not base:
+            raise SettingsError(f"web_provider '{name}' needs web_base_url: where it listens")
+        return Api(name, base, Guard(Permissions.of_base(base)), advice, ApiPolicy(apart_s=apart_s))
+
+    if name == "tavily":
+        return tavily.Tavily(api(tavily.BASE_URL, tavily.ADVICE, 0.2), key_from(environment, tavily.KEY_VARIABLE, name))
+    if name == "brave":
+        return brave.Brave(api(brave.BASE_URL, brave.ADVICE, 1.0), key_from(environment, brave.KEY_VARIABLE, name))
+    if name == "searxng":
+        return searxng.SearXng(api("", searxng.ADVICE, 0.2))
+    return duckduckgo.DuckDuckGo(api(duckduckgo.BASE_URL, duckduckgo.ADVICE, 2.0))
+
+
+def _cache(settings: Settings) -> "WebCache | None":
+    if not settings.web_cache:
+        return None
+    from selfright.web.cache import WebCache
+
+    return WebCache(settings.home / "web.sqlite", settings.web_cache, settings.web_cache_hours * 3_600)
+
+
+def _known(retriever: Callable[[], Retriever]) -> "Known":
+    async def known(query: str) -> list[str]:
+        return [hit.passage.text for hit in (await retriever().search(query, _KNOWN_PASSAGES)).hits]
+
+    return known

@@ -1,0 +1,63 @@
+"""Talking to a language model: what a role asks of it, and what comes back."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+Say = Callable[[str], None]
+"""Hears a piece of an answer while it is written."""
+
+
+class Job(StrEnum):
+    """What a model is asked to do. A model can be chosen for each."""
+
+    CLASSIFY = "classify"
+    GRADE = "grade"
+    STRIPS = "strips"
+    ANSWER = "answer"
+    EVALUATE = "evaluate"
+    REWRITE = "rewrite"
+    WEB_QUERY = "web_query"
+    STANDALONE = "standalone"
+    SUMMARIZE = "summarize"
+
+
+class Finish(StrEnum):
+    """Why a model stopped writing: it was done, ran into the token limit, or would not answer."""
+
+    STOP = "stop"
+    LENGTH = "length"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """One call of a model.
+
+    ``schema`` is the JSON schema of the object that is wanted (with a ``title``), None for plain text. ``final`` marks
+    the call that writes the answer: it may use the one call that the budget holds back.
+    """
+
+    job: Job
+    system: str
+    user: str
+    temperature: float = 0.0
+    max_tokens: int = 1_024
+    schema: Mapping[str, Any] | None = None
+    final: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ChatReply:
+    """What a model said: ``text`` without its thinking, ``data`` the object when a schema was given.
+
+    Tokens are the provider's count, or an estimate where it gives none.
+    """
+
+    text: str
+    finish: Finish = Finish.STOP
+    data: Mapping[str, Any] | None = None
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    model: str = ""

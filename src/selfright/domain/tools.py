@@ -1,0 +1,47 @@
+"""The box that carries a turn's ports, flags and meter from node to node."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from selfright.domain.budget import Meter
+from selfright.domain.events import TurnEvent
+from selfright.domain.flags import Flags
+from selfright.domain.ports import (
+    Abstainer,
+    Classifier,
+    Generator,
+    Grader,
+    ProfileStore,
+    Prompter,
+    Refiner,
+    RefineStrategy,
+    Retriever,
+    Rewriter,
+    Router,
+    SlotExtractor,
+    Summarizer,
+    WebSearch,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """All that a node may touch in one turn. ``emit`` tells what happens, and is None when nobody listens."""
+
+    flags: Flags
+    meter: Meter
+    retriever: Retriever
+    classifier: Classifier
+    grader: Grader
+    refiner: Refiner
+    prompter: Prompter
+    generator: Generator
+    strategy: RefineStrategy
+    rewriter: Rewriter
+    slots: SlotExtractor
+    profiles: ProfileStore
+    abstainer: Abstainer
+    summarizer: Summarizer
+    web: WebSearch | None = None
+    router: Router | None = None
+    emit: Callable[[TurnEvent], None] | None = None

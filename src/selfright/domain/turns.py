@@ -1,0 +1,24 @@
+"""What may be said with a question."""
+
+from collections.abc import Mapping, Sequence
+from typing import TypedDict
+
+from selfright.domain.answers import Message
+
+DEFAULT_USER = "local"
+
+
+class TurnOptions(TypedDict, total=False):
+    """What may be said with a question.
+
+    ``preset`` and ``flags`` go over the settings. ``history`` is a conversation that the caller keeps; ``session``
+    names one that is kept here, for ``user``. ``profile`` says who asks, ``collections`` where to search.
+    """
+
+    preset: str | None
+    flags: Mapping[str, object] | None
+    history: Sequence[Message | Mapping[str, str]]
+    profile: Mapping[str, object] | None
+    collections: Sequence[str]
+    session: str | None
+    user: str | None

@@ -1,0 +1,55 @@
+"""quality_check → repair_claims → finalize."""
+
+import asyncio
+from typing import Any
+
+from selfright.domain.answers import Attempt
+from selfright.domain.judgements import Claim, ClaimStatus
+from selfright.domain.passages import Hit
+from selfright.domain.tools import Tools
+from selfright.flow.attempts import repaired
+from selfright.flow.evidence import whole
+from selfright.flow.guards import spent
+from selfright.flow.state import AgentState
+
+_MOST_CLAIMS = 3
+_PASSAGES = 4
+
+
+async def repair_claims(state: AgentState, tools: Tools) -> dict[str, Any]:
+    """One search for the claims of the best answer that nothing supports yet; what it finds is cited.
+
+    What stays unsupported is removed at the end. Nothing is written anew, so this can only add support.
+    """
+    best = state.get("best")
+    claims = _unsupported(best)
+    if best is None or not claims or not tools.flags.claim_repair_enabled or spent(tools.meter):
+        return {"repaired_claims": ()}
+    hits = await _found(claims, best, tools)
+    if not hits:
+        return {"repaired_claims": ()}
+    judged = await tools.strategy.refine(
+        {
+            **state,
+            "draft": best.draft,
+            "evaluation": best.evaluation,
+            "strips": (*best.strips, *whole(hits)),
+            "retrieved_docs": (*state.get("retrieved_docs", ()), *hits),
+        }
+    )
+    mended, texts = repaired(best, judged.get("evaluation"), hits)
+    return {"best": mended, "repaired_claims": texts}
+
+
+def _unsupported(best: Attempt | None) -> list[Claim]:
+    evaluation = best.evaluation if best else None
+    claims = evaluation.claims if evaluation else ()
+    return [claim for claim in claims if claim.status is ClaimStatus.UNSUPPORTED][:_MOST_CLAIMS]
+
+
+async def _found(claims: list[Claim], best: Attempt, tools: Tools) -> tuple[Hit, ...]:
+    """Passages for the claims that the answer was not written from."""
+    searches = (tools.retriever.search(claim.text, _PASSAGES) for claim in claims)
+    known = {strip.passage.id for strip in best.strips}
+    fresh = {hit.passage.id: hit for found in await asyncio.gather(*searches) for hit in found.hits}
+    return tuple(hit for name, hit in fresh.items() if name not in known)

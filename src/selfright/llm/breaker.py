@@ -1,0 +1,106 @@
+"""Circuit breakers: a provider that failed often enough just before is left alone for a while, then tried by one call.
+
+Closed → open after some failures in a row → half open after the pause, when one call may try → closed again, or open
+for twice as long.
+"""
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+
+_MOST_PROVIDERS = 100
+
+
+class Breaker:
+    """One provider's breaker. Who may call holds a ticket and must give it back in one of four ways.
+
+    A ticket from before the breaker last opened or closed tells nothing new and is ignored, so that fifty calls that
+    fail together open it once. Threads and event loops may share one; nothing here waits.
+    """
+
+    def __init__(
+        self,
+        failures: int = 3,
+        cooldown_s: float = 20.0,
+        longest_s: float = 300.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._failures, self._cooldown, self._longest, self._clock = failures, cooldown_s, longest_s, clock
+        self._lock = threading.Lock()
+        self._in_a_row = 0
+        self._pause = cooldown_s
+        self._until: float | None = None  # None: closed
+        self._period = 0
+
+    def admit(self) -> int | None:
+        """A ticket for one call, None while the provider is left alone."""
+        with self._lock:
+            if self._until is None:
+                return self._period
+            now = self._clock()
+            if now < self._until:
+                return None
+            self._period += 1
+            self._until = now + self._longest  # a trial whose ticket never comes back does not block for good
+            return self._period
+
+    @property
+    def blocked_for(self) -> float:
+        """Seconds until a call may try again; 0 when it may now."""
+        with self._lock:
+            return 0.0 if self._until is None else max(0.0, self._until - self._clock())
+
+    def succeeded(self, ticket: int) -> None:
+        """The provider answered, whatever it said."""
+        with self._lock:
+            if ticket == self._period:
+                self._in_a_row = 0
+                self._pause = self._cooldown
+                self._period += self._until is not None
+                self._until = None
+
+    def failed(self, ticket: int) -> None:
+        """The provider could not be reached or could not answer."""
+        with self._lock:
+            if ticket == self._period:
+                self._in_a_row += 1
+                if self._until is not None or self._in_a_row >= self._failures:
+                    self._open()
+
+    def turned_away(self, ticket: int) -> None:
+        """The provider does not accept the key (401, 403): a wrong key stays wrong, so no more calls for now."""
+        with self._lock:
+            if ticket == self._period:
+                self._open()
+
+    def released(self, ticket: int) -> None:
+        """The call ended without telling anything: it was cancelled, or there was too little time for it."""
+        with self._lock:
+            if ticket == self._period and self._until is not None:
+                self._until = self._clock()
+
+    def _open(self) -> None:
+        if self._until is not None:  # the trial failed
+            self._pause = min(2 * self._pause, self._longest)
+        self._period += 1
+        self._in_a_row = 0
+        self._until = self._clock() + self._pause
+
+
+class Breakers:
+    """One breaker per provider (``Backend.provider``), for at most 100; the one used longest ago goes first."""
+
+    def __init__(self, make: Callable[[], Breaker] = Breaker) -> None:
+        self._make = make
+        self._lock = threading.Lock()
+        self._of: OrderedDict[str, Breaker] = OrderedDict()
+
+    def of(self, provider: str) -> Breaker:
+        """The provider's breaker, the same for all turns."""
+        with self._lock:
+            breaker = self._of.pop(provider, None) or self._make()
+            self._of[provider] = breaker
+            while len(self._of) > _MOST_PROVIDERS:
+                self._of.popitem(last=False)
+            return breaker

@@ -1,0 +1,277 @@
+"""A language model within one turn: calls are counted, limited, retried and read, and what goes wrong gets a name.
+
+Every request that goes out counts as one call, retries and rungs of the ladder included, and is counted before it is
+awaited, for roles run side by side.
+"""
+
+import asyncio
+import contextlib
+import logging
+import math
+import random
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from selfright.domain.budget import Meter
+from selfright.domain.chat import ChatReply, ChatRequest, Finish, Say
+from selfright.domain.errors import BudgetSpent, ModelRejected, ModelUnavailable, ReplyUnusable
+from selfright.llm.backend import Backend, Mode, RawReply
+from selfright.llm.breaker import Breaker
+from selfright.llm.course import Course, CutOffError, RefusedError, UnfitError
+from selfright.llm.structured import Capabilities
+from selfright.llm.thinking import ThinkingFilter, spoken
+from selfright.llm.tolerant import read_object
+
+_WRONG_KEY = (401, 403)
+_WIDE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]")
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class CallPolicy:
+    """How patient a call is: seconds for one attempt, attempts in all, and the longest pauses between them.
+
+    The n-th pause is drawn from 0 to ``first_wait_s · 2^(n-1)``, at most ``longest_wait_s`` (full jitter).
+    """
+
+    timeout_s: float = 60.0
+    attempts: int = 3
+    first_wait_s: float = 0.5
+    longest_wait_s: float = 8.0
+
+
+@dataclass(slots=True)
+class TurnModel:
+    """The port ``ChatModel`` over one backend, for one turn.
+
+    ``breaker`` is shared by all that talk to the same provider, ``capabilities`` by all models, both over all turns.
+    """
+
+    backend: Backend
+    meter: Meter
+    policy: CallPolicy = CallPolicy()
+    breaker: Breaker = field(default_factory=Breaker)
+    capabilities: Capabilities = field(default_factory=Capabilities)
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    random: Callable[[], float] = random.random
+
+    async def complete(self, request: ChatRequest, say: Say | None = None) -> ChatReply:
+        """The model's reply. ``say`` hears plain text without thinking; an object is never said.
+
+        Raises ``ModelUnavailable``, ``ModelRejected``, ``ReplyUnusable`` or ``BudgetSpent``; the meter counts the first
+        three as trouble, and with the first two the turn is degraded.
+        """
+        name = self.backend.name
+        proven = self.capabilities.mode(name) is not None
+        course = Course(request, self.capabilities.rungs(name), proven, self.policy.attempts)
+        try:
+            while (reply := await self._step(course, say)) is None:
+                pass
+            return reply
+        except (ModelUnavailable, ModelRejected, ReplyUnusable) as error:
+            self.meter.degraded = self.meter.degraded or not isinstance(error, ReplyUnusable)
+            self.meter.trouble(_kind(error, request))
+            raise
+
+    async def _step(self, course: Course, say: Say | None) -> ChatReply | None:
+        """One attempt; None when it failed and another one is to be made, which is then due."""
+        if obstacle := self._obstacle(course.request):
+            raise obstacle
+        heard = _Heard(say) if say and course.request.schema is None else None
+        try:
+            return await self._attempt(course, heard)
+        except (ModelUnavailable, ModelRejected, ReplyUnusable) as error:
+            if (heard and heard.anything) or not course.goes_on(error):
+                raise
+            wait = self._wait(course, error)
+            if not wait < self._seconds_left or self._obstacle(course.request):
+                raise
+            if wait:
+                await self.sleep(wait)
+            if self._obstacle(course.request):
+                raise
+            return None
+
+    def _obstacle(self, request: ChatRequest) -> BudgetSpent | ModelUnavailable | None:
+        """What stands against another call now."""
+        meter = self.meter
+        if meter.deadline_passed:
+            return BudgetSpent(f"the turn's {meter.deadline_s:g} s are over; raise deadline_s for longer turns")
+        if meter.llm_calls >= meter.max_llm_calls or (meter.calls_spent and not request.final):
+            return BudgetSpent(
+                f"after {meter.llm_calls} calls only what is held back for the answer is left of {meter.max_llm_calls} "
+                f"calls and {meter.max_tokens} tokens; raise max_llm_calls or max_tokens"
+            )
+        if blocked := self.breaker.blocked_for:
+            return self._left_alone(blocked)
+        return None
+
+    def _left_alone(self, seconds: float) -> ModelUnavailable:
+        return ModelUnavailable(
+            f"{self.backend.name} was not called: {self.backend.provider} failed just before and is left alone for "
+            f"another {seconds:.0f} s",
+            called=False,
+        )
+
+    @property
+    def _seconds_left(self) -> float:
+        return self.meter.deadline_s - self.meter.seconds
+
+    def _wait(self, course: Course, error: Exception) -> float:
+        """Seconds before the next attempt: none after an answer, else what the provider asked for or a random pause."""
+        if not isinstance(error, ModelUnavailable):
+            return 0.0
+        longest = min(self.policy.longest_wait_s, self.policy.first_wait_s * 2 ** (course.failures - 1))
+        pause = self.random() * longest
+        asked = error.retry_after
+        return pause if asked is None else max(0.0, asked) + pause if math.isfinite(asked) else math.inf
+
+    async def _attempt(self, course: Course, heard: "_Heard | None") -> ChatReply:
+        ticket = self.breaker.admit()
+        if ticket is None:  # another thread took the trial
+            raise self._left_alone(self.breaker.blocked_for)
+        report: Callable[[int], None] = self.breaker.released  # of a call that was cancelled
+        self.meter.llm_calls += 1
+        request = course.to_send
+        try:
+            raw = await self._timed(request, course.mode, heard)
+            report = self.breaker.succeeded
+        except UnfitError:
+            self.meter.llm_calls -= 1  # nothing was sent
+            raise
+        except _ShortOfTimeError:
+            raise
+        except ModelUnavailable:
+            report = self.breaker.failed
+            raise
+        except ModelRejected as error:
+            report = self.breaker.turned_away if error.status in _WRONG_KEY else self.breaker.succeeded
+            raise
+        finally:
+            report(ticket)
+        return self._read(request, course, raw, heard)
+
+    async def _timed(self, request: ChatRequest, mode: Mode, heard: "_Heard | None") -> RawReply:
+        limit = min(self.policy.timeout_s, self._seconds_left)
+        name = self.backend.name
+        try:
+            async with asyncio.timeout(limit) as timer:
+                return await self.backend.attempt(request, mode, heard)
+        except (ModelUnavailable, ModelRejected):
+            raise
+        except NotImplementedError:
+            raise UnfitError(f"{name} cannot be asked in the mode '{mode}'; use another model") from None
+        except Exception as error:  # a client library may raise anything; its text may quote the prompt
+            if timer.expired() and isinstance(error, TimeoutError):
+                kind = _TimedOutError if limit >= self.policy.timeout_s else _ShortOfTimeError
+                raise kind(f"{name} timed out after {limit:.1f} s; raise timeout_s or deadline_s") from None
+            log.warning("%s failed with %s", name, type(error).__name__)
+            raise _FailedError(f"{name} failed with {type(error).__name__}; look into its client library") from None
+
+    def _read(self, request: ChatRequest, course: Course, raw: RawReply, heard: "_Heard | None") -> ChatReply:
+        sent, received = self._count(request, raw)
+        if raw.finish is Finish.REFUSED:
+            raise RefusedError(f"{self.backend.name} refused to answer; ask in other words or use another model")
+        text, data = spoken(raw.text), None
+        if request.schema is not None:
+            data = _object(request.schema, raw)
+            self._learn(course)
+        elif not text.strip():
+            raise _unusable(raw, f"expected text from {self.backend.name}, got none; ask again")
+        if heard:
+            heard.end()
+        return ChatReply(text, raw.finish, data, sent, received, self.backend.name)
+
+    def _learn(self, course: Course) -> None:
+        name = self.backend.name
+        if not course.guessed or self.capabilities.mode(name) is None:
+            self.capabilities.learn(name, course.mode)
+
+    def _count(self, request: ChatRequest, raw: RawReply) -> tuple[int, int]:
+        """Adds the tokens to the meter: the provider's count, or an estimate where there is none."""
+        sent, received = raw.prompt_tokens, raw.completion_tokens
+        sent = max(0, sent) if sent is not None else estimated_tokens(request.system + request.user)
+        written = raw.text if raw.arguments is None else f"{raw.text}{raw.arguments}"
+        received = max(0, received) if received is not None else estimated_tokens(written)
+        self.meter.prompt_tokens += sent
+        self.meter.completion_tokens += received
+        return sent, received
+
+
+def estimated_tokens(text: str) -> int:
+    """About how many tokens: one per Hangul syllable, kana or ideograph, one per four of the other characters."""
+    wide = len(_WIDE.findall(text))
+    return wide + math.ceil((len(text) - wide) / 4)
+
+
+class _FailedError(ModelUnavailable):
+    """The client library raised what nobody foresaw."""
+
+
+class _TimedOutError(ModelUnavailable):
+    """The attempt took longer than the policy allows."""
+
+
+class _ShortOfTimeError(ModelUnavailable):
+    """The turn's time was over before the attempt's, which says nothing about the provider."""
+
+
+class _Heard:
+    """Passes on what is said, without thinking; ``anything``: something was heard, which cannot be taken back."""
+
+    def __init__(self, say: Say) -> None:
+        self._say = say
+        self._thinking = ThinkingFilter()
+        self.anything = False
+
+    def __call__(self, piece: str) -> None:
+        self._tell(self._thinking.feed(piece))
+
+    def end(self) -> None:
+        self._tell(self._thinking.end())
+
+    def _tell(self, text: str) -> None:
+        if text:
+            self.anything = True
+            self._say(text)
+
+
+def _object(schema: Mapping[str, Any], raw: RawReply) -> dict[str, Any]:
+    required = list(schema.get("required", ()))
+    if raw.finish is Finish.LENGTH and not required:
+        required = list(schema.get("properties", ()))  # cut off: who knows what else would have come
+    try:
+        return read_object(raw.arguments or raw.text, required)
+    except ReplyUnusable as error:
+        if raw.finish is not Finish.LENGTH and _is_closed(raw):
+            with contextlib.suppress(ReplyUnusable):
+                return read_object(raw.arguments or raw.text)  # under other names: the role reads it strictly
+        raise _unusable(raw, str(error)) from None
+
+
+def _is_closed(raw: RawReply) -> bool:
+    """Whether an object was written to its end; what breaks off in the middle may lack what would have mattered."""
+    said = raw.arguments or raw.text
+    return not isinstance(said, str) or said.rstrip("` \n\t").endswith("}")
+
+
+def _unusable(raw: RawReply, why: str) -> ReplyUnusable:
+    return CutOffError(f"{why}, with a higher max_tokens") if raw.finish is Finish.LENGTH else ReplyUnusable(why)
+
+
+def _kind(error: ModelUnavailable | ModelRejected | ReplyUnusable, request: ChatRequest) -> str:
+    """The name under which the meter counts it."""
+    if isinstance(error, ReplyUnusable):
+        return f"{'refused' if isinstance(error, RefusedError) else 'unusable'} {request.job}"
+    if isinstance(error, ModelRejected):
+        return f"rejected {error.status}" if error.status else "rejected"
+    if isinstance(error, _TimedOutError | _ShortOfTimeError):
+        return "timeout"
+    if isinstance(error, _FailedError):
+        return "failed"
+    if error.status:
+        return f"status {error.status}"
+    return "unreachable" if error.called else "circuit open"

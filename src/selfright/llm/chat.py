@@ -1,0 +1,170 @@
+"""Any LangChain chat model as a ``Backend``: one request in, one raw reply out."""
+
+import contextlib
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from selfright.domain.chat import ChatRequest, Say
+from selfright.domain.errors import ModelRejected, ModelUnavailable
+from selfright.llm.backend import Mode, RawReply
+from selfright.llm.dialects import MOST_REFUSED, Call, Learned, Style, call_for, first_style, schema_key, stream_options
+from selfright.llm.failures import translated
+from selfright.llm.loops import PerLoop
+from selfright.llm.replies import MessageReading
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import BaseMessage
+    from langchain_core.runnables import RunnableConfig
+
+_MOST_CALLS = 128  # calls that are kept made: jobs x temperatures x limits
+_MODEL_ATTRIBUTES = ("model_name", "model", "model_id", "deployment_name", "azure_deployment")
+_ADDRESS_ATTRIBUTES = ("azure_endpoint", "openai_api_base", "base_url", "endpoint")
+_LONGEST_NAME = 100
+_SILENT: "RunnableConfig" = {"callbacks": []}  # an outer graph that streams its messages must not hear the judges
+
+
+@dataclass(slots=True)
+class Client:
+    """A model and the calls made of it; those used last are kept."""
+
+    model: "BaseChatModel"
+    calls: OrderedDict[object, Call] = field(default_factory=OrderedDict)
+
+    def call(self, style: Style, request: ChatRequest, mode: Mode) -> Call:
+        """The call of ``request``; raises ``NotImplementedError`` when the model cannot do ``mode``."""
+        key = (style, mode, request.temperature, request.max_tokens, schema_key(request.schema))
+        call = self.calls.get(key)
+        if call is None:
+            call = self.calls[key] = call_for(self.model, style, request, mode)
+            if len(self.calls) > _MOST_CALLS:
+                self.calls.popitem(last=False)
+        else:
+            self.calls.move_to_end(key)
+        return call
+
+
+class LangChainBackend:
+    """A LangChain model, asked once for each ``attempt``.
+
+    ``name`` and ``provider`` are as in ``Backend``, by default made of the model's class, name and host; ``key`` names
+    the variable of its key for messages. A model serves one event loop, as its HTTP client does; a ``PerLoop`` of
+    clients serves any.
+
+    What a model takes is found out by use: a temperature or a limit of tokens that it refuses is left out from then
+    on, at the price of one request more. A model that is seen to think gets room for that beside its reply.
+    """
+
+    def __init__(
+        self,
+        model: "BaseChatModel | PerLoop[Client]",
+        name: str | None = None,
+        provider: str | None = None,
+        *,
+        key: str = "the provider's key",
+    ) -> None:
+        kind, host = type(model).__name__, _host_of(model)
+        where = f"@{host}" if host else ""
+        self.name = name or ":".join(part for part in ("langchain", kind, _model_of(model)) if part) + where
+        self.provider = provider or kind + where
+        self._key = key
+        self._clients = model if isinstance(model, PerLoop) else Client(model)
+        self._learned: Learned | None = None
+
+    async def attempt(self, request: ChatRequest, mode: Mode, say: Say | None = None) -> RawReply:
+        """See ``Backend.attempt``."""
+        client = await self._client()
+        learned = self._learned = self._learned or Learned(first_style(client.model))
+        for _ in range(MOST_REFUSED):
+            style = learned.style
+            call = self._call(client, style, request, mode)
+            try:
+                reading = await self._asked(client.model, call, style, request, say)
+            except Exception as error:
+                if not learned.refused(style, error):
+                    raise translated(error, self.name, self._key) from error
+            else:
+                learned.heard(reading.text, reading.thought)
+                return reading.reply()
+        raise ModelRejected(f"{self.name} refuses one parameter after the other; use another model")
+
+    async def open(self) -> None:
+        """Makes the running event loop's client ready, so that the first attempt need not wait for its library.
+
+        Raises ``ModelUnavailable`` when it cannot be made. Nothing is sent.
+        """
+        await self._client()
+
+    async def aclose(self) -> None:
+        """Closes the connections of the running event loop; a loop that ends in order does so by itself."""
+        if isinstance(self._clients, PerLoop):
+            await self._clients.aclose()
+
+    async def _client(self) -> Client:
+        if isinstance(self._clients, Client):
+            return self._clients
+        try:
+            return await self._clients.get()
+        except Exception as error:
+            raise translated(error, self.name, self._key) from error
+
+    def _call(self, client: Client, style: Style, request: ChatRequest, mode: Mode) -> Call:
+        try:
+            return client.call(style, request, mode)
+        except NotImplementedError:
+            raise
+        except Exception as error:
+            raise translated(error, self.name, self._key) from error
+
+    async def _asked(
+        self, model: "BaseChatModel", call: Call, style: Style, request: ChatRequest, say: Say | None
+    ) -> MessageReading:
+        reading = MessageReading()
+        if say is None or call.wrapped:
+            reply = await call.runnable.ainvoke(_messages(request), _SILENT, **call.options)
+            text = reading.add(reply["raw"] if call.wrapped else reply)
+            if say is not None and text:
+                say(text)
+        else:
+            await self._streamed(call, stream_options(model, style), request, say, reading)
+        return reading
+
+    async def _streamed(
+        self, call: Call, options: dict[str, Any], request: ChatRequest, say: Say, reading: MessageReading
+    ) -> None:
+        pieces = call.runnable.astream(_messages(request), _SILENT, **call.options, **options)
+        async with contextlib.aclosing(pieces) as stream:  # type: ignore[type-var]  # a generator, though typed less
+            async for piece in stream:
+                if text := reading.add(piece):
+                    say(text)
+        if reading.finish is None and call.says_when_done:
+            raise ModelUnavailable(f"{self.name} should have finished its reply, but the stream broke off; try again")
+
+
+def _messages(request: ChatRequest) -> "list[BaseMessage]":
+    from langchain_core.messages import HumanMessage, SystemMessage
+
+    user = HumanMessage(request.user)
+    return [SystemMessage(request.system), user] if request.system else [user]
+
+
+def _model_of(model: object) -> str:
+    """How the model calls itself; of a path the last part, for names go into traces."""
+    for attribute in _MODEL_ATTRIBUTES:
+        value = getattr(model, attribute, None)
+        if isinstance(value, str) and value.strip():
+            path = PurePath(value.strip())
+            return (path.name if path.is_absolute() else value.strip())[:_LONGEST_NAME]
+    return ""
+
+
+def _host_of(model: object) -> str:
+    """Where the model runs, when that was set: host and port alone, for addresses can hold passwords."""
+    for attribute in _ADDRESS_ATTRIBUTES:
+        value = getattr(model, attribute, None)
+        if isinstance(value, str) and "://" in value:
+            return urlsplit(value).netloc.rpartition("@")[2]
+    return ""

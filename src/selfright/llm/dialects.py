@@ -1,0 +1,237 @@
+"""How each client library is told the temperature, the token limit and the form of the reply.
+
+A request becomes a ``Call``: a LangChain runnable and the options beside its messages, made once and used often.
+"""
+
+import dataclasses
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from selfright.domain.chat import ChatRequest
+from selfright.llm.backend import Mode
+from selfright.llm.failures import refused_parameter
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.runnables import Runnable
+
+MOST_REFUSED = 5
+"""Requests that may be spent on what a model takes: temperature, two names of the limit, usage."""
+
+_OPENAI, _OLLAMA, _GOOGLE = "BaseChatOpenAI", "ChatOllama", "ChatGoogleGenerativeAI"
+_LIMIT_FIELDS = ("max_tokens", "max_output_tokens", "num_predict", "max_completion_tokens")
+_NEW_LIMIT, _OLD_LIMIT = "max_completion_tokens", "max_tokens"
+_HOSTED = ("openai.com", "azure.com")
+_THINKING_ROOM = 4_096  # tokens that a model may think with, beside the reply that was asked for
+_NOT_A_NAME = re.compile(r"[^A-Za-z0-9_-]")
+_THINKING = re.compile(r"<think(ing)?>")
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Where a request goes, and what is said beside its messages.
+
+    ``wrapped``: the message comes back as ``raw`` of a mapping, and not as a stream. ``says_when_done``: a stream
+    without a last word was cut off.
+    """
+
+    runnable: "Runnable[Any, Any]"
+    options: Mapping[str, Any]
+    wrapped: bool = False
+    says_when_done: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """Which parameters a model takes, as far as known; what it refuses once is not sent to it again.
+
+    ``limits`` are names for the token limit, the one in use first. ``usage``: whether a stream may be asked for its
+    tokens. ``room``: tokens that are added to every limit, for models whose thinking counts.
+    """
+
+    temperature: bool = True
+    limits: tuple[str, ...] = ()
+    usage: bool = True
+    room: int = 0
+
+    def without(self, parameter: str) -> "Style | None":
+        """The style once ``parameter`` was refused; None when it was not sent in the first place."""
+        if parameter == "temperature" and self.temperature:
+            return dataclasses.replace(self, temperature=False)
+        if parameter == "usage" and self.usage:
+            return dataclasses.replace(self, usage=False)
+        if parameter == "limit" and self.limits:
+            return dataclasses.replace(self, limits=self.limits[1:])
+        return None
+
+    def thinking(self) -> "Style":
+        """The style of a model that was seen to think."""
+        return self if self.room else dataclasses.replace(self, room=_THINKING_ROOM)
+
+
+@dataclass(slots=True)
+class Learned:
+    """The style of one model as its requests find it out, side by side."""
+
+    style: Style
+
+    def refused(self, tried: Style, error: BaseException) -> bool:
+        """Whether ``error`` turned down a parameter of the style ``tried``, and there is another to try now."""
+        if (parameter := refused_parameter(error)) is None:
+            return False
+        if self.style == tried:  # else another request has learned it meanwhile
+            self.style = tried.without(parameter) or tried
+        return self.style != tried
+
+    def heard(self, text: str, thought: bool) -> None:
+        """Takes note of a reply: a model that is seen to think gets room for that from then on."""
+        if thought or _THINKING.search(text):
+            self.style = self.style.thinking()
+
+
+def openai_limits(address: str | None) -> tuple[str, ...]:
+    """The names of the token limit at a server that speaks as OpenAI does, the likelier first; None is OpenAI's own.
+
+    ``max_tokens`` is on its way out at OpenAI and Azure. Elsewhere it is the other way round: many servers pass over
+    ``max_completion_tokens`` and then write without end.
+    """
+    host = (urlsplit(address).hostname or "") if address else _HOSTED[0]
+    hosted = any(host == name or host.endswith("." + name) for name in _HOSTED)
+    return (_NEW_LIMIT, _OLD_LIMIT) if hosted else (_OLD_LIMIT, _NEW_LIMIT)
+
+
+def kind_of(model: "BaseChatModel") -> str:
+    """The library's class that this model speaks like; empty for one of its own kind."""
+    names = [one.__name__ for one in type(model).__mro__]
+    if _OPENAI in names and getattr(model, "use_responses_api", None) is True:
+        return ""  # another API, which takes other parameters: LangChain knows them
+    return next((name for name in (_OPENAI, _OLLAMA, _GOOGLE) if name in names), "")
+
+
+def first_style(model: "BaseChatModel") -> Style:
+    """What to try first: what LangChain's profile of the model says, and all of it where there is none."""
+    profile = getattr(model, "profile", None) or {}
+    fields = type(model).model_fields
+    limits = tuple(name for name in _LIMIT_FIELDS if name in fields)[:1]
+    if kind_of(model) == _OPENAI:
+        address = getattr(model, "azure_endpoint", None) or getattr(model, "openai_api_base", None)
+        limits = openai_limits(address if isinstance(address, str) else None)
+    takes_temperature = "temperature" in fields and profile.get("temperature") is not False
+    style = Style(takes_temperature, limits)
+    return style.thinking() if profile.get("reasoning_output") else style
+
+
+def stream_options(model: "BaseChatModel", style: Style) -> dict[str, Any]:
+    """What a streamed call is told besides: not to ask for tokens where that was refused."""
+    return {"stream_usage": False} if not style.usage and kind_of(model) == _OPENAI else {}
+
+
+def call_for(model: "BaseChatModel", style: Style, request: ChatRequest, mode: Mode) -> Call:
+    """The call of ``request``; raises ``NotImplementedError`` when the library cannot do ``mode`` with this model."""
+    call = _call(model, kind_of(model), style, request, mode)
+    return dataclasses.replace(call, says_when_done=bool(kind_of(model)))
+
+
+def _call(model: "BaseChatModel", kind: str, style: Style, request: ChatRequest, mode: Mode) -> Call:
+    tuned, options = _by_options(model, style, request) if kind == _OPENAI else (_copied(model, style, request), {})
+    if request.schema is None or mode is Mode.TEXT:
+        return Call(tuned, options)
+    if mode is Mode.TOOL:
+        return _with_tool(tuned, options, request.schema)
+    if kind == _OPENAI:
+        options["extra_body"] = {**options["extra_body"], "response_format": response_format(request.schema)}
+        return Call(tuned, options)
+    if kind == _OLLAMA:
+        return Call(tuned, {"format": dict(request.schema)})
+    if kind == _GOOGLE:
+        schema = dict(request.schema)
+        return Call(tuned, {"response_mime_type": "application/json", "response_json_schema": schema})
+    return _structured(tuned, request.schema)
+
+
+def schema_key(schema: Mapping[str, Any] | None) -> str:
+    """Tells schemas apart."""
+    return "" if schema is None else json.dumps(schema, sort_keys=True, default=str)
+
+
+def strict_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema as OpenAI's strict mode wants it: every field required, no others allowed, no defaults."""
+    strict = {name: _strict(value) for name, value in schema.items() if name != "default"}
+    properties = schema.get("properties")
+    if isinstance(properties, Mapping):
+        strict["properties"] = {name: _strict(value) for name, value in properties.items()}
+        strict |= {"additionalProperties": False, "required": list(properties)}
+    return strict
+
+
+def _strict(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return strict_schema(value)
+    return [_strict(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """How OpenAI is asked for an object of this schema."""
+    inner = {"name": _name_of(schema), "strict": True, "schema": strict_schema(schema)}
+    return {"type": "json_schema", "json_schema": inner}
+
+
+def tool_of(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """A tool that takes an object of this schema, as OpenAI describes tools."""
+    function = {
+        "name": _name_of(schema),
+        "description": str(schema.get("description") or ""),
+        "parameters": dict(schema),
+    }
+    return {"type": "function", "function": function}
+
+
+def _name_of(schema: Mapping[str, Any]) -> str:
+    return _NOT_A_NAME.sub("_", str(schema.get("title") or "reply"))[:64]
+
+
+def _by_options(model: "BaseChatModel", style: Style, request: ChatRequest) -> tuple["BaseChatModel", dict[str, Any]]:
+    """OpenAI-like: in the body of the request, past the client's own models of it, which cost time to fill."""
+    options: dict[str, Any] = {"extra_body": dict(getattr(model, "extra_body", None) or {})}
+    if style.temperature:
+        options["temperature"] = request.temperature
+    if style.limits:
+        options["extra_body"][style.limits[0]] = request.max_tokens + style.room
+    return model, options
+
+
+def _copied(model: "BaseChatModel", style: Style, request: ChatRequest) -> "BaseChatModel":
+    """The model with its fields set; its client is shared. Options of a call would differ from library to library."""
+    fields: dict[str, Any] = {}
+    if style.temperature:
+        fields["temperature"] = request.temperature
+    if style.limits:
+        fields[style.limits[0]] = request.max_tokens + style.room
+    return model.model_copy(update=fields) if fields else model
+
+
+def _with_tool(model: "BaseChatModel", options: dict[str, Any], schema: Mapping[str, Any]) -> Call:
+    """One tool, and the model has to use it: "any" is what most servers understand, fewer know a tool by its name."""
+    from langchain_core.runnables import RunnableBinding
+
+    bound = model.bind_tools([tool_of(schema)], tool_choice="any")
+    if isinstance(bound, RunnableBinding) and bound.bound is model:
+        return Call(model, {**options, **bound.kwargs})
+    return Call(bound, options)
+
+
+def _structured(model: "BaseChatModel", schema: Mapping[str, Any]) -> Call:
+    """Whatever the library does for a JSON schema; LangChain's own default is a tool call, and that is another mode."""
+    from langchain_core.language_models import BaseChatModel
+
+    if type(model).with_structured_output is BaseChatModel.with_structured_output:
+        raise NotImplementedError(f"{type(model).__name__} has no replies by JSON schema")
+    try:
+        runnable = model.with_structured_output(dict(schema), method="json_schema", include_raw=True)
+    except (TypeError, ValueError) as error:
+        raise NotImplementedError(f"{type(model).__name__} has no replies by JSON schema") from error
+    return Call(runnable, {}, wrapped=True)

@@ -1,0 +1,232 @@
+"""What client libraries raise, in our words: out of reach for now, or turned down.
+
+Each library has errors of its own, and they change between versions; so they are told apart by what they carry (a
+status, headers, a code), found on the error itself or on what caused it. A provider's own words never get into a
+message: they can quote the key or the prompt. They stay in the cause.
+"""
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+from selfright.domain.errors import ModelRejected, ModelUnavailable
+
+_DEPTH = 8  # causes followed
+_LATER = (408, 409, 425, 429)  # 4xx that another try can cure
+_NO_CREDIT = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
+_WRONG_KEY = ("invalid_api_key", "api_key_invalid")
+_TOO_LONG = ("context_length_exceeded", "exceed_context_size_error")
+_OVERFLOW = re.compile(r"context (length|window|size)|maximum context|too many tokens|token limit", re.IGNORECASE)
+_CODE = re.compile(r"[A-Za-z][A-Za-z0-9_.]{1,60}")  # a word such as model_not_found, and nothing that could be a secret
+_PARAMETERS = {
+    "temperature": "temperature",
+    "max_tokens": "limit",
+    "max_completion_tokens": "limit",
+    "max_output_tokens": "limit",
+    "num_predict": "limit",
+    "stream_options": "usage",
+    "include_usage": "usage",
+}
+_NAMED = re.compile("|".join(rf"\b{name}\b" for name in _PARAMETERS))
+
+
+def translated(
+    error: BaseException, model: str = "the language model", key: str = "the provider's key"
+) -> ModelUnavailable | ModelRejected:
+    """What ``error`` means; ``model`` names the model and ``key`` the variable of its key in the message.
+
+    An error that nobody knows is taken for "out of reach": a bug in somebody's model must not end a turn.
+    """
+    if isinstance(error, ModelUnavailable | ModelRejected):
+        return error
+    status, code = _status(error), _code(error)
+    if _is_no(status, code, error):
+        return ModelRejected(_refusal(error, status, code, model, key), status=status)
+    return ModelUnavailable(_absence(error, status, model), status=status, retry_after=_retry_after(error))
+
+
+def refused_parameter(error: BaseException) -> str | None:
+    """Which of our parameters a provider would not have: ``temperature``, ``limit`` (of tokens) or ``usage``.
+
+    None when it named none of them, or when what it minds is the length of the prompt.
+    """
+    if _status(error) not in (400, 422) or _too_long(error, _code(error)):
+        return None
+    for one in _chain(error):
+        named = getattr(one, "param", None)
+        if isinstance(named, str):
+            found = _NAMED.search(named)
+            return _PARAMETERS[found.group()] if found else None
+    found = _NAMED.search(_words(error))
+    return _PARAMETERS[found.group()] if found else None
+
+
+def _is_no(status: int | None, code: str, error: BaseException) -> bool:
+    """Whether the same call would be turned down again."""
+    if code in _NO_CREDIT or _too_long(error, code):
+        return True
+    return status is not None and 400 <= status < 500 and status not in _LATER
+
+
+def _refusal(error: BaseException, status: int | None, code: str, model: str, key: str) -> str:
+    told = ", ".join(part for part in (f"status {status}" if status else "", code) if part)
+    return f"{model} turned the call down ({told or type(error).__name__}): {_advice(error, status, code, key)}"
+
+
+def _advice(error: BaseException, status: int | None, code: str, key: str) -> str:
+    if code in _NO_CREDIT or status == 402:
+        return "the account has no credit left; check its plan and billing"
+    if _too_long(error, code) or status == 413:
+        return "the prompt is too long for it; lower top_k or history_limit, or use a model that reads more"
+    if code in _WRONG_KEY or status == 401:
+        return f"the key is missing or wrong; check {key}"
+    if status == 403:
+        return f"{key} gives no access to it; check the account's permissions, or use another model"
+    if status == 404:
+        return "there is no such model or address; check the name, and whether the base URL should end in /v1"
+    return "it would not take the request; check that it is a chat model, and what it can do"
+
+
+def _absence(error: BaseException, status: int | None, model: str) -> str:
+    kind = type(error).__name__
+    if status == 429:
+        return f"{model} is asked too often (status 429); wait, or ask for a higher limit"
+    if status is not None and status >= 400:
+        return f"{model} should have answered, but failed with status {status}; try again later"
+    if _is_timeout(error):
+        return f"{model} did not answer in time ({kind}); try again, or allow it more time"
+    if _is_network(error):
+        return f"{model} cannot be reached ({kind}); check that the server runs, and its address"
+    return f"{model} should have answered, but gave something else or failed ({kind}); try again, or another model"
+
+
+def _is_timeout(error: BaseException) -> bool:
+    return any(isinstance(one, TimeoutError) or "timeout" in type(one).__name__.lower() for one in _chain(error))
+
+
+def _is_network(error: BaseException) -> bool:
+    words = ("connect", "network", "protocolerror", "readerror", "writeerror")
+    return any(
+        isinstance(one, OSError) or any(word in type(one).__name__.lower() for word in words) for one in _chain(error)
+    )
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """The error and what caused it, nearest first; of a group its first member."""
+    current: BaseException | None = error
+    for _ in range(_DEPTH):
+        if current is None:
+            return
+        yield current
+        if isinstance(current, BaseExceptionGroup):
+            current = current.exceptions[0]
+        else:
+            current = current.__cause__ or current.__context__
+
+
+def _status(error: BaseException) -> int | None:
+    """The HTTP status of the nearest error that has one; a status of success is none."""
+    for one in _chain(error):
+        response = getattr(one, "response", None)
+        for holder, attribute in (
+            (one, "status_code"),
+            (response, "status_code"),
+            (one, "status"),
+            (one, "http_status"),
+            (one, "code"),
+        ):
+            value = getattr(holder, attribute, None)
+            if isinstance(value, str) and len(value) == 3 and value.isdecimal():
+                value = int(value)  # OpenAI's client makes text of the codes that other servers give
+            if isinstance(value, int) and not isinstance(value, bool) and 300 <= value < 600:
+                return value
+    return None
+
+
+def _code(error: BaseException) -> str:
+    """The provider's word for what went wrong, in lower case: ``model_not_found``; empty when it gave none."""
+    for one in _chain(error):
+        body = getattr(one, "body", None) or getattr(one, "details", None)
+        for value in (getattr(one, "code", None), *_codes(body), getattr(one, "type", None)):
+            if isinstance(value, str) and _CODE.fullmatch(value):
+                return value.lower()
+    return ""
+
+
+def _codes(body: object) -> Iterator[object]:
+    """Codes in a JSON body as OpenAI (``{"error": {"code"}}``) and Google (``details``, ``status``) write it."""
+    if not isinstance(body, Mapping):
+        return
+    inner = body.get("error", body)
+    if isinstance(inner, Mapping):
+        for detail in _details(inner):
+            yield detail.get("reason")
+        yield from (inner.get("code"), inner.get("type"), inner.get("status"))
+
+
+def _details(inner: Mapping[object, object]) -> Iterator[Mapping[object, object]]:
+    details = inner.get("details")
+    if isinstance(details, list):
+        yield from (detail for detail in details[:_DEPTH] if isinstance(detail, Mapping))
+
+
+def _too_long(error: BaseException, code: str) -> bool:
+    """Whether the prompt did not fit."""
+    if code in _TOO_LONG or any("contextoverflow" in type(one).__name__.lower() for one in _chain(error)):
+        return True
+    return _status(error) == 400 and bool(_OVERFLOW.search(_words(error)))
+
+
+def _words(error: BaseException) -> str:
+    """What the provider said: to look for names in, never to be shown."""
+    return " ".join(str(one)[:2_000] for one in _chain(error))
+
+
+def _retry_after(error: BaseException) -> float | None:
+    """Seconds that the provider asked to wait, 0 or more; None when it asked for nothing that can be read."""
+    for one in _chain(error):
+        headers = getattr(getattr(one, "response", None), "headers", None)
+        if isinstance(headers, Mapping):
+            seconds = _asked_by_headers({str(name).lower(): str(value) for name, value in headers.items()})
+            if seconds is not None:
+                return seconds
+        for value in _delays(getattr(one, "details", None)):
+            if (seconds := _number(value.removesuffix("s"))) is not None:
+                return seconds
+    return None
+
+
+def _delays(body: object) -> Iterator[str]:
+    """How long Google asks to wait, in the body instead of a header: ``"34s"``."""
+    inner = body.get("error", body) if isinstance(body, Mapping) else None
+    for detail in _details(inner) if isinstance(inner, Mapping) else ():
+        if isinstance(delay := detail.get("retryDelay"), str):
+            yield delay
+
+
+def _asked_by_headers(headers: Mapping[str, str]) -> float | None:
+    milliseconds = _number(headers.get("retry-after-ms", ""))
+    if milliseconds is not None:
+        return milliseconds / 1_000
+    text = headers.get("retry-after", "")
+    return _number(text) if _number(text) is not None else _until(text)
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return max(value, 0.0) if math.isfinite(value) else None
+
+
+def _until(text: str) -> float | None:
+    """Seconds from now to an HTTP date."""
+    try:
+        moment = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return max((aware - datetime.now(UTC)).total_seconds(), 0.0)

@@ -1,0 +1,199 @@
+"""Chat completions of OpenAI, and of all servers that speak as it does, through OpenAI's own client.
+
+Requests and replies stay plain JSON: to fill the client's models of them costs more than the rest of a call.
+"""
+
+import json
+import re
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from selfright.domain.chat import ChatRequest, Say
+from selfright.domain.errors import ModelRejected, ModelUnavailable
+from selfright.llm.backend import Mode, RawReply
+from selfright.llm.dialects import MOST_REFUSED, Learned, Style, openai_limits, response_format, tool_of
+from selfright.llm.failures import translated
+from selfright.llm.loops import PerLoop
+from selfright.llm.replies import CompletionReading
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+_PATH = "/chat/completions"
+_SIDE_BY_SIDE = 16  # calls that share a client
+_MOST_CLIENTS = 64  # after that they share more closely
+_IDLE_S = 30.0  # a client beyond the first is closed after so many seconds without a call
+_THINKS = re.compile(r"(?:^|/)(?:o\d|gpt-(?:[5-9]|\d\d))(?!.*chat)")  # the families of OpenAI's that think
+_TAKES_TEMPERATURE = re.compile(r"gpt-5\.[1-4]")  # those of them that think only when asked to
+
+
+class OpenAIBackend:
+    """A model that is asked for chat completions, one request for each ``attempt``. Serves any event loop.
+
+    ``connect`` makes a client for ``address`` (None is OpenAI's own), with its retries off; it is called on a thread at
+    first, for it may import the library. ``name`` and ``provider`` are as in ``Backend``; ``key`` names the variable of
+    the key for messages.
+
+    What the model takes is found out by use: a parameter that it refuses is left out from then on, at the price of one
+    request more. A model that is seen to think gets room for that beside its reply.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        connect: "Callable[[], AsyncOpenAI]",
+        *,
+        name: str,
+        provider: str,
+        address: str | None = None,
+        key: str = "the provider's key",
+    ) -> None:
+        self.name = name
+        self.provider = provider
+        self._model = model
+        self._key = key
+        self._learned = Learned(first_style(model, address))
+        self._clients = PerLoop(lambda: Clients(connect), Clients.aclose)
+
+    async def attempt(self, request: ChatRequest, mode: Mode, say: Say | None = None) -> RawReply:
+        """See ``Backend.attempt``."""
+        for _ in range(MOST_REFUSED):
+            style = self._learned.style
+            try:
+                reading = await self._asked(_body(self._model, style, request, mode), say, style)
+            except Exception as error:
+                if not self._learned.refused(style, error):
+                    raise translated(error, self.name, self._key) from error
+            else:
+                self._learned.heard(reading.text, reading.thought)
+                return self._finished(reading, say)
+        raise ModelRejected(f"{self.name} refuses one parameter after the other; use another model")
+
+    async def open(self) -> None:
+        """Makes the running event loop's client ready, so that the first attempt need not wait for its library.
+
+        Raises ``ModelUnavailable`` when it cannot be made. Nothing is sent.
+        """
+        try:
+            await self._clients.get()
+        except Exception as error:
+            raise translated(error, self.name, self._key) from error
+
+    async def aclose(self) -> None:
+        """Closes the connections of the running event loop; a loop that ends in order does so by itself."""
+        await self._clients.aclose()
+
+    async def _asked(self, body: dict[str, Any], say: Say | None, style: Style) -> CompletionReading:
+        clients = await self._clients.get()
+        async with clients.lent() as client:
+            return await (_whole(client, body) if say is None else _streamed(client, body | _streaming(style), say))
+
+    def _finished(self, reading: CompletionReading, say: Say | None) -> RawReply:
+        if say is not None and reading.finish is None:
+            raise ModelUnavailable(f"{self.name} should have finished its reply, but the stream broke off; try again")
+        return reading.reply()
+
+
+class Clients:
+    """The clients of one event loop, each with few connections.
+
+    A client looks at all its connections at each call, so that hundreds at a time cost half as much again. Those used
+    first are used most, and what a rush leaves behind is closed when it was idle for long.
+    """
+
+    def __init__(self, connect: "Callable[[], AsyncOpenAI]") -> None:
+        self._connect = connect
+        self._lanes = [_Lane(connect())]
+
+    @asynccontextmanager
+    async def lent(self) -> "AsyncIterator[AsyncOpenAI]":
+        """A client for one call."""
+        await self._tidy()
+        lane = self._free()
+        lane.busy += 1
+        try:
+            yield lane.client
+        finally:
+            lane.busy -= 1
+            lane.idle_since = time.monotonic()
+
+    async def aclose(self) -> None:
+        """Closes all connections."""
+        for lane in self._lanes:
+            await lane.client.close()
+
+    def _free(self) -> "_Lane":
+        for lane in self._lanes:
+            if lane.busy < _SIDE_BY_SIDE:
+                return lane
+        if len(self._lanes) >= _MOST_CLIENTS:
+            return min(self._lanes, key=lambda lane: lane.busy)
+        self._lanes.append(_Lane(self._connect()))
+        return self._lanes[-1]
+
+    async def _tidy(self) -> None:
+        long_ago = time.monotonic() - _IDLE_S
+        for lane in self._lanes[1:]:
+            if not lane.busy and lane.idle_since < long_ago:
+                self._lanes.remove(lane)
+                await lane.client.close()
+                return  # one for each call is enough
+
+
+@dataclass(slots=True, eq=False)
+class _Lane:
+    client: "AsyncOpenAI"
+    busy: int = 0
+    idle_since: float = field(default_factory=time.monotonic)
+
+
+def first_style(model: str, address: str | None) -> Style:
+    """What a model is told at first, by its name and by where it runs."""
+    thinks = bool(_THINKS.search(model))
+    style = Style(not thinks or bool(_TAKES_TEMPERATURE.search(model)), openai_limits(address))
+    return style.thinking() if thinks else style
+
+
+async def _whole(client: "AsyncOpenAI", body: dict[str, Any]) -> CompletionReading:
+    # As bytes: the client would leave a body that has another content type unread.
+    raw = await client.post(_PATH, cast_to=bytes, body=body)
+    reading = CompletionReading()
+    reading.whole(json.loads(raw))
+    return reading
+
+
+async def _streamed(client: "AsyncOpenAI", body: dict[str, Any], say: Say) -> CompletionReading:
+    from openai import AsyncStream
+
+    reading = CompletionReading()
+    async with await client.post(
+        _PATH, cast_to=object, body=body, stream=True, stream_cls=AsyncStream[object]
+    ) as pieces:
+        async for piece in pieces:
+            if text := reading.add(piece):
+                say(text)
+    return reading
+
+
+def _body(model: str, style: Style, request: ChatRequest, mode: Mode) -> dict[str, Any]:
+    messages = [{"role": "user", "content": request.user}]
+    if request.system:
+        messages.insert(0, {"role": "system", "content": request.system})
+    body: dict[str, Any] = {"model": model, "messages": messages}
+    if style.temperature:
+        body["temperature"] = request.temperature
+    if style.limits:
+        body[style.limits[0]] = request.max_tokens + style.room
+    if request.schema is None or mode is Mode.TEXT:
+        return body
+    if mode is Mode.SCHEMA:
+        return body | {"response_format": response_format(request.schema)}
+    # "required", and not the tool by its name: that is what most servers understand.
+    return body | {"tools": [tool_of(request.schema)], "tool_choice": "required"}
+
+
+def _streaming(style: Style) -> dict[str, Any]:
+    return {"stream": True, "stream_options": {"include_usage": True}} if style.usage else {"stream": True}

@@ -1,0 +1,166 @@
+"""What is done with a connection: requests read one after the other, checked, and answered."""
+
+import asyncio
+import hmac
+import logging
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from selfright.llm.scripted import http, replies
+from selfright.llm.scripted.embeddings import embeddings
+from selfright.llm.scripted.faults import Fault, answer
+from selfright.llm.scripted.http import BadRequest, Head
+from selfright.llm.scripted.log import CHAT, Log
+from selfright.llm.scripted.replies import Said, said
+from selfright.llm.scripted.requests import Request, read_object, without_secrets
+from selfright.llm.scripted.rules import Plain, Script
+from selfright.llm.scripted.wire import Wire
+
+log = logging.getLogger(__name__)
+
+_IDLE_S = 120.0
+_METHODS = {f"/v1{CHAT}": "POST", "/v1/embeddings": "POST", "/v1/models": "GET"}
+
+
+class _Refused(Exception):
+    """The request is answered with an error of OpenAI's form."""
+
+    def __init__(self, status: int, message: str, *, code: str | None = None, param: str | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.body = replies.error(status, message, code=code, param=param)
+
+
+@dataclass
+class Answering:
+    """Answers connections by ``script``, which may be replaced at any time. The rest is as ``ScriptedServer`` says."""
+
+    script: Script
+    log: Log
+    latency_s: float | Callable[[Request], float]
+    pace_s: float
+    key: str | None
+    refuses: frozenset[str]
+    dimension: int
+    models: tuple[str, ...]
+    most_bytes: int
+
+    async def converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serves one connection until either side ends it. Raises ``OSError`` when the client breaks it off."""
+        keeps_alive = True
+        while keeps_alive:
+            try:
+                async with asyncio.timeout(_IDLE_S):
+                    head = await http.read_head(reader)
+                    body = await http.read_body(head, reader, writer, self.most_bytes) if head else b""
+            except TimeoutError:
+                return
+            except BadRequest as bad:
+                await _turn_away(bad, reader, writer)
+                return
+            if head is None:
+                return
+            request = Request(0, head.method, head.path, without_secrets(head.headers), started=time.monotonic())
+            wire = Wire(reader, writer, request, keeps_alive=head.keeps_alive, pace_s=self.pace_s)
+            await self._serve(head, body, wire)
+            keeps_alive = wire.keeps_alive
+        await writer.drain()
+
+    async def _serve(self, head: Head, body: bytes, wire: Wire) -> None:
+        request = wire.request
+        refusal = None
+        try:
+            self._admit(head, body, request)
+        except _Refused as error:
+            refusal = error
+        self.log.arrive(request)
+        try:
+            if refusal is None:
+                await self._answer(wire)
+            else:
+                await wire.respond(refusal.status, refusal.body)
+        except _Refused as error:
+            await wire.respond(error.status, error.body)
+        finally:
+            self.log.leave(request)
+
+    def _admit(self, head: Head, body: bytes, request: Request) -> None:
+        """Checks all that can be told before an answer is thought of, and puts the body into ``request``."""
+        method = _METHODS.get(head.path)
+        if method is None:
+            raise _Refused(404, f"there is nothing here; there are {', '.join(_METHODS)}", code="unknown_url")
+        if head.method != method:
+            raise _Refused(405, f"use {method} here", code="method_not_allowed")
+        given = head.headers.get("authorization", "").removeprefix("Bearer ").strip()
+        if self.key is not None and not hmac.compare_digest(given.encode(), self.key.encode()):
+            raise _Refused(401, "the key is missing or wrong", code="invalid_api_key")
+        if method == "POST":
+            data = read_object(body)
+            if data is None:
+                raise _Refused(400, "the body should be a JSON object")
+            request.body = data
+
+    async def _answer(self, wire: Wire) -> None:
+        request = wire.request
+        if request.method == "GET":
+            await wire.respond(200, replies.models(self.models))
+        elif not request.path.endswith(CHAT):
+            await self._embed(wire)
+        else:
+            self._check_chat(request)
+            await self._say(wire)
+
+    def _check_chat(self, request: Request) -> None:
+        body = request.body
+        if refused := next((name for name in body if name in self.refuses), None):
+            raise _Refused(400, f"'{refused}' is not supported here", code="unsupported_parameter", param=refused)
+        messages = body.get("messages")
+        if not isinstance(messages, list) or not messages or not all(isinstance(one, dict) for one in messages):
+            raise _Refused(400, "'messages' should be a list of at least one message", param="messages")
+        if body.get("n", 1) not in (1, None):
+            raise _Refused(400, "only one choice is given: leave 'n' out", code="unsupported_value", param="n")
+
+    async def _say(self, wire: Wire) -> None:
+        request = wire.request
+        try:
+            reply = self.script.reply(request)
+            wire.said = self._meant(reply, request)
+        except Exception as error:
+            log.exception("a rule failed")
+            raise _Refused(500, f"a rule of the scripted server raised {type(error).__name__}") from error
+        await self._wait(wire)
+        if isinstance(reply, Fault):
+            request.fault = type(reply).__name__
+            await reply.play(wire)
+        else:
+            await answer(wire.said, wire)
+
+    def _meant(self, reply: Plain, request: Request) -> Said:
+        """What a sound answer would say, also where a fault will spoil it."""
+        if isinstance(reply, Fault):
+            return said(request, self.script.unspoilt(request) if reply.reply is None else reply.reply)
+        if isinstance(reply, Said):
+            return reply
+        if isinstance(reply, str | Mapping):
+            return said(request, reply)
+        raise TypeError(f"a reply should be text, an object, Said, a fault or Damaged, not {type(reply).__name__}")
+
+    async def _wait(self, wire: Wire) -> None:
+        latency = self.latency_s(wire.request) if callable(self.latency_s) else self.latency_s
+        if latency > 0:
+            await asyncio.sleep(latency)
+
+    async def _embed(self, wire: Wire) -> None:
+        try:
+            body = embeddings(wire.request.body, self.dimension)
+        except ValueError as error:
+            raise _Refused(400, str(error)) from error
+        await self._wait(wire)
+        await wire.respond(200, body)
+
+
+async def _turn_away(bad: BadRequest, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Answers what is no request, and ends the connection: where the next one would begin cannot be known."""
+    request = Request(0, "", "")
+    await Wire(reader, writer, request, keeps_alive=False).respond(bad.status, replies.error(bad.status, str(bad)))

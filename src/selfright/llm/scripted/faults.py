@@ -1,0 +1,180 @@
+"""Faults of the way between a client and a model: statuses, stalls, resets, answers cut off, wrapped or mislabelled.
+
+A fault is used as the reply of a rule. It plays for whole and for streamed answers; where it spoils an answer that
+was begun, that answer is its ``reply``, or else what the server's mind says.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
+
+from selfright.llm.scripted import http, replies
+from selfright.llm.scripted.replies import Said
+from selfright.llm.scripted.wire import EVENTS, Wire
+
+DONE = http.event("[DONE]")
+_PAGE = b"<!doctype html><html><body><h1>502 Bad Gateway</h1><p>The proxy could not reach it.</p></body></html>"
+
+
+async def answer(said: Said, wire: Wire) -> None:
+    """The answer without any fault."""
+    if wire.request.stream:
+        await wire.stream(streamed(said, wire))
+    else:
+        await wire.respond(200, replies.completion(wire.request, said))
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Plays something that goes wrong. ``harmless``: the whole reply is there, so a client may still accept it."""
+
+    _: KW_ONLY
+    reply: str | Mapping[str, Any] | None = None
+    harmless: ClassVar[bool] = False
+
+    async def play(self, wire: Wire) -> None:
+        """Answers over ``wire`` in its own way instead of with ``wire.said``."""
+        await self._play(wire)
+
+    async def _play(self, wire: Wire) -> None:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Status(Fault):
+    """An HTTP error with OpenAI's error body; ``retry_after`` goes into that header as it is."""
+
+    status: int
+    message: str = "the scripted server was told to answer so"
+    code: str | None = None
+    retry_after: str | float | None = None
+
+    async def _play(self, wire: Wire) -> None:
+        headers = {} if self.retry_after is None else {"Retry-After": f"{self.retry_after}"}
+        await wire.respond(self.status, replies.error(self.status, self.message, code=self.code), headers=headers)
+
+
+@dataclass(frozen=True)
+class Stall(Fault):
+    """Accepts the request and never answers; with ``after``, sends so many pieces first."""
+
+    after: int = 0
+
+    async def _play(self, wire: Wire) -> None:
+        await _begin(wire, self.after)
+        await wire.hang()
+
+
+@dataclass(frozen=True)
+class Slow(Fault):
+    """The right answer, ``size`` bytes at a time with ``pause_s`` seconds between."""
+
+    pause_s: float = 0.02
+    size: int = 64
+    harmless: ClassVar[bool] = True
+
+    async def _play(self, wire: Wire) -> None:
+        body = as_sent(wire.said, wire)
+        kind = EVENTS if wire.request.stream else "application/json"
+        wire.pace_s = self.pause_s
+        await wire.stream(
+            (body[start : start + self.size] for start in range(0, len(body), self.size)), content_type=kind
+        )
+
+
+@dataclass(frozen=True)
+class Reset(Fault):
+    """Resets the connection: at once, or after so many pieces of the answer."""
+
+    after: int = 0
+
+    async def _play(self, wire: Wire) -> None:
+        await _begin(wire, self.after)
+        await wire.reset()
+
+
+@dataclass(frozen=True)
+class Truncated(Fault):
+    """Closes the connection in an orderly way, but before the answer is complete."""
+
+    after: int = 2
+
+    async def _play(self, wire: Wire) -> None:
+        await _begin(wire, self.after)
+        wire.close()
+
+
+@dataclass(frozen=True)
+class EmptyBody(Fault):
+    """200, and nothing in it."""
+
+    async def _play(self, wire: Wire) -> None:
+        await wire.respond(200, b"", content_type=EVENTS if wire.request.stream else "application/json")
+
+
+@dataclass(frozen=True)
+class NotJson(Fault):
+    """200 with the HTML page of a proxy."""
+
+    async def _play(self, wire: Wire) -> None:
+        await wire.respond(200, _PAGE, content_type="text/html")
+
+
+@dataclass(frozen=True)
+class WrongType(Fault):
+    """The right body under a wrong content type."""
+
+    content_type: str = "text/plain"
+    harmless: ClassVar[bool] = True
+
+    async def _play(self, wire: Wire) -> None:
+        if wire.request.stream:
+            await wire.stream(streamed(wire.said, wire), content_type=self.content_type)
+        else:
+            await wire.respond(200, as_sent(wire.said, wire), content_type=self.content_type)
+
+
+@dataclass(frozen=True)
+class GzipGarbage(Fault):
+    """Declared as gzip, which it is not."""
+
+    async def _play(self, wire: Wire) -> None:
+        await wire.respond(200, b"\x00\x01 this is no gzip", headers={"Content-Encoding": "gzip"})
+
+
+@dataclass(frozen=True)
+class ErrorInside(Fault):
+    """200, then an error object: in the stream after so many pieces, or as the whole body."""
+
+    after: int = 2
+
+    async def _play(self, wire: Wire) -> None:
+        body = replies.error(500, "the model ran out of memory while it answered")
+        if wire.request.stream:
+            await wire.stream([*streamed(wire.said, wire)[: self.after], http.event(body)])
+        else:
+            await wire.respond(200, body)
+
+
+def streamed(said: Said, wire: Wire) -> list[bytes]:
+    """The events of the right answer, ``[DONE]`` last."""
+    return [*map(http.event, replies.stream(wire.request, said)), DONE]
+
+
+def as_sent(said: Said, wire: Wire) -> bytes:
+    """The right answer's body, streamed or not."""
+    if wire.request.stream:
+        return b"".join(streamed(said, wire))
+    return json.dumps(replies.completion(wire.request, said), ensure_ascii=False).encode("utf-8", "replace")
+
+
+async def _begin(wire: Wire, pieces: int) -> None:
+    """The first pieces of an answer: events of a stream, or as many tenths of a whole body."""
+    if not pieces:
+        return
+    if wire.request.stream:
+        await wire.stream(streamed(wire.said, wire)[:pieces], finished=False)
+    else:
+        body = as_sent(wire.said, wire)
+        await wire.respond(200, body[: len(body) * min(pieces, 9) // 10], length=len(body))

@@ -1,0 +1,139 @@
+"""The little of HTTP/1.1 that a server needs which must also break it: requests in, framed bytes out."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+HEAD_BYTES = 65_536
+_MOST_HEADERS = 100
+_LONGEST_TARGET = 8_192
+_VERSIONS = (b"HTTP/1.1", b"HTTP/1.0")
+_TOKEN = frozenset(b"!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+
+
+class BadRequest(Exception):
+    """What came is no request this server can read; ``status`` says how to answer before hanging up."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The request line and the headers: names in lower case, ``path`` without its query."""
+
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    keeps_alive: bool
+
+
+async def read_head(reader: asyncio.StreamReader) -> Head | None:
+    """The next request's head; None when the client has hung up. Raises ``BadRequest``."""
+    try:
+        raw = await reader.readuntil(b"\r\n\r\n")
+    except asyncio.IncompleteReadError as error:
+        if error.partial.strip():
+            raise BadRequest(400, "the request ended in its headers") from error
+        return None
+    except asyncio.LimitOverrunError as error:
+        raise BadRequest(431, f"the headers are longer than {HEAD_BYTES} bytes") from error
+    return parsed_head(raw)
+
+
+async def read_body(head: Head, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, limit: int) -> bytes:
+    """The request's body of at most ``limit`` bytes. Raises ``BadRequest``."""
+    length = body_length(head)
+    if length > limit:
+        raise BadRequest(413, f"the body has {length} bytes, but at most {limit} are taken")
+    if length and head.headers.get("expect", "").lower() == "100-continue":
+        writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+    try:
+        return await reader.readexactly(length)
+    except asyncio.IncompleteReadError as error:
+        raise BadRequest(400, "the request ended in its body") from error
+
+
+def parsed_head(raw: bytes) -> Head:
+    """Reads a head that ends in an empty line; blank lines before it are skipped. Raises ``BadRequest``."""
+    line, *rest = raw.lstrip(b"\r\n").rstrip(b"\r\n").split(b"\r\n")
+    parts = line.split(b" ")
+    if len(parts) != 3 or not parts[0] or not _TOKEN.issuperset(parts[0]):
+        raise BadRequest(400, "the request line should read 'METHOD /path HTTP/1.1'")
+    method, target, version = parts
+    if version not in _VERSIONS:
+        raise BadRequest(505, "only HTTP/1.1 and HTTP/1.0 are spoken here")
+    if not target.startswith(b"/") or len(target) > _LONGEST_TARGET:
+        raise BadRequest(400, "the address should be a path that begins with '/'")
+    headers = _headers(rest)
+    wish = headers.get("connection", "").lower()
+    keeps_alive = wish != "close" if version == b"HTTP/1.1" else wish == "keep-alive"
+    path = target.split(b"?", 1)[0].decode("ascii", "replace")
+    return Head(method.decode("ascii"), path, headers, keeps_alive)
+
+
+def body_length(head: Head) -> int:
+    """How long the body is. Raises ``BadRequest`` for lengths that are none, and for chunked bodies."""
+    if "transfer-encoding" in head.headers:
+        raise BadRequest(411, "send the body with a Content-Length; chunked requests are not taken")
+    value = head.headers.get("content-length", "0")
+    if not (value.isascii() and value.isdigit() and len(value) < 16):
+        raise BadRequest(400, "Content-Length should be a whole number")
+    return int(value)
+
+
+def framed(
+    status: int,
+    body: bytes,
+    content_type: str = "application/json",
+    headers: Mapping[str, str] | None = None,
+    *,
+    length: int | None = None,
+) -> bytes:
+    """A whole response. ``length`` is what Content-Length claims, when that is to be a lie."""
+    claimed = len(body) if length is None else length
+    return head_bytes(status, content_type, {**(headers or {}), "Content-Length": str(claimed)}) + body
+
+
+def head_bytes(status: int, content_type: str, headers: Mapping[str, str]) -> bytes:
+    """The status line and headers of a response, with the empty line behind them."""
+    lines = [f"HTTP/1.1 {status} {_phrase(status)}", f"Content-Type: {content_type}"]
+    lines += [f"{name}: {value}" for name, value in headers.items()]
+    return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
+
+
+def chunk(data: bytes) -> bytes:
+    """One piece of a body with ``Transfer-Encoding: chunked``; the empty one ends the body."""
+    return b"%x\r\n%s\r\n" % (len(data), data)
+
+
+def event(data: Any) -> bytes:
+    """One server-sent event; text goes out as it is, anything else as JSON."""
+    text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
+    return f"data: {text}\n\n".encode("utf-8", "replace")
+
+
+def _headers(lines: list[bytes]) -> dict[str, str]:
+    if len(lines) > _MOST_HEADERS:
+        raise BadRequest(431, f"more than {_MOST_HEADERS} headers came")
+    headers: dict[str, str] = {}
+    for line in lines:
+        name, colon, value = line.partition(b":")
+        if not colon or not name or not _TOKEN.issuperset(name):
+            raise BadRequest(400, "a header should read 'Name: value'")
+        key, text = name.decode("ascii").lower(), value.decode("latin-1").strip()
+        if key in ("content-length", "transfer-encoding") and headers.get(key, text) != text:
+            raise BadRequest(400, f"{key} came twice, and differs")
+        headers[key] = text
+    return headers
+
+
+def _phrase(status: int) -> str:
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return "Unknown"

@@ -1,0 +1,142 @@
+"""What was asked of the server: one request, read so that rules and tests can look at it."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+Form = Literal["json_schema", "tool", "json_object", "text"]
+"""How an answer is asked for: a strict schema, a forced tool call, any JSON object, or text."""
+
+_SECRET = ("auth", "key", "cookie", "token", "secret")
+
+
+@dataclass
+class Request:
+    """One request. ``number`` counts from 1 in order of arrival.
+
+    ``started`` and ``ended`` are monotonic seconds: when it was read, and when the last bytes of its answer went out.
+
+    ``headers`` have lower-case names and none that could carry a key. ``status`` is what was answered, None while
+    nothing was or where the connection was broken instead; ``fault`` names the fault that was played.
+    ``hung_up`` is true when the client had gone before its answer was complete.
+    """
+
+    number: int
+    method: str
+    path: str
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    body: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    started: float = 0.0
+    ended: float | None = None
+    status: int | None = None
+    fault: str = ""
+    hung_up: bool = False
+
+    @property
+    def model(self) -> str:
+        """The model that was asked for."""
+        return str(self.body.get("model", ""))
+
+    @property
+    def stream(self) -> bool:
+        """Whether the answer is to come as server-sent events."""
+        return self.body.get("stream") is True
+
+    @property
+    def include_usage(self) -> bool:
+        """Whether a stream is to end with the token counts."""
+        return bool(_mapping(self.body.get("stream_options")).get("include_usage"))
+
+    @property
+    def max_tokens(self) -> int | None:
+        """The most tokens the answer may have, under either name of that parameter."""
+        limit = self.body.get("max_completion_tokens") or self.body.get("max_tokens")
+        return limit if isinstance(limit, int) and limit > 0 else None
+
+    @cached_property
+    def system(self) -> str:
+        """All system and developer messages."""
+        return self._said(("system", "developer"))
+
+    @cached_property
+    def user(self) -> str:
+        """All user messages."""
+        return self._said(("user",))
+
+    @property
+    def schema(self) -> Mapping[str, Any] | None:
+        """The JSON schema of the object that is wanted, from ``response_format`` or the forced tool."""
+        if self.form == "json_schema":
+            return _mapping(self._format_schema.get("schema"))
+        return _mapping(self._tool.get("parameters")) if self.form == "tool" else None
+
+    @property
+    def tool_name(self) -> str:
+        """The tool that must be called, empty when none must."""
+        return str(self._tool.get("name", "")) if self.form == "tool" else ""
+
+    @cached_property
+    def form(self) -> Form:
+        """How the answer is asked for."""
+        kind = _mapping(self.body.get("response_format")).get("type")
+        if kind == "json_schema":
+            return "json_schema"
+        if self._tool:
+            return "tool"
+        return "json_object" if kind == "json_object" else "text"
+
+    @cached_property
+    def job(self) -> str:
+        """What the answer is for: the schema's title, else its name or the tool's; empty for plain text."""
+        schema = self.schema
+        if schema is None:
+            return ""
+        return str(schema.get("title") or self._format_schema.get("name") or self.tool_name)
+
+    @property
+    def _format_schema(self) -> Mapping[str, Any]:
+        return _mapping(_mapping(self.body.get("response_format")).get("json_schema"))
+
+    @cached_property
+    def _tool(self) -> Mapping[str, Any]:
+        """The function that ``tool_choice`` forces; with "required", the first one."""
+        choice = self.body.get("tool_choice")
+        tools = self.body.get("tools")
+        functions = [_mapping(_mapping(tool).get("function")) for tool in tools] if isinstance(tools, list) else []
+        if choice in ("required", "any"):
+            return functions[0] if functions else {}
+        wanted = _mapping(_mapping(choice).get("function")).get("name")
+        return next((function for function in functions if wanted and function.get("name") == wanted), {})
+
+    def _said(self, roles: tuple[str, ...]) -> str:
+        messages = self.body.get("messages")
+        spoken = [_mapping(message) for message in messages] if isinstance(messages, list) else []
+        return "\n\n".join(_text(message.get("content")) for message in spoken if message.get("role") in roles)
+
+
+def without_secrets(headers: Mapping[str, str]) -> dict[str, str]:
+    """The headers that cannot carry a key."""
+    return {name: value for name, value in headers.items() if not any(word in name for word in _SECRET)}
+
+
+def read_object(body: bytes) -> dict[str, Any] | None:
+    """The JSON object in ``body``, or None when it is anything else."""
+    try:
+        data = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    return data if isinstance(data, dict) else None
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _text(content: Any) -> str:
+    """A message's text, which may come in parts."""
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else []
+    return "\n".join(str(_mapping(part).get("text", "")) for part in parts)

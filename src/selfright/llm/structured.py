@@ -1,0 +1,156 @@
+"""How an object is asked for: what a model can do, tried once and remembered, and a schema in words where it must be.
+
+The ladder goes from a JSON schema that the provider enforces, to a tool call, to plain text with the fields described
+in the prompt. The last rung works with any model.
+"""
+
+import json
+import logging
+import os
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from selfright.domain.passages import Language
+from selfright.llm.backend import Mode
+
+LADDER = (Mode.SCHEMA, Mode.TOOL, Mode.TEXT)
+_MOST_MODELS = 200
+_LONGEST_NAME = 300
+_LARGEST_FILE = 200_000  # bytes
+_DEEPEST = 4
+
+log = logging.getLogger(__name__)
+
+
+class Capabilities:
+    """Which mode works with which model, by ``Backend.name``; for at most 200 models, the oldest go first.
+
+    ``path`` is a small JSON file, or None to remember only in memory. A file that is damaged or cannot be written is no
+    error: what was forgotten is tried anew. Delete it to have every model tried anew. Threads may share one.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        self._known: dict[str, Mode] | None = None
+
+    def mode(self, name: str) -> Mode | None:
+        """The mode that worked last, None for a model that was never asked for an object."""
+        with self._lock:
+            return self._models().get(name[:_LONGEST_NAME])
+
+    def rungs(self, name: str) -> tuple[Mode, ...]:
+        """The modes to try, the first one first: from the one that is known to work downwards."""
+        known = self.mode(name)
+        return LADDER[LADDER.index(known) :] if known else LADDER
+
+    def learn(self, name: str, mode: Mode) -> None:
+        """``mode`` has worked with this model."""
+        name = name[:_LONGEST_NAME]
+        with self._lock:
+            if self._models().get(name) is mode:
+                return
+            known = self._read() | self._models()  # another process may have learned in the meantime
+            known.pop(name, None)
+            self._known = dict([*known.items(), (name, mode)][-_MOST_MODELS:])
+            self._write(self._known)
+
+    def _models(self) -> dict[str, Mode]:
+        if self._known is None:
+            self._known = self._read()
+        return self._known
+
+    def _read(self) -> dict[str, Mode]:
+        try:
+            if self._path is None or self._path.stat().st_size > _LARGEST_FILE:
+                return {}
+            written = json.loads(self._path.read_text(encoding="utf-8"))
+            return {str(name): Mode(mode) for name, mode in [*written["models"].items()][-_MOST_MODELS:]}
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            log.info("what models can do is tried anew: %s cannot be read (%s)", self._path, type(error).__name__)
+            return {}
+
+    def _write(self, known: Mapping[str, Mode]) -> None:
+        if self._path is None:
+            return
+        try:
+            _replace(self._path, json.dumps({"models": known}, ensure_ascii=False, indent=1))
+        except OSError as error:
+            log.info("what models can do is not kept: %s cannot be written (%s)", self._path, type(error).__name__)
+
+
+def _replace(path: Path, text: str) -> None:
+    """Writes beside and moves into place, so that a reader never sees half of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    number, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(number, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(beside, path)
+    except OSError:
+        Path(beside).unlink(missing_ok=True)
+        raise
+
+
+_WORDS: dict[Language, dict[str, str]] = {
+    "en": {
+        "lead": "Answer with one JSON object only, without any other text. Its fields:",
+        "number": "number", "integer": "whole number", "string": "string", "boolean": "true or false", "null": "null",
+        "array": "list", "object": "object", "any": "any value",
+        "or": " or ", "one of": "one of {values}", "range": "{kind} from {low} to {high}",
+        "items": "list, each item: {kind}", "optional": "may be left out",
+    },
+    "ko": {
+        "lead": "다른 말은 쓰지 말고 JSON 객체 하나로만 답하세요. 필드는 다음과 같습니다.",
+        "number": "숫자", "integer": "정수", "string": "문자열", "boolean": "true 또는 false", "null": "null",
+        "array": "목록", "object": "객체", "any": "아무 값",
+        "or": " 또는 ", "one of": "{values} 중 하나", "range": "{low} 이상 {high} 이하의 {kind}",
+        "items": "목록, 각 항목: {kind}", "optional": "생략 가능",
+    },
+}  # fmt: skip
+
+
+def in_words(schema: Mapping[str, Any], language: Language) -> str:
+    """The end of a prompt for a model that takes no schema: what to answer with, one line for each field.
+
+    Always the same for the same schema. Understands objects, lists, enums, ranges, alternatives and local references.
+    """
+    return "\n".join([_WORDS[language]["lead"], *_fields(schema, schema, language, 0)])
+
+
+def _fields(schema: Mapping[str, Any], root: Mapping[str, Any], language: Language, depth: int) -> Iterator[str]:
+    words = _WORDS[language]
+    required = schema.get("required") or schema.get("properties", ())
+    for name, given in schema.get("properties", {}).items():
+        field = _resolved(given, root)
+        optional = "" if name in required else f", {words['optional']}"
+        meaning = f": {field['description']}" if field.get("description") else ""
+        yield f'{"  " * depth}- "{name}" ({_kind(field, root, words)}{optional}){meaning}'
+        inner = _resolved(field.get("items", field), root)
+        if depth < _DEEPEST:
+            yield from _fields(inner, root, language, depth + 1)
+
+
+def _kind(field: Mapping[str, Any], root: Mapping[str, Any], words: Mapping[str, str]) -> str:
+    if "enum" in field or "const" in field:
+        values = ", ".join(json.dumps(value, ensure_ascii=False) for value in field.get("enum", [field.get("const")]))
+        return words["one of"].format(values=values)
+    if options := field.get("anyOf") or field.get("oneOf"):
+        return words["or"].join(_kind(_resolved(option, root), root, words) for option in options)
+    kinds = field.get("type", "any")
+    kind = words["or"].join(words.get(name, name) for name in ([kinds] if isinstance(kinds, str) else kinds))
+    if "minimum" in field and "maximum" in field:
+        return words["range"].format(kind=kind, low=field["minimum"], high=field["maximum"])
+    items = field.get("items")
+    return words["items"].format(kind=_kind(_resolved(items, root), root, words)) if items else kind
+
+
+def _resolved(field: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The definition behind a local reference; a description beside the reference wins."""
+    name = str(field.get("$ref", "")).removeprefix("#/$defs/")
+    return {**root.get("$defs", {}).get(name, {}), **field} if name else field

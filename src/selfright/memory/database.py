@@ -1,0 +1,157 @@
+"""One SQLite file, and the one thread that touches it.
+
+Callers on any event loop hand their work to the thread, so nothing here is bound to a loop, and two statements never
+meet in the middle. Writes that come in while the thread is busy are committed together: with many turns at once, that
+is what keeps the cost of a checkpoint small.
+"""
+
+import asyncio
+import os
+import sqlite3
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, TypeVar
+
+from selfright.domain.errors import StoreError
+
+T = TypeVar("T")
+Statement = tuple[str, Sequence[Sequence[Any]]]
+"""A statement and the rows of values to run it with."""
+
+FORMAT = 1
+_BUSY_SECONDS = 10.0
+_PRAGMAS = (
+    "PRAGMA journal_mode = WAL",
+    # What is committed survives the death of the process; a power cut may cost the last turns, never the file.
+    "PRAGMA synchronous = NORMAL",
+    # What was deleted is overwritten, or forgetting a conversation would leave it on the disk.
+    "PRAGMA secure_delete = ON",
+    "PRAGMA journal_size_limit = 16777216",
+)
+
+
+class Database:
+    """A SQLite file that several processes may have open; ``open`` it before use, ``close`` it after."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="selfright-sessions")
+        self._connection: sqlite3.Connection | None = None
+        self._waiting: list[tuple[Sequence[Statement], Future[None]]] = []
+        self._lock = threading.Lock()
+
+    async def open(self) -> None:
+        """Opens the file, making it when it is missing: readable for its owner alone.
+
+        Raises ``StoreError`` for a file that is damaged, no database, of a newer version, or cannot be written.
+        """
+        await self._given(self._open)
+
+    async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """What ``work`` gives for the connection, on the file's thread. Raises ``StoreError`` for SQLite's errors."""
+        return await self._given(lambda: work(self._opened()))
+
+    async def write(self, statements: Sequence[Statement]) -> None:
+        """Runs the statements and commits them, in one transaction with what others write at the same moment."""
+        done: Future[None] = Future()
+        with self._lock:
+            self._waiting.append((statements, done))
+            first = len(self._waiting) == 1
+        if first:
+            self._submit(self._flush)
+        await asyncio.wrap_future(done)
+
+    async def scrub(self) -> None:
+        """Empties the write-ahead log, so that what was deleted is gone from there too, if nobody reads it just now."""
+        await self.run(lambda connection: connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall())
+
+    async def close(self) -> None:
+        """Closes the file and ends its thread; nothing happens when it is closed already."""
+        if self._connection is not None:
+            await self._given(self._close)
+        self._thread.shutdown(wait=False)
+
+    async def _given(self, work: Callable[[], T]) -> T:
+        return await asyncio.wrap_future(self._submit(lambda: self._explained(work)))
+
+    def _submit(self, work: Callable[[], T]) -> "Future[T]":
+        try:
+            return self._thread.submit(work)
+        except RuntimeError as error:
+            raise StoreError(f"the sessions in {self.path} are closed; open them again") from error
+
+    def _explained(self, work: Callable[[], T]) -> T:
+        try:
+            return work()
+        except (sqlite3.Error, ValueError) as error:
+            cause = error if isinstance(error, sqlite3.Error) else error.__cause__
+            if not isinstance(cause, sqlite3.Error):
+                raise
+            raise self._explanation(cause) from error
+
+    def _explanation(self, error: sqlite3.Error) -> StoreError:
+        return StoreError(
+            f"the sessions in {self.path} cannot be used ({error}); if the file is damaged, put a backup in its place, "
+            "or move it away to begin with an empty one"
+        )
+
+    def _opened(self) -> sqlite3.Connection:
+        if self._connection is None:
+            raise StoreError(f"the sessions in {self.path} are not open; open them first")
+        return self._connection
+
+    def _open(self) -> None:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
+        except OSError as error:
+            raise StoreError(f"the sessions in {self.path} cannot be written ({error.strerror}); allow it") from error
+        connection = sqlite3.connect(self.path, timeout=_BUSY_SECONDS, isolation_level=None)
+        try:
+            for pragma in _PRAGMAS:
+                connection.execute(pragma)
+            self._check_format(connection)
+        except BaseException:
+            connection.close()
+            raise
+        self._connection = connection
+
+    def _check_format(self, connection: sqlite3.Connection) -> None:
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version > FORMAT:
+            raise StoreError(
+                f"the sessions in {self.path} are of format {version}, but this version reads up to {FORMAT}; update it"
+            )
+        if version != FORMAT:
+            connection.execute(f"PRAGMA user_version = {FORMAT}")
+
+    def _close(self) -> None:
+        connection, self._connection = self._opened(), None
+        connection.close()
+
+    def _flush(self) -> None:
+        with self._lock:
+            batch, self._waiting = self._waiting, []
+        try:
+            self._explained(lambda: self._commit([statement for statements, _ in batch for statement in statements]))
+        except StoreError as error:
+            for _, done in batch:
+                if done.set_running_or_notify_cancel():
+                    done.set_exception(error)
+            return
+        for _, done in batch:
+            if done.set_running_or_notify_cancel():
+                done.set_result(None)
+
+    def _commit(self, statements: Sequence[Statement]) -> None:
+        connection = self._opened()
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            for statement, rows in statements:
+                connection.executemany(statement, rows)
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+        connection.execute("COMMIT")

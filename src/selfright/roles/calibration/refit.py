@@ -1,0 +1,125 @@
+"""Judged pairs → a calibration of the grader, and figures that tell whether it was worth it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from selfright.domain.errors import InputError
+from selfright.roles.calibration.coverage import Point, aurc, risk_coverage
+from selfright.roles.calibration.curves import fitted
+from selfright.roles.calibration.measures import Array, Bin, Quality, quality, reliability
+from selfright.roles.calibration.stored import GraderCalibration, Origin
+from selfright.roles.calibration.thresholds import certified, keeping
+from selfright.roles.scoring import Curve
+
+FEWEST_ROWS = 20
+FEWEST_OF_A_LABEL = 5
+_ABOVE_ALL = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedSet:
+    """One question's labelled passages as the grader saw them together: its probabilities and its sufficiency, raw."""
+
+    question: str
+    labels: tuple[int, ...]
+    probabilities: tuple[float, ...]
+    sufficiency: float
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """How a verdict fell: its share of all sets, and the share of those that really help (NaN when it never fell)."""
+
+    verdict: str
+    share: float
+    help: float
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationReport:
+    """What came of it. "After" figures are of questions that the curve measured there had not seen.
+
+    ``curve`` is the risk–coverage curve of the sets: the risk is the share of answered questions whose set does not
+    help. ``method`` is ``platt`` or ``isotonic``.
+    """
+
+    calibration: GraderCalibration
+    method: str
+    before: Quality
+    after: Quality
+    reliability_before: tuple[Bin, ...]
+    reliability_after: tuple[Bin, ...]
+    sets_before: Quality
+    sets_after: Quality
+    curve: tuple[Point, ...]
+    aurc: float
+    verdicts: tuple[Shares, ...]
+
+
+def refit(judged: Sequence[JudgedSet], risk: float, origin: Origin) -> CalibrationReport:
+    """Curves for passages and sets, and thresholds for ``risk``.
+
+    Of what is called correct at most the share ``risk`` is wrong (certified at 90 %, where the rows suffice for it);
+    of the sets that help at most the share ``risk`` is called incorrect. Raises ``InputError`` for too few rows.
+    """
+    p, y, of_question = _pairs(judged)
+    check_enough(y.astype(int).tolist())
+    s, helps = _sets(judged)
+    passages, method, after = fitted(p, y, of_question)
+    sets, _, sets_after = fitted(s, helps, [one.question for one in judged])
+    lower, upper, proven = _thresholds(s, helps, sets, risk)
+    calibration = GraderCalibration(passages, sets, lower, upper, proven, origin)
+    return CalibrationReport(
+        calibration,
+        method,
+        before=quality(p, y),
+        after=quality(after, y),
+        reliability_before=reliability(p, y),
+        reliability_after=reliability(after, y),
+        sets_before=quality(s, helps),
+        sets_after=quality(sets_after, helps),
+        curve=risk_coverage(s, 1 - helps),
+        aurc=aurc(s, 1 - helps),
+        verdicts=_verdicts(calibration, s, helps),
+    )
+
+
+def check_enough(labels: Sequence[int]) -> None:
+    """Raises ``InputError`` unless there are 20 rows, at least 5 of each label."""
+    positives = sum(labels)
+    negatives = len(labels) - positives
+    if len(labels) < FEWEST_ROWS or min(positives, negatives) < FEWEST_OF_A_LABEL:
+        raise InputError(
+            f"calibrating needs at least {FEWEST_ROWS} rows, {FEWEST_OF_A_LABEL} of each label, but got {len(labels)}: "
+            f"{positives} with label 1 and {negatives} with label 0; add rows"
+        )
+
+
+def _thresholds(s: Array, helps: Array, sets: Curve, risk: float) -> tuple[float, float, bool]:
+    """Lower, upper, and whether upper is certified; else it is where the curve reaches 1 − ``risk``."""
+    upper = certified(s, 1 - helps, risk)
+    proven = upper is not None
+    if upper is None:
+        upper = next((float(x) for x in np.unique(s) if sets(float(x)) >= 1 - risk), _ABOVE_ALL)
+    lower = keeping(s, helps, risk)
+    # Lowering the lower threshold loses no set that helps, so its promise stays.
+    return min(lower or 0.0, upper), upper, proven
+
+
+def _pairs(judged: Sequence[JudgedSet]) -> tuple[Array, Array, list[str]]:
+    rows = [(p, label, one.question) for one in judged for p, label in zip(one.probabilities, one.labels, strict=True)]
+    return np.array([r[0] for r in rows]), np.array([float(r[1]) for r in rows]), [r[2] for r in rows]
+
+
+def _sets(judged: Sequence[JudgedSet]) -> tuple[Array, Array]:
+    return np.array([one.sufficiency for one in judged]), np.array([float(any(one.labels)) for one in judged])
+
+
+def _verdicts(calibration: GraderCalibration, s: Array, helps: Array) -> tuple[Shares, ...]:
+    said = np.array([calibration.verdict(float(value)).value for value in s])
+    return tuple(
+        Shares(name, float((said == name).mean()), float(helps[said == name].mean()) if name in said else float("nan"))
+        for name in ("correct", "ambiguous", "incorrect")
+    )

@@ -1,0 +1,152 @@
+"""Citations a model has to earn: a number stays only where the passage it names supports the sentence."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from selfright.domain.answers import Citation, Draft, Sentence
+from selfright.domain.passages import Strip
+from selfright.domain.text import language_of, sentence_spans
+from selfright.roles.analysis import Term, TextAnalyzer
+from selfright.roles.evaluate.claims import ClaimFacts, claim_facts
+from selfright.roles.evaluate.evidence import Source, sources
+from selfright.roles.evaluate.scoring import claim_support, contradicted
+from selfright.roles.generate.written import Written
+
+# The least support that earns a citation. Lenient beside the judge's 0.5, for one sentence may rest on two passages,
+# each of which has half of it.
+EARNED = 0.3
+# Between two languages words cannot be compared, names and numbers can.
+_MOST_NAMES_MISSING = 0.5
+_MOST_QUOTED = 3
+_WORTH_A_SENTENCE = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    start: int
+    end: int
+
+    def joined(self, other: "_Span") -> "_Span":
+        return _Span(min(self.start, other.start), max(self.end, other.end))
+
+
+@dataclass(slots=True)
+class _Bookkeeping:
+    """Numbers given so far, in order of appearance, and how much of each strip is quoted."""
+
+    spans: dict[int, _Span]
+    dropped: int = 0
+
+    def number(self, strip_number: int) -> int:
+        return list(self.spans).index(strip_number) + 1
+
+
+class CitationChecker:
+    """Turns what a model wrote into a draft whose citations hold."""
+
+    def __init__(self, analyzer: TextAnalyzer, least_support: float = EARNED) -> None:
+        self._analyzer = analyzer
+        self._least = least_support
+
+    def draft(self, written: Sequence[Written], strips: Sequence[Strip]) -> Draft:
+        """The draft: citations numbered from 1 as they appear, those not earned dropped and counted.
+
+        A citation quotes, exactly, the sentences of its strip that support what cites it.
+        """
+        book = _Bookkeeping({})
+        cited = {n for said in written for n in said.numbers if 1 <= n <= len(strips)}
+        read = {n: _source(strips[n - 1]) for n in cited}
+        sentences = [Sentence(said.text, self._earned(said, read, book)) for said in written]
+        citations = tuple(_citation(book.number(n), strips[n - 1], span) for n, span in book.spans.items())
+        return Draft(_text(written, sentences), tuple(sentences), citations, dropped_citations=book.dropped)
+
+    def _earned(self, said: Written, read: dict[int, Source], book: _Bookkeeping) -> tuple[int, ...]:
+        kept: list[int] = []
+        for n in said.numbers:
+            source = read.get(n)
+            if source is None or not self.supports(source, said.text):
+                book.dropped += 1
+                continue
+            span = self._span(source, said.text)
+            book.spans[n] = book.spans[n].joined(span) if n in book.spans else span
+            kept.append(book.number(n))
+        return tuple(kept)
+
+    def supports(self, source: Source, sentence: str) -> bool:
+        """Whether the passage supports the sentence, by its words, names, numbers and negations."""
+        facts = claim_facts(sentence, (source,), self._analyzer)
+        if facts.verbatim:
+            return True
+        if contradicted(facts):
+            return False
+        if language_of(sentence) != source.passage.language:
+            return _agrees(facts)
+        return claim_support(facts) >= self._least
+
+    def _span(self, source: Source, sentence: str) -> _Span:
+        """Where in the document the passage supports the sentence: its best sentence, and neighbours that add to it."""
+        passage = source.passage
+        spans = [_Span(start, end) for start, end in sentence_spans(passage.text)]
+        terms = self._analyzer.key_terms(sentence)
+        found = [self._weights(terms, passage.text[span.start : span.end]) for span in spans]
+        if not any(found):
+            return _Span(passage.start, passage.end)
+        best = max(range(len(spans)), key=lambda i: sum(found[i].values()))
+        known = self._weights(terms, passage.heading)
+        first, last = _grown(found, best, known, _WORTH_A_SENTENCE * sum(term.weight for term in terms))
+        return _Span(passage.start + spans[first].start, passage.start + spans[last].end)
+
+    def _weights(self, terms: Sequence[Term], text: str) -> dict[str, float]:
+        tokens = set(self._analyzer.tokens(text))
+        return {term.token: term.weight for term in terms if term.token in tokens}
+
+
+def _agrees(facts: ClaimFacts) -> bool:
+    return facts.specific and not facts.numbers_missing and facts.names_missing <= _MOST_NAMES_MISSING
+
+
+def _grown(found: Sequence[dict[str, float]], best: int, known: dict[str, float], worth: float) -> tuple[int, int]:
+    """First and last of at most three sentences around the best; ``known`` are words that the heading says anyway."""
+    first = last = best
+    covered = known | found[best]
+    for _ in range(_MOST_QUOTED - 1):
+        sides = [i for i in (first - 1, last + 1) if 0 <= i < len(found)]
+        gains = {i: sum(w for token, w in found[i].items() if token not in covered) for i in sides}
+        side = max(sides, key=lambda i: gains[i], default=None)
+        if side is None or gains[side] < worth:
+            break
+        covered |= found[side]
+        first, last = min(first, side), max(last, side)
+    return first, last
+
+
+def _source(strip: Strip) -> Source:
+    """The strip alone as evidence, not the passage around it."""
+    alone = replace(strip.passage, text=strip.text, start=strip.start, end=strip.end)
+    (source,) = sources((replace(strip, passage=alone),), ())
+    return source
+
+
+def _citation(n: int, strip: Strip, span: _Span) -> Citation:
+    passage = strip.passage
+    return Citation(
+        n=n,
+        passage_id=passage.id,
+        document_id=passage.document_id,
+        title=passage.title,
+        section=passage.section,
+        start=span.start,
+        end=span.end,
+        text=strip.text[span.start - strip.start : span.end - strip.start],
+        url=passage.url,
+    )
+
+
+def _text(written: Sequence[Written], sentences: Iterable[Sentence]) -> str:
+    """The answer as the model laid it out, its citations in our form."""
+    text = ""
+    for said, sentence in zip(written, sentences, strict=True):
+        marks = " ".join(f"[{n}]" for n in sentence.citations)
+        text += (said.gap if text else "") + said.text
+        text += ("\n\n" if said.block else " ") + marks if marks else ""
+    return text

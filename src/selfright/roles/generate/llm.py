@@ -1,0 +1,68 @@
+"""An answer by a language model, whose citations must be earned; where it fails, the offline writer's."""
+
+import asyncio
+from dataclasses import dataclass, replace
+
+from selfright.domain.answers import Draft, GenerationRequest, Sentence
+from selfright.domain.chat import ChatReply, ChatRequest, Finish, Job, Say
+from selfright.domain.errors import ReplyUnusable
+from selfright.domain.ports import ChatModel, Generator
+from selfright.domain.text import sentence_spans
+from selfright.roles.asking import OUT_OF_REACH
+from selfright.roles.generate.declining import declines
+from selfright.roles.generate.earning import CitationChecker
+from selfright.roles.generate.written import MOST_CHARACTERS, read_answer
+
+
+@dataclass(frozen=True, slots=True)
+class ModelGenerator:
+    """Writes with a language model (port ``Generator``): one call, streamed; ``offline`` writes when that fails."""
+
+    chat: ChatModel
+    offline: Generator
+    checker: CitationChecker
+    temperature: float = 0.3
+    max_tokens: int = 1_024
+
+    @property
+    def needs_documents(self) -> bool:
+        """No: it can answer from the conversation, and small talk from nothing."""
+        return False
+
+    async def generate(self, request: GenerationRequest, say: Say | None = None) -> Draft:
+        """The draft. ``say`` hears the text as the model writes it, before citations are checked.
+
+        Out of reach, out of budget, refused or empty: the offline writer's draft, which ``say`` hears after what came.
+        Raises nothing of its own.
+        """
+        try:
+            reply = await self.chat.complete(self._request(request), say)
+        except (*OUT_OF_REACH, ReplyUnusable):
+            return await self.offline.generate(request, say)
+        draft = await asyncio.to_thread(self._draft, reply, request)
+        return draft if draft.text else await self.offline.generate(request, say)
+
+    def _request(self, request: GenerationRequest) -> ChatRequest:
+        return ChatRequest(
+            job=Job.ANSWER,
+            system=request.system_prompt,
+            user=request.user_prompt,
+            temperature=self.temperature,
+            max_tokens=self.max_tokens,
+            final=True,
+        )
+
+    def _draft(self, reply: ChatReply, request: GenerationRequest) -> Draft:
+        if reply.finish is Finish.REFUSED:
+            return Draft("")
+        if not request.system_prompt and not request.strips:
+            return _as_it_is(reply.text)
+        written = read_answer(reply.text, cut_off=reply.finish is Finish.LENGTH)
+        draft = self.checker.draft(written, request.strips)
+        return replace(draft, refused=not draft.citations and declines([s.text for s in draft.sentences]))
+
+
+def _as_it_is(text: str) -> Draft:
+    """What a model said to the bare text of a user: there is nothing to cite, and nothing to take out."""
+    said = text.strip()[:MOST_CHARACTERS]
+    return Draft(said, tuple(Sentence(said[start:end]) for start, end in sentence_spans(said)))

@@ -1,0 +1,108 @@
+"""What a reader of question and passage together adds to the signals: its score, and the scorers that know it.
+
+The reader itself is handed over (port ``PairJudge``); the file ``reader.json`` beside this module, which
+``training/fit_grader_reader.py`` writes, names the reader it belongs to. Without reader or file signals alone decide.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, Protocol
+
+from selfright.domain.passages import Language, Passage
+from selfright.roles.grade.features import SEMANTIC, Asked, Read
+from selfright.roles.grade.model import Variant
+from selfright.roles.grade.two_steps import read_steps
+from selfright.roles.scoring import read_scorer
+
+READER_SIGNALS = (
+    "reader",  # the chance that the passage answers, by the reader alone
+    "reader_logit",  # the same as log-odds over ten
+    "behind_reader",  # how far behind the best passage of the set; 0 for the best
+)
+NEURAL = (*SEMANTIC, *READER_SIGNALS)
+CHARACTERS = 1_000
+_EDGE = 10.0
+
+
+class PairJudge(Protocol):
+    """Reads a question and a passage together."""
+
+    @property
+    def name(self) -> str:
+        """Which network; scorers fitted on one network know no other."""
+
+    @property
+    def languages(self) -> Sequence[Language]:
+        """What it can read."""
+
+    def score(self, question: str, passages: Sequence[str]) -> Sequence[float]:
+        """One number per passage, higher where it rather answers, in log-odds."""
+
+
+@dataclass(frozen=True, slots=True)
+class NeuralModel:
+    """Scorers of passages and sets that count on the reader called ``reader``; ``sha256`` is that of its file."""
+
+    reader: str
+    sha256: str
+    variant: Variant
+
+
+@cache
+def shipped_neural() -> NeuralModel | None:
+    """The model that ships with the package, or None where its files are absent."""
+    folder = files("selfright.roles.grade")
+    card = folder.joinpath("reader.json")
+    if not card.is_file() or not folder.joinpath("reader.onnx").is_file():
+        return None
+    return read_neural(json.loads(card.read_text(encoding="utf-8")))
+
+
+def read_neural(stored: Mapping[str, Any]) -> NeuralModel:
+    """A model from its JSON form."""
+    variant = Variant(read_steps(stored["passage"]), read_scorer(stored["sufficiency"]))
+    return NeuralModel(stored["reader"], stored["sha256"], variant)
+
+
+def shown(asked: Asked, passage: Passage, read: Read) -> str:
+    """What the reader sees of a passage: its heading and at most 1,000 characters, the sentences most to the point."""
+    start, end = _window(asked, read)
+    return f"{passage.heading}\n{read.text[start:end]}" if passage.heading else read.text[start:end]
+
+
+def _window(asked: Asked, read: Read) -> tuple[int, int]:
+    if len(read.text) <= CHARACTERS:
+        return 0, len(read.text)
+    best, chosen = -1.0, (0, CHARACTERS)
+    for first, (start, end) in enumerate(read.spans):
+        last = first
+        while last + 1 < len(read.spans) and read.spans[last + 1][1] - start <= CHARACTERS:
+            last += 1
+        share = asked.matcher.share(set().union(*read.places[first : last + 1]))
+        if share > best:
+            best, chosen = share, (start, min(max(end, read.spans[last][1]), start + CHARACTERS))
+    return chosen
+
+
+def with_reader(rows: Sequence[Mapping[str, float]], scores: Sequence[float | None]) -> list[dict[str, float]]:
+    """The rows with ``READER_SIGNALS``; 0 where there is no score, and NaN where a score is not a number."""
+    chances = [0.0 if score is None else _chance(score) for score in scores]
+    best = max(chances, default=0.0)
+    return [
+        {**row, "reader": p, "reader_logit": _logit(score), "behind_reader": best - p if score is not None else 0.0}
+        for row, p, score in zip(rows, chances, scores, strict=True)
+    ]
+
+
+def _chance(score: float) -> float:
+    return 1 / (1 + math.exp(-max(-_EDGE, min(_EDGE, score)))) if math.isfinite(score) else math.nan
+
+
+def _logit(score: float | None) -> float:
+    if score is None:
+        return 0.0
+    return max(-_EDGE, min(_EDGE, score)) / _EDGE if math.isfinite(score) else math.nan

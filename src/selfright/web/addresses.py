@@ -1,0 +1,140 @@
+"""Which addresses may be connected to: the public internet, and what is allowed by name."""
+
+import ipaddress
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from selfright.domain.errors import PageRefused, SettingsError
+from selfright.web.urls import Address, Target, target_of
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+WEB_PORTS = frozenset((80, 443))
+
+# From the IANA registries of special-purpose addresses (RFC 6890 and its successors), with what clouds put beside them.
+_INSIDE = {
+    "loopback": ("127.0.0.0/8", "::1/128"),
+    "private": ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7", "fec0::/10"),
+}
+_NEVER = {
+    "metadata": ("169.254.169.254/32", "168.63.129.16/32", "100.100.100.200/32", "192.0.0.192/32", "fd00:ec2::254/128",
+                 "fd20:ce::254/128"),
+    "link-local": ("169.254.0.0/16", "fe80::/10"),
+    "unspecified": ("0.0.0.0/8", "::/128"),
+    "multicast": ("224.0.0.0/4", "ff00::/8"),
+    "reserved": ("192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24",
+                 "203.0.113.0/24", "240.0.0.0/4", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"),
+}  # fmt: skip
+_SPECIAL = [(ipaddress.ip_network(net), kind) for table in (_NEVER, _INSIDE) for kind in table for net in table[kind]]
+_UNICAST = ipaddress.IPv6Network("2000::/3")
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+# Names that mean something else inside each network.
+_LOCAL_NAME = re.compile(r"[^.]+|.+\.(?:localhost|local|internal|intranet|lan|home|corp|home\.arpa|private)")
+
+
+def kind_of(address: Address) -> str | None:
+    """What kind of special address it is; None for an address of the public internet.
+
+    IPv4 inside of IPv6 (mapped, NAT64) is looked at as IPv4; 6to4, Teredo and everything outside of global unicast is
+    ``reserved`` unless it has a name of its own.
+    """
+    inner = unwrapped(address)
+    for network, kind in _SPECIAL:
+        if inner.version == network.version and inner in network:
+            return kind
+    return "reserved" if inner.version == 6 and inner not in _UNICAST else None
+
+
+def unwrapped(address: Address) -> Address:
+    """The IPv4 address that a mapped or NAT64 address stands for, else the address itself, without a zone."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return address
+    if address.ipv4_mapped is not None:
+        return address.ipv4_mapped
+    plain = ipaddress.IPv6Address(int(address))
+    return ipaddress.IPv4Address(int(plain) & 0xFFFFFFFF) if plain in _NAT64 else plain
+
+
+@dataclass(frozen=True, slots=True)
+class Permissions:
+    """What is allowed beyond public addresses on ports 80 and 443.
+
+    ``names``: hosts that may also have private and loopback addresses, each with the ports it may be asked on;
+    ``*.example.org`` stands for all below it. ``networks``: addresses that any host may have; ``ports``: those of hosts
+    without a name here. Link-local, metadata and
+    reserved addresses are open only to a host written as that address, or in a network: a name is not enough, for
+    whoever owns the name could point it there.
+    """
+
+    names: dict[str, frozenset[int]] = field(default_factory=dict)
+    networks: tuple[Network, ...] = ()
+    ports: frozenset[int] = WEB_PORTS
+
+    @classmethod
+    def of(cls, entries: Iterable[str]) -> "Permissions":
+        """From ``host``, ``host:port``, ``*.example.org``, ``10.1.2.3:8080``, ``[::1]:8080`` or ``10.0.0.0/8``.
+
+        Raises ``SettingsError`` for anything else.
+        """
+        names: dict[str, frozenset[int]] = {}
+        networks: list[Network] = []
+        for entry in (text for raw in entries if (text := raw.strip())):
+            if "/" in entry:
+                networks.append(_network(entry))
+            else:
+                host, ports = _named(entry)
+                names[host] = names.get(host, frozenset()) | ports
+        return cls(names, tuple(networks))
+
+    @classmethod
+    def of_base(cls, url: str) -> "Permissions":
+        """For the interface at a base URL that somebody set: its host and port, and nothing else inside."""
+        target = target_of(url)
+        return cls({target.host: frozenset((target.port,))})
+
+    def check_name(self, target: Target) -> None:
+        """Raises ``PageRefused`` for a port or a name that is not to be asked at all."""
+        ports = self._ports(target.host)
+        if target.port not in (ports or self.ports):
+            raise PageRefused(f"port {target.port} of {target.host} is not open; allow it by name:port")
+        if ports is None and not self.networks and target.address is None and _LOCAL_NAME.fullmatch(target.host):
+            raise PageRefused(f"{target.host} is a name inside a network; allow it by name if it is meant")
+
+    def check_address(self, target: Target, address: Address) -> None:
+        """Raises ``PageRefused`` for an address that ``target`` must not be connected to."""
+        kind = kind_of(address)
+        inner = unwrapped(address)
+        if kind is None or any(inner.version == net.version and inner in net for net in self.networks):
+            return
+        if self._ports(target.host) is not None and (kind in _INSIDE or target.address == address):
+            return
+        raise PageRefused(f"{target.host} leads to a {kind} address; allow it by name if it is meant")
+
+    def _ports(self, host: str) -> frozenset[int] | None:
+        """The ports of a host that is allowed by name; the closest entry counts. None for others."""
+        if host in self.names:
+            return self.names[host]
+        labels = host.split(".")
+        wild = (f"*.{'.'.join(labels[n:])}" for n in range(1, len(labels)))
+        return next((self.names[name] for name in wild if name in self.names), None)
+
+
+def _network(entry: str) -> Network:
+    try:
+        return ipaddress.ip_network(entry)
+    except ValueError:
+        raise SettingsError(f"'{entry}' is no network such as 10.0.0.0/8; correct it in 'web_allow'") from None
+
+
+def _named(entry: str) -> tuple[str, frozenset[int]]:
+    wild = entry.startswith("*.")
+    text = entry[2:] if wild else entry
+    bracketed = f"[{text}]" if text.count(":") > 1 and not text.startswith("[") else text
+    try:
+        target = target_of(f"http://{bracketed}/")
+    except PageRefused:
+        raise SettingsError(f"'{entry}' is no host, host:port or network; correct it in 'web_allow'") from None
+    explicit = re.search(r":[0-9]+$", bracketed) is not None
+    host = f"*.{target.host}" if wild else target.host
+    return host, frozenset((target.port,)) if explicit else WEB_PORTS

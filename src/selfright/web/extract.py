@@ -1,0 +1,187 @@
+"""Pages to documents: the main text with its headings, lists and tables, the title, the date, the language."""
+
+import logging
+import re
+import tempfile
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from selfright.domain.errors import PageUnusable
+from selfright.domain.passages import Document
+from selfright.domain.text import language_of
+from selfright.web.asking import HTML, PDF, Reply
+from selfright.web.hidden import prune
+from selfright.web.labels import clean_title, visible
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+log = logging.getLogger(__name__)
+
+ReadFile = Callable[[Path], Document]
+
+MAX_CHARACTERS = 1_000_000
+MAX_ELEMENTS = 8_000
+_THOROUGH_ELEMENTS = 2_000  # trafilatura's second opinions cost the square of a page's length
+_LEAST_TEXT = "60"  # with fewer characters trafilatura gives up headings and tables
+_META = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]{1,40})""", re.IGNORECASE)
+# Only plain tables of characters: some codecs of Python run other programs' formats or hide ASCII.
+_CHARSETS = re.compile(
+    r"utf-?8|utf-?16(?:le|be)?|euc-?kr|cp949|ms949|ks_c_5601.*|ksc5601.*|windows-(?:949|125[0-8]|874)|iso-?8859-?\d{1,2}"
+    r"|us-ascii|ascii|latin-?1|shift_?jis|euc-?jp|iso-2022-jp|gb2312|gbk|gb18030|big5|koi8-[ru]",
+    re.IGNORECASE,
+)
+_KOREAN = re.compile(r"euc-?kr|ks_?c_?5601.*|ms949|windows-949", re.IGNORECASE)
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
+class PageReader:
+    """Reads fetched pages; ``read_pdf`` reads a file with a PDF in it. Use it in a thread: it computes."""
+
+    def __init__(self, read_pdf: ReadFile | None = None) -> None:
+        self._read_pdf = read_pdf
+
+    def read(self, reply: Reply) -> Document:
+        """The page as a document; its id, source and URL are its address, ``metadata["date"]`` when it says one.
+
+        Raises ``PageUnusable`` when there is no main text.
+        """
+        try:
+            return self._read(reply)
+        except PageUnusable:
+            raise
+        except Exception as error:  # parsers meet what nobody foresaw; a page costs itself only
+            log.info("a page of %s could not be read: %s", reply.target.host, type(error).__name__)
+            raise PageUnusable(f"the page of {reply.target.host} could not be read ({type(error).__name__})") from None
+
+    def _read(self, reply: Reply) -> Document:
+        if reply.media_type in PDF:
+            return self._pdf(reply)
+        text = _decoded(reply)[:MAX_CHARACTERS]
+        if reply.media_type in HTML:
+            return _html(text, reply)
+        return _document(reply, text, "", None)
+
+    def _pdf(self, reply: Reply) -> Document:
+        if self._read_pdf is None:
+            raise PageUnusable(f"the page of {reply.target.host} is a PDF, and nothing reads those here")
+        with tempfile.TemporaryDirectory(prefix="selfright-") as folder:
+            path = Path(folder) / f"{_file_name(reply)}.pdf"  # readers call a file without a title by its name
+            path.write_bytes(reply.body)
+            read = self._read_pdf(path)
+        return _document(reply, read.text[:MAX_CHARACTERS], read.title, None)
+
+
+def _file_name(reply: Reply) -> str:
+    last = unquote(reply.target.path.partition("?")[0].rpartition("/")[2]).removesuffix(".pdf")
+    return re.sub(r"[^\w-]+", "-", last)[:60].strip("-") or "page"
+
+
+def _document(reply: Reply, text: str, title: str, date: str | None) -> Document:
+    text = visible(text).strip()
+    if not text:
+        raise PageUnusable(f"the page of {reply.target.host} has no text")
+    url = reply.target.url
+    return Document(
+        id=url,
+        title=clean_title(title) or reply.target.host,
+        text=text,
+        language=language_of(text),
+        source=url,
+        url=url,
+        media_type=reply.media_type,
+        metadata={"date": date} if date else {},
+    )
+
+
+def _html(text: str, reply: Reply) -> Document:
+    root = _parsed(text)
+    if root is None:
+        raise PageUnusable(f"the page of {reply.target.host} has no text")
+    prune(root)
+    elements = _shorten(root)
+    from trafilatura import bare_extraction
+
+    page: Any = bare_extraction(
+        root,
+        url=reply.target.url,
+        fast=elements > _THOROUGH_ELEMENTS,
+        include_comments=False,
+        include_formatting=True,
+        include_tables=True,
+        with_metadata=True,
+        date_extraction_params={"extensive_search": False, "original_date": False, "outputformat": "%Y-%m-%d"},
+        config=_config(),
+    )
+    if page is None or not page.text:
+        raise PageUnusable(f"the page of {reply.target.host} has no main text")
+    lines = "\n".join(line.rstrip() for line in page.text.splitlines())
+    return _document(reply, lines, page.title or "", _date(page.date))
+
+
+def _parsed(text: str) -> "HtmlElement | None":
+    from lxml import etree, html
+
+    parser = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, no_network=True)
+    try:
+        root = html.document_fromstring(text.encode("utf-8", "replace"), parser=parser)
+    except (etree.LxmlError, ValueError):
+        return None
+    return root
+
+
+def _shorten(root: "HtmlElement") -> int:
+    """Leaves the first ``MAX_ELEMENTS``, which bounds the time, and counts them; emphasis and the like do not count."""
+    from lxml import etree
+
+    etree.strip_tags(
+        root, "b", "strong", "i", "em", "u", "font", "span", "small", "sup", "sub"
+    )  # emphasis would come out as asterisks
+    elements = list(root.iter())
+    for element in elements[MAX_ELEMENTS:]:
+        if (parent := element.getparent()) is not None:
+            parent.remove(element)
+    return min(len(elements), MAX_ELEMENTS)
+
+
+@cache
+def _config() -> Any:
+    import copy
+
+    from trafilatura.settings import DEFAULT_CONFIG
+
+    logging.getLogger("trafilatura").setLevel(logging.CRITICAL)  # it writes addresses into its messages
+    logging.getLogger("htmldate").setLevel(logging.CRITICAL)
+    config = copy.deepcopy(DEFAULT_CONFIG)
+    config.set("DEFAULT", "MIN_EXTRACTED_SIZE", _LEAST_TEXT)
+    return config
+
+
+def _date(text: str | None) -> str | None:
+    """A date that has been."""
+    if not text or not _DATE.fullmatch(text) or text > datetime.now(UTC).date().isoformat():
+        return None
+    return text
+
+
+def _decoded(reply: Reply) -> str:
+    """Text by its mark, its declared encoding, then UTF-8 and Korean code page 949; else with gaps."""
+    body = reply.body
+    declared = _META.search(body[:4_096]) if reply.media_type in HTML else None
+    names = (_mark(body), reply.charset, declared[1].decode("ascii") if declared else None, "utf-8", "cp949")
+    for name in names:
+        if name and _CHARSETS.fullmatch(name):
+            try:
+                return body.decode("cp949" if _KOREAN.fullmatch(name) else name).removeprefix("\ufeff")
+            except (UnicodeDecodeError, LookupError):
+                continue
+    return body.decode("utf-8", "replace")
+
+
+def _mark(body: bytes) -> str | None:
+    marks = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+    return next((name for mark, name in marks.items() if body.startswith(mark)), None)

@@ -1,0 +1,214 @@
+"""How providers are asked: at their own pace, again when that may help, and with a name for whatever goes wrong."""
+
+import asyncio
+import json
+import math
+import random
+import threading
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from selfright.domain.errors import (
+    PageRefused,
+    PageUnusable,
+    SettingsError,
+    WebRejected,
+    WebReplyUnusable,
+    WebUnavailable,
+)
+from selfright.web.asking import Carrier, Reply, Request, Tally
+from selfright.web.pace import Pace
+from selfright.web.urls import joined, target_of
+
+_PATIENCE_S = 20.0
+_REST_S = 30.0
+_LONGEST_REST_S = 600.0
+_TROUBLE = 3  # failed searches in a row after which a provider is left alone
+_NO_KEY = (401, 402, 403, 432, 433)
+_PASSING = (408, 425, 429)  # of the 4xx, those that may be otherwise later
+
+
+@dataclass(frozen=True, slots=True)
+class ApiPolicy:
+    """How patient a search is: attempts, pauses between them, seconds between two searches, seconds for one in all.
+
+    The n-th pause is drawn from 0 to ``first_wait_s · 2^(n-1)``, at most ``longest_wait_s`` (full jitter), or is what
+    ``Retry-After`` asks for; when that is more than ``longest_wait_s``, the provider is left alone for so long.
+    """
+
+    attempts: int = 3
+    first_wait_s: float = 0.5
+    longest_wait_s: float = 5.0
+    apart_s: float = 0.2
+    seconds: float = 15.0
+
+
+@dataclass(slots=True)
+class Api:
+    """One provider's interface at ``base_url``; ``carrier`` may connect to that host and needs to nowhere else.
+
+    ``advice`` is what to do when the provider turns a search down. Thread-safe; holds nothing of an event loop.
+    """
+
+    name: str
+    base_url: str
+    carrier: Carrier
+    advice: str = "check its key"
+    policy: ApiPolicy = ApiPolicy()
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    random: Callable[[], float] = random.random
+    clock: Callable[[], float] = time.monotonic
+    _pace: Pace = field(init=False)
+    _lock: threading.Lock = field(init=False, default_factory=threading.Lock)
+    _failures: int = field(init=False, default=0)
+    _rests_until: float = field(init=False, default=0.0)
+
+    def __post_init__(self) -> None:
+        try:
+            target_of(self.base_url)
+        except PageRefused as error:
+            raise SettingsError(f"the base URL of {self.name} cannot be used: {error}") from None
+        self._pace = Pace(at_once=4, in_all=4, apart_s=self.policy.apart_s, patience_s=_PATIENCE_S)
+
+    async def get(self, path: str, query: Mapping[str, str], headers: Mapping[str, str], tally: Tally) -> Any:
+        """The JSON that ``path`` answers to a query."""
+        return _json(self.name, await self.ask("GET", f"{path}?{urlencode(query)}", headers, None, tally), tally)
+
+    async def post(self, path: str, body: Mapping[str, Any], headers: Mapping[str, str], tally: Tally) -> Any:
+        """The JSON that ``path`` answers to a body of JSON."""
+        data = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+        sent = {"Content-Type": "application/json", **headers}
+        return _json(self.name, await self.ask("POST", path, sent, data, tally), tally)
+
+    async def ask(self, method: str, path: str, headers: Mapping[str, str], body: bytes | None, tally: Tally) -> Reply:
+        """The reply with status 200. Raises ``WebUnavailable`` or ``WebRejected``."""
+        target = target_of(joined(self.base_url, path))
+        request = Request(target, method, {"Accept": "application/json", **headers}, body)
+        last = self.clock() + self.policy.seconds
+        for attempt in range(1, self.policy.attempts + 1):
+            self._check_rest(tally)
+            try:
+                reply = await self._attempt(request, tally)
+            except WebRejected as error:
+                self._failed(_REST_S if error.status in _NO_KEY else None)
+                raise
+            except WebUnavailable as error:
+                wait = self._pause(attempt, error.retry_after)
+                late = wait > self.policy.longest_wait_s or self.clock() + wait > last
+                if attempt == self.policy.attempts or late:
+                    self._failed(error.retry_after)
+                    raise
+                await self.sleep(wait)
+            else:
+                self._succeeded()
+                return reply
+        raise AssertionError("the last attempt returns or raises")
+
+    async def _attempt(self, request: Request, tally: Tally) -> Reply:
+        try:
+            async with self._pace.place(self.name):
+                reply = await self.carrier.exchange(request, tally)
+        except PageRefused as error:
+            raise WebRejected(f"{self.name} was not asked: {error}", requests=tally.requests) from None
+        except PageUnusable as error:
+            raise WebUnavailable(f"{self.name} cannot be asked: {error}", requests=tally.requests) from None
+        if reply.status == 200:
+            return reply
+        if reply.status >= 500 or reply.status in _PASSING or reply.status == 202:
+            raise WebUnavailable(
+                f"{self.name} answered with status {reply.status}; try again later",
+                status=reply.status,
+                retry_after=retry_after(reply.headers),
+                requests=tally.requests,
+            )
+        raise WebRejected(
+            f"{self.name} turned the search down with status {reply.status}; {self.advice}",
+            status=reply.status,
+            requests=tally.requests,
+        )
+
+    def _pause(self, attempt: int, asked: float | None) -> float:
+        drawn: float = self.random() * min(self.policy.longest_wait_s, self.policy.first_wait_s * 2 ** (attempt - 1))
+        return drawn if asked is None else max(asked, drawn)
+
+    def _check_rest(self, tally: Tally) -> None:
+        with self._lock:
+            left = self._rests_until - self.clock()
+        if left > 0:
+            raise WebUnavailable(
+                f"{self.name} was not asked: it failed just before and is left alone for another {left:.0f} s",
+                retry_after=left,
+                requests=tally.requests,
+            )
+
+    def _failed(self, asked: float | None) -> None:
+        """A whole search failed: after three in a row, or when asked to wait, the provider is left alone."""
+        with self._lock:
+            self._failures += 1
+            if asked is not None or self._failures >= _TROUBLE:
+                self._rests_until = self.clock() + min(asked or _REST_S, _LONGEST_REST_S)
+
+    def _succeeded(self) -> None:
+        with self._lock:
+            self._failures = 0
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds that a reply asks to wait: ``Retry-After`` in seconds or as a date; None where it says nothing usable."""
+    text = headers.get("retry-after", "").strip()
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = _until(text)
+    return max(0.0, seconds) if math.isfinite(seconds) else None
+
+
+def _until(text: str) -> float:
+    try:
+        when = parsedate_to_datetime(text)
+    except (TypeError, ValueError):
+        return math.nan
+    return (when.replace(tzinfo=when.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
+
+
+def _json(name: str, reply: Reply, tally: Tally) -> Any:
+    try:
+        return json.loads(reply.body)
+    except (ValueError, RecursionError):
+        raise WebReplyUnusable(
+            f"{name} answered with something that is no JSON; check its base URL", requests=tally.requests
+        ) from None
+
+
+def key_from(environment: Mapping[str, str], variable: str, provider: str) -> str:
+    """A provider's key. Raises ``SettingsError`` when it is missing or cannot stand in a header."""
+    key = environment.get(variable, "").strip()
+    if not key:
+        raise SettingsError(f"web_provider '{provider}' needs its key in the environment variable {variable}")
+    if not key.isascii() or not key.isprintable() or " " in key:
+        raise SettingsError(f"{variable} holds characters that no key has; copy the key again")
+    return key
+
+
+def rows_of(name: str, data: Any, *path: str, tally: Tally, optional: bool = False) -> list[dict[str, Any]]:
+    """The list of objects at ``path`` in a provider's JSON; where ``optional``, a missing one is empty.
+
+    Raises ``WebReplyUnusable`` when something else is there.
+    """
+    value = data
+    for step in path:
+        if not isinstance(value, dict):
+            value = None
+            break
+        if optional and value.get(step) is None:
+            return []
+        value = value.get(step)
+    if not isinstance(value, list):
+        where = ".".join(path)
+        raise WebReplyUnusable(f"{name} answered without the list '{where}' of results", requests=tally.requests)
+    return [row for row in value if isinstance(row, dict)]

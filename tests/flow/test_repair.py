@@ -1,0 +1,75 @@
+"""Claims that nothing supports: one search for them, then they are cited or removed."""
+
+from typing import Any
+
+from selfright.domain.answers import Draft, EvaluationRequest, GenerationRequest, Sentence
+from selfright.domain.chat import Say
+from selfright.domain.judgements import AnswerQuality, Claim, ClaimStatus, Evaluation, EvaluationSource
+from selfright.flow.presets import PRESETS
+from tests.support.turns import Library, Scripted, hit, run_turn
+
+KNOWN, LATE = "The kettle holds two litres.", "It was made in Ulsan."
+FIRST = (hit("manual", f"{KNOWN} It is red."),)
+SECOND = (hit("factory", f"{LATE} Forty people work there."),)
+
+
+class Writer(Scripted):
+    async def generate(self, request: GenerationRequest, say: Say | None = None) -> Draft:
+        return Draft(f"{KNOWN} {LATE}", (Sentence(KNOWN), Sentence(LATE)))
+
+
+class ByPassages:
+    """A judge for whom a claim is supported when a passage that it is shown holds it."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def evaluate(self, request: EvaluationRequest) -> Evaluation:
+        self.asked += 1
+        claims = []
+        for sentence in request.draft.sentences:
+            names = tuple(s.passage.id for s in request.strips if sentence.text in s.passage.text)
+            status = ClaimStatus.SUPPORTED if names else ClaimStatus.UNSUPPORTED
+            claims.append(Claim(sentence.text, status, names, 1.0))
+        share = sum(claim.status is ClaimStatus.SUPPORTED for claim in claims) / len(claims)
+        return Evaluation(share, 1.0, 1.0, AnswerQuality.ADEQUATE, 0.9, EvaluationSource.LOCAL, claims=tuple(claims))
+
+
+def turn(*results: Any, **flags: Any) -> tuple[dict[str, Any], Library, ByPassages]:
+    library, judge = Library(*results), ByPassages()
+    state = run_turn(PRESETS["full"], judge, role=Writer(), retriever=library, **flags).state
+    return dict(state), library, judge
+
+
+def test_a_claim_that_a_search_for_it_supports_is_cited() -> None:
+    state, library, judge = turn(FIRST, SECOND)
+    assert library.queries[-1] == LATE
+    assert judge.asked == 2
+    assert state["repaired_claims"] == (LATE,)
+    assert state["removed_claims"] == ()
+    assert state["answer"] == f"{KNOWN} {LATE} [1]"
+    (citation,) = state["draft"].citations
+    assert citation.document_id == "factory"
+    assert state["evaluation"].grounding == 1.0
+
+
+def test_a_claim_that_no_search_supports_is_removed_and_listed() -> None:
+    state, _, _ = turn(FIRST, (hit("other", "Something else."),))
+    assert state["repaired_claims"] == ()
+    assert state["removed_claims"] == (LATE,)
+    assert LATE not in state["answer"]
+
+
+def test_without_budget_or_by_flag_nothing_is_searched_for() -> None:
+    for flags in ({"claim_repair_enabled": False}, {"max_llm_calls": 1}):
+        state, library, judge = turn(FIRST, SECOND, **flags)
+        assert LATE not in library.queries
+        assert judge.asked == 1
+        assert state["removed_claims"] == (LATE,)
+
+
+def test_an_answer_that_holds_up_costs_no_search() -> None:
+    state, library, judge = turn((*FIRST, *SECOND))
+    assert len(library.queries) == 1
+    assert judge.asked == 1
+    assert state["removed_claims"] == ()

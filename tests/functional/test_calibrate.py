@@ -1,0 +1,154 @@
+"""``selfright calibrate``: labelled pairs in, figures, pictures and a calibration in the index out."""
+
+import json
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from selfright.domain.errors import SettingsError
+from tests.functional.conftest import Cli
+
+THINGS = ("kettle", "lantern", "ladder", "barrel", "compass", "anchor", "bucket", "hammer", "pulley", "rudder", "winch")
+
+
+def rows() -> list[dict[str, object]]:
+    """Each question with a passage that answers it, one about the thing that does not, and one about another thing."""
+    made: list[dict[str, object]] = []
+    for n, thing in enumerate(THINGS):
+        question = f"How much does the {thing} weigh?"
+        other = THINGS[n - 1]
+        made += [
+            {"question": question, "passage": f"The {thing} weighs {n + 2} kg when it is dry.", "label": 1},
+            {"question": question, "passage": f"The {thing} hangs in the shed behind the house.", "label": 0},
+            {"question": question, "passage": f"Nobody has seen the {other} since the summer.", "label": 0},
+        ]
+    return made
+
+
+def written(place: Path, made: list[dict[str, object]]) -> Path:
+    place.write_text("".join(json.dumps(row) + "\n" for row in made), encoding="utf-8")
+    return place
+
+
+@pytest.fixture
+def own_index(cli: Cli, documents: Path, tmp_path: Path) -> Path:
+    place = tmp_path / "index"
+    assert cli("index", "add", documents, "--index", place, "--set", "embedder=none").code == 0
+    return place
+
+
+def calibrate(cli: Cli, index: Path, labelled: Path, *more: object) -> dict[str, Any]:
+    done = cli("calibrate", labelled, "--index", index, "--set", "embedder=none", "--json", *more)
+    assert done.code == 0, done.err
+    result: dict[str, Any] = json.loads(done.out)
+    return result
+
+
+def test_figures_pictures_and_the_file_in_the_index(cli: Cli, own_index: Path, tmp_path: Path) -> None:
+    labelled, out = written(tmp_path / "labelled.jsonl", rows()), tmp_path / "out"
+    done = cli("calibrate", labelled, "--index", own_index, "--set", "embedder=none", "--out", out, "--risk", "0.2")
+    assert done.code == 0, done.err
+    for shown in (
+        "33 passages of 11 questions",
+        "AUC",
+        "Brier",
+        "ECE",
+        "100% answered",
+        "thresholds for a risk of 20%",
+    ):
+        assert shown in done.out
+    stored = json.loads((own_index / "calibration.json").read_bytes())
+    assert (stored["origin"]["rows"], stored["origin"]["questions"], stored["origin"]["risk"]) == (33, 11, 0.2)
+    assert re.fullmatch(r"[0-9a-f]{64}", stored["origin"]["sha256"])
+    figures = json.loads((out / "calibration.json").read_text(encoding="utf-8"))
+    assert figures["passages"]["before"]["auc"] > 0.9
+    assert figures["calibration"] == stored
+    for name in ("reliability.svg", "risk-coverage.svg"):
+        picture = (out / name).read_text(encoding="utf-8")
+        assert ET.fromstring(picture).tag.endswith("svg")
+        assert "prefers-color-scheme: dark" in picture
+        assert "http" not in picture.replace("http://www.w3.org/2000/svg", "")
+
+
+def test_json_goes_to_stdout_and_figures_nobody_has_are_null(cli: Cli, own_index: Path, tmp_path: Path) -> None:
+    result = calibrate(cli, own_index, written(tmp_path / "labelled.jsonl", rows()))
+    # Every question has a passage that helps, so of the sets there is no AUC.
+    assert result["sets"]["before"]["auc"] is None
+    assert result["stored"] == str(own_index / "calibration.json")
+    points = result["risk_coverage"]["points"]
+    assert points[-1]["coverage"] == 1.0
+
+
+def test_turns_use_the_calibration_of_their_index(cli: Cli, own_index: Path, tmp_path: Path) -> None:
+    question = "How often is the lamp of the lighthouse changed?"
+
+    def verdict() -> str:
+        asked = cli("ask", question, "--index", own_index, "--preset", "crag", "--set", "embedder=none", "--json")
+        assert asked.code == 0, asked.err
+        return str(json.loads(asked.out)["verdict"])
+
+    assert verdict() == "correct"
+    labelled = written(tmp_path / "labelled.jsonl", rows())
+    calibrate(cli, own_index, labelled)
+    path = own_index / "calibration.json"
+    stored = json.loads(path.read_bytes())
+    path.write_text(json.dumps({**stored, "lower": 1.0, "upper": 1.0}), encoding="utf-8")
+    assert verdict() == "incorrect"
+    # Made for a grader with other weights, it is left alone.
+    origin = {**stored["origin"], "grader": "another"}
+    path.write_text(json.dumps({**stored, "lower": 1.0, "upper": 1.0, "origin": origin}), encoding="utf-8")
+    assert verdict() == "correct"
+
+
+def test_calibrating_again_starts_from_the_shipped_grader(cli: Cli, own_index: Path, tmp_path: Path) -> None:
+    labelled = written(tmp_path / "labelled.jsonl", rows())
+    first, second = (calibrate(cli, own_index, labelled) for _ in range(2))
+    assert first["passages"] == second["passages"]
+
+
+@pytest.mark.parametrize("damage", ["", "{", "[]", '{"version": 1}', '{"version": 9}'])
+def test_a_damaged_calibration_is_named_and_never_used(cli: Cli, own_index: Path, damage: str) -> None:
+    (own_index / "calibration.json").write_text(damage, encoding="utf-8")
+    asked = cli("ask", "Who is the harbour master?", "--index", own_index, "--set", "embedder=none")
+    assert asked.code == SettingsError.exit_code
+    assert "calibration.json cannot be used" in asked.err
+    assert "run 'selfright calibrate' again" in asked.err
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("not json", "JSON was expected"),
+        ("[1]", "an object"),
+        ('{"passage": "p", "label": 1}', "'question' must be a text"),
+        ('{"question": "q", "passage": " ", "label": 1}', "'passage' must be a text"),
+        ('{"question": "q", "passage": "p", "label": 2}', "'label' must be 0"),
+        ('{"question": "q", "passage": "p", "label": "1"}', "'label' must be 0"),
+        ('{"question": "q", "passage": "p", "label": null}', "'label' must be 0"),
+        ('{"question": "q", "passage": "p", "label": [1]}', "'label' must be 0"),
+    ],
+)
+def test_a_bad_row_is_named_by_its_line(cli: Cli, own_index: Path, tmp_path: Path, line: str, why: str) -> None:
+    labelled = written(tmp_path / "labelled.jsonl", rows())
+    labelled.write_text(labelled.read_text(encoding="utf-8") + f"\n{line}\n", encoding="utf-8")
+    done = cli("calibrate", labelled, "--index", own_index, "--set", "embedder=none")
+    assert done.code == 1
+    assert f"line {len(rows()) + 2}: " in done.err
+    assert why in done.err
+    assert not (own_index / "calibration.json").exists()
+
+
+def test_too_few_rows_one_label_and_no_index(cli: Cli, own_index: Path, tmp_path: Path) -> None:
+    few = cli("calibrate", written(tmp_path / "few.jsonl", rows()[:6]), "--index", own_index, "--set", "embedder=none")
+    assert (few.code, "at least 20 rows" in few.err) == (1, True)
+    one_label = [row for row in rows() if row["label"] == 0]
+    same = cli("calibrate", written(tmp_path / "same.jsonl", one_label), "--index", own_index, "--set", "embedder=none")
+    assert (same.code, "0 with label 1" in same.err) == (1, True)
+    nowhere = cli("calibrate", written(tmp_path / "labelled.jsonl", rows()), "--index", tmp_path / "none")
+    assert nowhere.code == 1
+    assert "no index" in nowhere.err.lower()
+    assert cli("calibrate", tmp_path / "missing.jsonl", "--index", own_index).code == 2
+    assert cli("calibrate", tmp_path / "few.jsonl", "--index", own_index, "--risk", "1").code == 2

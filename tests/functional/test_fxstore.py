@@ -1,0 +1,122 @@
+"""The three scenarios of self-correcting chat [S2], with a scripted model: fast path, missing documents, invention."""
+
+from pathlib import Path
+
+import pytest
+
+from selfright import Answer, DraftWithdrawn, Message, Selfright, TurnFinished
+from selfright.domain.chat import Job
+from selfright.domain.judgements import StopReason
+from selfright.llm.scripted.rules import Rule
+from selfright.llm.scripted.server import ScriptedServer
+from tests.support.llm import EVALUATION, is_job
+
+DOCUMENTS = {
+    "api.md": "# FxStore API\n\nFxStore API는 FxStore.open(path)로 저장소를 열고 openMap(name)으로 맵을 얻습니다. "
+    "맵은 put, get, remove를 제공합니다.\n",
+    "installation.md": "# 설치\n\nFxStore의 최신 버전은 0.3.0입니다. Gradle 의존성 한 줄로 설치합니다.\n",
+}
+WHAT = "FxStore는 Java 기반 영속 컬렉션 라이브러리입니다."
+
+
+def judged(quality: str, score: float = 0.9) -> dict[str, object]:
+    scores = dict.fromkeys(("grounding", "completeness", "accuracy", "confidence"), score)
+    return {**EVALUATION, **scores, "answer_quality": quality}
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Path:
+    for name, text in DOCUMENTS.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    with Selfright.open(tmp_path / "index", embedder="none") as selfright:
+        selfright.add([tmp_path / name for name in DOCUMENTS])
+    return tmp_path / "index"
+
+
+def chat(
+    index: Path,
+    question: str,
+    drafts: list[str],
+    judgements: list[dict[str, object]],
+    history: tuple[Message, ...] = (),
+) -> tuple[Answer, list[str], ScriptedServer]:
+    """The answer, the labels with which drafts were withdrawn, and the server that was asked."""
+    rules = [
+        Rule(lambda request: is_job(Job.ANSWER, request), drafts),
+        Rule(lambda request: is_job(Job.EVALUATE, request), judgements),
+        Rule(lambda request: is_job(Job.CLASSIFY, request), {"query_class": "question"}),
+        Rule(lambda request: is_job(Job.STANDALONE, request), question),
+    ]
+    with (
+        ScriptedServer(rules) as server,
+        Selfright.open(
+            index,
+            preset="self_correcting",
+            embedder="none",
+            llm="openai:scripted",
+            base_url=server.url,
+            llm_judging="always",
+            citation_style="source",
+        ) as selfright,
+    ):
+        events = list(selfright.stream(question, history=history))
+    last = events[-1]
+    assert isinstance(last, TurnFinished)
+    return last.answer, [event.reason for event in events if isinstance(event, DraftWithdrawn)], server
+
+
+def nodes(answer: Answer) -> list[str]:
+    return [step.node for step in answer.trace]
+
+
+def test_a_follow_up_is_answered_without_looking_anything_up(index: Path) -> None:
+    history = (Message("user", "FxStore가 뭐야?"), Message("assistant", WHAT))
+    answer, withdrawn, server = chat(index, "FxStore가 뭐라고 했지?", [WHAT], [judged("adequate")], history)
+    assert answer.answer == WHAT
+    assert "retrieve" not in nodes(answer)
+    assert answer.stop_reason is StopReason.FAST_PATH
+    assert withdrawn == []
+    assert len([request for request in server.calls() if is_job(Job.ANSWER, request)]) == 1
+
+
+def test_a_vague_answer_sends_for_documents(index: Path) -> None:
+    drafts = [
+        "FxStore API는 여러 가지 기능을 제공합니다.",
+        "FxStore API는 FxStore.open(path)로 저장소를 열고 openMap(name)으로 맵을 얻습니다. [1]",
+    ]
+    answer, withdrawn, _ = chat(
+        index, "FxStore API 사용법 알려줘", drafts, [judged("needs_docs", 0.3), judged("adequate")]
+    )
+    assert withdrawn == ["needs_docs"]
+    assert nodes(answer).count("generate") == 2
+    assert "[Source: api.md]" in answer.answer
+    assert answer.stop_reason is StopReason.ADEQUATE
+
+
+def test_an_invented_version_is_replaced_by_the_documents(index: Path) -> None:
+    drafts = ["FxStore 최신 버전은 2.0.0입니다.", "문서에 따르면 FxStore의 최신 버전은 0.3.0입니다. [1]"]
+    answer, withdrawn, _ = chat(
+        index, "FxStore 최신 버전이 뭐야?", drafts, [judged("hallucination", 0.2), judged("adequate")]
+    )
+    assert withdrawn == ["hallucination"]
+    assert "0.3.0" in answer.answer
+    assert "2.0.0" not in answer.answer
+    assert "[Source: installation.md]" in answer.answer
+
+
+def test_an_answer_to_something_else_is_classified_again(index: Path) -> None:
+    drafts = ["오늘은 날씨가 좋습니다.", "FxStore의 최신 버전은 0.3.0입니다. [1]"]
+    answer, withdrawn, _ = chat(
+        index, "FxStore 최신 버전이 뭐야?", drafts, [judged("off_topic", 0.1), judged("adequate")]
+    )
+    assert withdrawn == ["off_topic"]
+    assert nodes(answer).count("classify") == 2
+    assert "0.3.0" in answer.answer
+
+
+def test_after_two_retries_the_best_answer_is_given(index: Path) -> None:
+    drafts = ["하나.", "FxStore API는 맵을 제공합니다. [1]", "셋."]
+    verdicts = [judged("needs_docs", 0.2), judged("needs_docs", 0.45), judged("needs_docs", 0.5)]
+    answer, withdrawn, _ = chat(index, "FxStore API 사용법 알려줘", drafts, verdicts)
+    assert len(withdrawn) <= 2
+    assert answer.stop_reason in (StopReason.MAX_ITERATIONS, StopReason.DUPLICATE_DOCUMENTS, StopReason.ABSTAINED)

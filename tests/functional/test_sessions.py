@@ -1,0 +1,176 @@
+"""Conversations that are kept: follow-ups, restarts, forgetting, and a turn that ``kill -9`` broke off."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from selfright import Message, Selfright
+from selfright.domain.chat import Job
+from selfright.domain.errors import SessionBusy, UnknownName, UsageError
+from selfright.domain.judgements import StopReason
+from selfright.llm.scripted.catalogue import FAULTS
+from selfright.llm.scripted.server import ScriptedServer
+from tests.support.llm import is_job, rules, write_index
+
+QUESTION = "How is FxStore installed?"
+CHILD = """
+import json, sys
+from selfright import Selfright
+settings = json.loads(sys.argv[1])
+with Selfright.open(**settings) as selfright:
+    print(selfright.ask(sys.argv[2], session="s").answer)
+"""
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> dict[str, Any]:
+    return write_index(tmp_path)
+
+
+def offline(settings: dict[str, Any]) -> Selfright:
+    return Selfright.open(**{**settings, "llm": "offline"})
+
+
+def test_a_follow_up_is_understood_after_a_restart(settings: dict[str, Any]) -> None:
+    with offline(settings) as selfright:
+        selfright.ask("What does a map of FxStore keep?", session="s")
+    with offline(settings) as selfright:
+        follow_up = selfright.ask("What may its keys be?", session="s")
+        alone = selfright.ask("What may its keys be?", session="other")
+        kept = selfright.conversation("s")
+    assert "FxStore" in follow_up.question
+    assert alone.question == "What may its keys be?"
+    assert kept.turns == 2
+    assert [message.role for message in kept.messages] == ["user", "assistant"] * 2
+    assert kept.messages[1] != Message("assistant", "")
+
+
+def test_users_do_not_see_one_another(settings: dict[str, Any]) -> None:
+    with offline(settings) as selfright:
+        selfright.ask(QUESTION, session="s", user="ann")
+        assert selfright.conversation("s", "bob").turns == 0
+        assert [info.session for info in selfright.sessions("ann")] == ["s"]
+        assert selfright.sessions("bob") == ()
+        assert selfright.forget(user="bob") == 0
+        assert selfright.forget("s", "ann") == 1
+        assert selfright.conversation("s", "ann").turns == 0
+
+
+def test_what_is_forgotten_is_in_no_file(settings: dict[str, Any], home_folder: Path) -> None:
+    secret = "xylophonic-quagmire"
+    with offline(settings) as selfright:
+        selfright.ask(f"What about {secret}?", session="s")
+        selfright.ask("And its version?", session="s")
+        assert any(secret.encode() in path.read_bytes() for path in files(home_folder))
+        selfright.forget("s")
+    assert not any(secret.encode() in path.read_bytes() for path in files(home_folder))
+
+
+def files(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+def test_a_long_conversation_is_summed_up_and_bounded(settings: dict[str, Any]) -> None:
+    with offline({**settings, "session_turns": 6}) as selfright:
+        for n in range(9):
+            selfright.ask(f"What is number {n} of FxStore?", session="s")
+        kept = selfright.conversation("s")
+    assert kept.turns == 9
+    assert kept.summary
+    assert len(kept.messages) <= 4 + 2
+
+
+def test_a_session_and_a_history_do_not_go_together(settings: dict[str, Any]) -> None:
+    with offline(settings) as selfright:
+        with pytest.raises(UsageError, match="either 'session' or 'history'"):
+            selfright.ask(QUESTION, session="s", history=[Message("user", "hello")])
+        with pytest.raises(UnknownName, match="did you mean 'session'"):
+            selfright.ask(QUESTION, sesion="s")  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("stuck", [Job.EVALUATE, Job.ANSWER])
+def test_after_kill_9_the_turn_goes_on_from_its_last_node(stuck: Job, settings: dict[str, Any]) -> None:
+    import json
+
+    with ScriptedServer(rules(**{stuck.value: FAULTS["stall"]})) as server:
+        given = {**{name: str(v) if isinstance(v, Path) else v for name, v in settings.items()}, "base_url": server.url}
+        child = subprocess.Popen([sys.executable, "-c", CHILD, json.dumps(given), QUESTION], env=dict(os.environ))
+        wait_for(lambda: any(request.fault for request in server.calls()))
+        done = jobs_of(server)
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+        server.use(rules())
+        server.forget()
+        with Selfright.open(**given) as selfright:
+            left = selfright.conversation("s").unfinished
+            answer = selfright.ask(QUESTION, session="s")
+            kept = selfright.conversation("s")
+        assert left is not None
+        assert left.question == QUESTION
+        assert "Gradle" in answer.answer
+        assert answer.trace[0].node == "contextualize"
+        first_again = jobs_of(server)[0]
+        assert first_again is stuck, f"{done} were done before; {first_again} is done first after it"
+        assert kept.unfinished is None
+        assert kept.turns == 1
+
+
+def test_another_question_lets_the_broken_off_turn_go(settings: dict[str, Any]) -> None:
+    import json
+
+    with ScriptedServer(rules(answer=FAULTS["stall"])) as server:
+        given = {**{name: str(v) if isinstance(v, Path) else v for name, v in settings.items()}, "base_url": server.url}
+        child = subprocess.Popen([sys.executable, "-c", CHILD, json.dumps(given), QUESTION], env=dict(os.environ))
+        wait_for(lambda: any(request.fault for request in server.calls()))
+        with Selfright.open(**given) as selfright, pytest.raises(SessionBusy):
+            selfright.ask("Something else?", session="s")
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+        server.use(rules())
+        with Selfright.open(**given) as selfright:
+            answer = selfright.ask("What may keys of a map be?", session="s")
+            kept = selfright.conversation("s")
+        assert answer.stop_reason is not StopReason.ERROR
+        assert [m.content for m in kept.messages if m.role == "user"] == ["What may keys of a map be?"]
+
+
+def wait_for(true: Any, seconds: float = 60.0) -> None:
+    until = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < until, "it did not happen in time"
+        time.sleep(0.02)
+
+
+def jobs_of(server: ScriptedServer) -> list[Job]:
+    return [next(job for job in Job if is_job(job, request)) for request in server.calls()]
+
+
+def chat(settings: dict[str, Any], *lines: str) -> subprocess.CompletedProcess[str]:
+    options = [f"--set={name}={settings[name]}" for name in ("web_provider", "web_folder", "embedder")]
+    return subprocess.run(
+        [Path(sys.executable).with_name("selfright"), "chat", "--index", str(settings["path"]), *options],
+        input="\n".join(lines),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+        env={**os.environ, "PYTHONUTF8": "1"},
+    )
+
+
+def test_the_chat_keeps_its_conversation_until_it_is_told_to_forget(settings: dict[str, Any]) -> None:
+    first = chat(settings, QUESTION, "/sources", "/trace", "/nonsense", "/quit")
+    assert "Gradle" in first.stdout
+    assert "install.md" in first.stdout
+    assert "retrieve" in first.stdout
+    assert "no command '/nonsense'" in first.stderr
+    second = chat(settings, "Which version is it?", "/forget", "/sources")
+    assert "going on after 1 turns" in second.stderr
+    assert "nothing was asked yet" in second.stdout
+    assert "going on" not in chat(settings, "/quit").stderr

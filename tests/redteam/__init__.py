@@ -1,0 +1,1 @@
+"""Hostile documents, and what they must not achieve."""

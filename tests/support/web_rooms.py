@@ -1,0 +1,89 @@
+"""A web of this machine: names that lead to servers of a test, and everything that a live search needs."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from selfright.domain.passages import Document, Passage
+from selfright.web.addresses import Permissions
+from selfright.web.asking import Limits
+from selfright.web.extract import PageReader
+from selfright.web.guard import Guard
+from selfright.web.live import LiveWeb
+from selfright.web.pace import Pace
+from selfright.web.providers.api import Api, ApiPolicy
+from selfright.web.providers.brave import Brave
+from selfright.web.providers.duckduckgo import DuckDuckGo
+from selfright.web.providers.results import Provider
+from selfright.web.providers.searxng import SearXng
+from selfright.web.providers.tavily import Tavily
+from selfright.web.visiting import Visitor
+
+KEY = "key-of-a-test"
+QUICK = Limits(seconds=2.0, connect_s=1.0, bytes=1_000_000)
+
+
+class Words:
+    """A tokenizer of lower-case words."""
+
+    name = "words"
+
+    def tokens(self, text: str) -> list[str]:
+        return [word.strip(".,?#").lower() for word in text.split()]
+
+
+def split(document: Document) -> list[Passage]:
+    """A passage a line."""
+    passages, start = [], 0
+    for n, line in enumerate(document.text.split("\n")):
+        end = start + len(line)
+        if line.strip():
+            place = (f"{document.id}#{n}", document.id, document.title, line, start, end)
+            passages.append(Passage(*place, language=document.language, url=document.url))
+        start = end + 1
+    return passages
+
+
+def names(table: Mapping[str, list[str]]) -> Callable[[str, int], Awaitable[list[str]]]:
+    """A resolver that knows these names only."""
+
+    async def resolve(host: str, port: int) -> list[str]:
+        if host not in table:
+            raise OSError("no such name")
+        return table[host]
+
+    return resolve
+
+
+def guard(*allowed: str, table: Mapping[str, list[str]] | None = None, limits: Limits = QUICK) -> Guard:
+    return Guard(Permissions.of(allowed), limits, names(table or {}))
+
+
+async def at_once(_seconds: float) -> None:
+    """Stands for sleeping."""
+
+
+def api(name: str, base_url: str, **more: Any) -> Api:
+    settings = {"policy": ApiPolicy(apart_s=0.0), "sleep": at_once, **more}
+    return Api(name, base_url, Guard(Permissions.of_base(base_url), QUICK, names({})), **settings)
+
+
+PROVIDERS: dict[str, Callable[..., Provider]] = {
+    "tavily": lambda url, **more: Tavily(api("tavily", url, **more), KEY),
+    "brave": lambda url, **more: Brave(api("brave", url, **more), KEY),
+    "searxng": lambda url, **more: SearXng(api("searxng", url, **more)),
+    "duckduckgo": lambda url, **more: DuckDuckGo(api("duckduckgo", url, **more)),
+}
+
+
+def visitor(carrier: Guard) -> Visitor:
+    return Visitor(carrier, Pace(apart_s=0.0))
+
+
+def live(provider: Provider, carrier: Guard | None = None, **more: Any) -> LiveWeb:
+    return LiveWeb(provider, visitor(carrier or guard()), PageReader(read_pdf), split, Words(), **more)
+
+
+def read_pdf(path: Path) -> Document:
+    assert path.read_bytes().startswith(b"%PDF-")
+    return Document(path.name, "Manual", "The manual says two bar.")

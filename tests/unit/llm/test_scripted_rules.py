@@ -1,0 +1,169 @@
+"""Which request gets which reply: rules in Python and from files."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from selfright.domain.errors import SettingsError, UnknownName
+from selfright.llm.scripted.catalogue import FAULTS
+from selfright.llm.scripted.faults import Status
+from selfright.llm.scripted.requests import Request
+from selfright.llm.scripted.rule_files import read_rules
+from selfright.llm.scripted.rules import Damaged, Rule, Script, When, share_of_calls
+
+
+def request(user: str = "hello", system: str = "be kind", number: int = 1, **more: Any) -> Request:
+    messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
+    return Request(number, "POST", "/v1/chat/completions", body={"model": "m", "messages": messages, **more})
+
+
+def asking(job: str) -> Request:
+    form = {"type": "json_schema", "json_schema": {"name": "x", "schema": {"title": job, "type": "object"}}}
+    return request(response_format=form)
+
+
+def script(*rules: Rule, default: Any = "default") -> Script:
+    return Script(rules, lambda _: default)
+
+
+class TestWhen:
+    @pytest.mark.parametrize(
+        ("when", "holds"),
+        [
+            (When(), True),
+            (When(user="^hel"), True),
+            (When(user="^ello"), False),
+            (When(system="kind", user="hello"), True),
+            (When(system="cruel", user="hello"), False),
+            (When(model="m", stream=False, form="text", job=""), True),
+            (When(stream=True), False),
+            (When(job="grade"), False),
+        ],
+    )
+    def test_all_that_is_given_must_hold(self, when: When, holds: bool) -> None:
+        assert when.matches(request()) is holds
+
+    def test_the_job_is_the_title_of_the_schema(self) -> None:
+        assert When(job="grade").matches(asking("grade"))
+        assert not When(job="grade").matches(asking("evaluate"))
+
+    def test_nth_counts_the_calls_for_which_the_rest_holds(self) -> None:
+        playing = script(Rule(When(user="cat", nth=2), "second cat"), Rule(When(nth=[1, 4]), "first or fourth"))
+        said = [playing.reply(request(text)) for text in ("cat", "dog", "cat", "cat", "dog", "cow")]
+        # The second rule sees all calls but the one the first rule took.
+        assert said == ["first or fourth", "default", "second cat", "default", "first or fourth", "default"]
+
+
+class TestRules:
+    def test_the_first_that_holds_replies(self) -> None:
+        playing = script(Rule(When(user="a"), "A"), Rule(lambda r: "b" in r.user, "B"), Rule(When(), "rest"))
+        assert [playing.reply(request(text)) for text in ("ab", "b", "c")] == ["A", "B", "rest"]
+
+    def test_replies_are_played_in_order_and_the_last_one_repeats(self) -> None:
+        playing = script(Rule(When(), ["one", Status(500), {"n": 3}]))
+        assert [playing.reply(request()) for _ in range(4)] == ["one", Status(500), {"n": 3}, {"n": 3}]
+
+    def test_a_rule_can_be_used_up(self) -> None:
+        playing = script(Rule(When(), "twice", times=2))
+        assert [playing.reply(request()) for _ in range(3)] == ["twice", "twice", "default"]
+
+    def test_a_function_of_the_request_replies_or_leaves_it(self) -> None:
+        playing = script(Rule(When(), lambda r: r.user.upper() if r.number > 1 else None))
+        assert [playing.reply(request("hi", number=n)) for n in (1, 2)] == ["default", "HI"]
+
+    def test_damage_needs_something_to_spoil(self) -> None:
+        assert script(Rule(When(), Damaged("nan", {"score": 0.5}))).reply(request()) == '{"score": NaN}'
+        assert script(Rule(When(), Damaged("nan")), default={"kind": "x"}).reply(request()) == {"kind": "x"}
+        assert script(Rule(When(), Damaged("nan")), default="text").reply(request()) == "text"
+
+    def test_an_empty_list_of_replies_is_refused(self) -> None:
+        with pytest.raises(ValueError, match="at least one"):
+            script(Rule(When(), [])).reply(request())
+
+    def test_a_share_of_calls(self) -> None:
+        chosen = [number for number in range(2_000) if share_of_calls(0.1, seed=7)(request(number=number))]
+        assert 150 < len(chosen) < 250
+        assert chosen == [number for number in range(2_000) if share_of_calls(0.1, seed=7)(request(number=number))]
+        assert chosen != [number for number in range(2_000) if share_of_calls(0.1, seed=8)(request(number=number))]
+        assert not any(share_of_calls(0.0)(request(number=number)) for number in range(100))
+        assert all(share_of_calls(1.0)(request(number=number)) for number in range(100))
+
+
+RULES = """
+[[rule]]
+job = "grade"
+times = 1
+fault = "503"
+
+[[rule]]
+job = "grade"
+json = { passages = [{ n = 1, probability = 0.9 }], sufficiency = 0.8 }
+
+[[rule]]
+user = "(?i)price"
+nth = [1, 2]
+replies = [{ text = "40 euros. [1]" }, { fault = { kind = "reset-midway", after = 2, reply = "Half of" } }]
+
+[[rule]]
+job = "evaluate"
+damage = "trailing-comma"
+of = { grounding = 0.5 }
+"""
+
+
+class TestFiles:
+    def written(self, folder: Path, text: str) -> Path:
+        path = folder / "rules.toml"
+        path.write_text(text, "utf-8")
+        return path
+
+    def test_rules_are_read(self, tmp_path: Path) -> None:
+        playing = script(*read_rules(self.written(tmp_path, RULES)))
+        first, second = playing.reply(asking("grade")), playing.reply(asking("grade"))
+        assert isinstance(first, Status)
+        assert (first.status, first.retry_after) == (503, 1)
+        assert second == {"passages": [{"n": 1, "probability": 0.9}], "sufficiency": 0.8}
+        assert playing.reply(request("What Price?")) == "40 euros. [1]"
+        broken: Any = playing.reply(request("What price?"))
+        assert (broken.after, broken.reply) == (2, "Half of")
+        assert playing.reply(request("What price?")) == "default"
+        assert playing.reply(asking("evaluate")) == '{"grounding": 0.5,}'
+
+    @pytest.mark.parametrize(
+        ("text", "error", "says"),
+        [
+            ("[[rule", SettingsError, "cannot read the rules"),
+            ("[[rules]]\ntext = 'x'", UnknownName, "did you mean 'rule'"),
+            ("rule = 1", SettingsError, r"\[\[rule\]\] tables"),
+            ("[[rule]]\ntext = 'x'\njobb = 'grade'", UnknownName, "unknown key of rule 1 'jobb': did you mean 'job'"),
+            ("[[rule]]\ntext = 1", SettingsError, "text = 1 has the wrong type"),
+            ("[[rule]]\njob = 'grade'", SettingsError, "one of text, json, fault, damage or replies, but has none"),
+            ("[[rule]]\ntext = 'x'\nfault = '429'", SettingsError, "should have one of"),
+            ("[[rule]]\nfault = '430'", UnknownName, "unknown fault '430'"),
+            ("[[rule]]\nfault = {kind = 'stall', before = 1}", SettingsError, "does not take"),
+            ("[[rule]]\ndamage = 'fence'", UnknownName, "did you mean 'fenced'"),
+            ("[[rule]]\nuser = '('\ntext = 'x'", SettingsError, "rule 1: missing \\)"),
+            ("[[rule]]\nreplies = []", SettingsError, "list of tables"),
+            ("[[rule]]\nreplies = [{text = 'x', job = 'y'}]", UnknownName, "key of rule 1"),
+        ],
+    )
+    def test_mistakes_are_told(self, tmp_path: Path, text: str, error: type[Exception], says: str) -> None:
+        with pytest.raises(error, match=says):
+            read_rules(self.written(tmp_path, text))
+
+    def test_a_file_that_is_not_there(self, tmp_path: Path) -> None:
+        with pytest.raises(SettingsError, match=r"none\.toml"):
+            read_rules(tmp_path / "none.toml")
+
+    def test_the_documented_file_is_a_rule_file(self, tmp_path: Path) -> None:
+        page = (Path(__file__).parents[3] / "docs" / "scripted.md").read_text("utf-8")
+        example = page.split("```toml\n")[1].split("```")[0]
+        assert len(read_rules(self.written(tmp_path, example))) == 4
+
+    def test_every_fault_is_documented(self) -> None:
+        page = (Path(__file__).parents[3] / "docs" / "scripted.md").read_text("utf-8")
+        rows = "\n".join(line.split("|")[1] for line in page.splitlines() if line.startswith("| `"))
+        assert [name for name in FAULTS if f"`{name}`" not in rows] == []
+        harmless = {name for line in rows.splitlines() if "†" in line for name in line.split("`")[1::2]}
+        assert harmless == {name for name, fault in FAULTS.items() if fault.harmless}

@@ -1,0 +1,163 @@
+import asyncio
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from selfright.domain.errors import SessionBusy, StoreError
+from selfright.memory.conversation import Conversation, RunningTurn
+from selfright.memory.opening import open_sessions
+from tests.unit.memory import dying
+
+PATIENCE = 60.0
+
+
+@dataclass(frozen=True)
+class Killed:
+    """A turn whose process was killed while ``d`` was at work and ``c`` was done, and what others saw before that."""
+
+    folder: Path
+    seen_unfinished: bool
+    kept_out: bool
+
+    def copy(self, folder: Path) -> tuple[Path, Path]:
+        """A copy of its own for a test: the file of the sessions, and the log of visited nodes."""
+        shutil.copytree(self.folder, folder / "copy")
+        return folder / "copy" / "s.sqlite", folder / "copy" / "log"
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> Killed:
+    folder = tmp_path_factory.mktemp("killed")
+    path, log = folder / "s.sqlite", folder / "log"
+    child = subprocess.Popen([sys.executable, dying.__file__, str(path), str(log)], env={**os.environ, **HERE})
+    try:
+        until = time.monotonic() + PATIENCE
+        while not saved(path, "strips"):
+            assert child.poll() is None, "the child ended by itself"
+            assert time.monotonic() < until, "the turn did not get as far as it should"
+            time.sleep(0.02)
+        return Killed(folder, conversation(path).unfinished is not None, is_kept_out(path, log))
+    finally:
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+
+
+def is_kept_out(path: Path, log: Path) -> bool:
+    try:
+        asyncio.run(dying.turn(path, log, resumed=False))
+    except SessionBusy:
+        return True
+    return False
+
+
+HERE = {"PYTHONPATH": str(Path(__file__).parents[3])}
+
+
+def saved(path: Path, channel: str) -> bool:
+    """Whether a node's write to a channel has been committed."""
+    try:
+        connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    except sqlite3.OperationalError:
+        return False
+    try:
+        return bool(connection.execute("SELECT count(*) FROM writes WHERE channel = ?", (channel,)).fetchone()[0])
+    except sqlite3.OperationalError:
+        return False
+    finally:
+        connection.close()
+
+
+def conversation(path: Path) -> Conversation:
+    async def read() -> Conversation:
+        sessions = await open_sessions(path)
+        try:
+            return await sessions.conversation("u", "s")
+        finally:
+            await sessions.close()
+
+    return asyncio.run(read())
+
+
+def test_a_killed_turn_goes_on_at_its_unfinished_node(killed: Killed, tmp_path: Path) -> None:
+    path, log = killed.copy(tmp_path)
+    assert sorted(log.read_text()) == ["a", "b", "c", "d"]
+
+    left = conversation(path)
+    assert left.unfinished is not None
+    assert (left.unfinished.question, left.unfinished.number, left.turns) == ("질문?", 0, 0)
+
+    log.write_text("")
+    end = asyncio.run(dying.turn(path, log, resumed=True))
+    assert log.read_text() == "de"  # what was done is not done again, the parallel node's part included
+    assert end["strips"] == (dying.STRIP,)
+    assert end["best"].strips == (dying.STRIP,)
+    assert end["retrieved_docs_history"] == (frozenset({"d"}), frozenset({"e"}))
+    assert [step.node for step in end["trace"]] == ["a", "b", "c", "d", "e"]
+
+    done = conversation(path)
+    assert (done.unfinished, done.turns, [m.content for m in done.messages]) == (None, 1, ["질문?", "답"])
+
+
+def test_who_goes_on_with_something_else_gets_a_new_turn(killed: Killed, tmp_path: Path) -> None:
+    path, _ = killed.copy(tmp_path)
+
+    async def ask() -> tuple[bool, RunningTurn | None, int]:
+        sessions = await open_sessions(path)
+        try:
+            handle = await sessions.begin("u", "s", "something else?")
+            left = await sessions.checkpointer.aget_tuple({"configurable": {"thread_id": handle.thread_id}})
+            await sessions.suspend(handle)
+            return left is None, (await sessions.conversation("u", "s")).unfinished, handle.turn.number
+        finally:
+            await sessions.close()
+
+    fresh, unfinished, number = asyncio.run(ask())
+    assert fresh
+    assert number == 0
+    assert unfinished is not None
+    assert unfinished.question == "something else?"
+
+
+def test_a_running_turn_keeps_other_processes_out_and_is_not_called_unfinished(killed: Killed) -> None:
+    assert killed.kept_out
+    assert not killed.seen_unfinished
+
+
+def test_a_checkpoint_of_another_version_is_no_way_to_resume(killed: Killed, tmp_path: Path) -> None:
+    path, _ = killed.copy(tmp_path)
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE checkpoints SET type = 'selfright-0'")
+    connection.close()
+
+    async def resume() -> bool:
+        sessions = await open_sessions(path)
+        try:
+            handle = await sessions.resume("u", "s")
+            assert handle is not None
+            await sessions.suspend(handle)
+            return handle.resumable
+        finally:
+            await sessions.close()
+
+    assert not asyncio.run(resume())
+
+
+def test_a_file_damaged_in_its_middle_is_named(killed: Killed, tmp_path: Path) -> None:
+    path, log = killed.copy(tmp_path)
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    connection.close()
+    content = bytearray(path.read_bytes())
+    content[4_096:] = b"\xff" * (len(content) - 4_096)
+    path.write_bytes(content)
+    with pytest.raises(StoreError, match=r"s\.sqlite"):
+        asyncio.run(dying.turn(path, log, resumed=True))
+    assert path.read_bytes() == bytes(content)  # what can be saved of it is for its owner to save

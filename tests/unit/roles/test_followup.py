@@ -1,0 +1,102 @@
+"""Follow-ups: when a question leaves something out, and where it is taken from."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from selfright.domain.answers import Message
+from selfright.roles.rewrite.followup import completed, depends_on_history
+from selfright.roles.rewrite.prefixes import LONGEST_QUERY
+from tests.support.texts import analyzer
+
+ANALYZER = analyzer(
+    "Ada Lovelace wrote notes on the engine.", "A kettle with limescale is descaled with acid.", "여권을 신청한다."
+)
+
+
+def conversation(*turns: str) -> list[Message]:
+    """User and assistant in turn; an empty reply stands for none."""
+    roles = (("user", "assistant")[at % 2] for at in range(len(turns)))
+    return [Message(role, text) for role, text in zip(roles, turns, strict=True)]
+
+
+def standalone(question: str, *turns: str) -> str:
+    return completed(question, conversation(*turns), ANALYZER)
+
+
+@pytest.mark.parametrize(
+    ("question", "turns", "expected"),
+    [
+        # A name that the user said stands in for the pronoun, also through other follow-ups.
+        ("Was she a poet?", ("Who was Ada Lovelace?", "A mathematician."), "Was Ada Lovelace a poet?"),
+        (
+            "Where did she live?",
+            ("Who was Ada Lovelace?", "", "What did she write?", "Notes."),
+            "Where did Ada Lovelace live?",
+        ),
+        # Nobody was named in the questions: the replies say who it is about.
+        (
+            "Where did she grow up?",
+            ("Who wrote the notes on the engine?", "Ada Lovelace did.", "When was she born?", "In 1815."),
+            "Where did Ada Lovelace grow up?",
+        ),
+        # What the user just asked about goes before a name that a reply dropped.
+        (
+            "How is it descaled?",
+            ("What is limescale?", "Chalk, says Ada Lovelace."),
+            "How is limescale descaled?",
+        ),
+        # "This" and "these" point back, and so does a question with hardly any topic.
+        ("Where can I buy these?", ("What is limescale?", "Chalk."), "limescale: Where can I buy these?"),
+        ("How can I apply?", ("What is the Passport Programme?", "A scheme."), "Passport Programme: How can I apply?"),
+        ("언제 신청하나요?", ("여권이란?", "증명서입니다."), "여권 언제 신청하나요?"),
+        ("수수료는?", ("여권이란?", "증명서입니다."), "여권 수수료는?"),
+    ],
+)
+def test_what_is_left_out_is_filled_in(question: str, turns: tuple[str, ...], expected: str) -> None:
+    assert standalone(question, *turns) == expected
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Where is bone marrow found and what does it do?",
+        "Where does water go after it enters a drain?",
+        "Where does it snow in Norway?",
+        "How warm was the summer this year in Norway?",
+        "Who paid those responsible for the drain?",
+        "What is limescale?",
+        "여권이란 무엇인가요?",
+        "여권 수수료는 얼마인가요?",
+    ],
+)
+def test_what_stands_alone_is_left_as_it_is(question: str) -> None:
+    assert not depends_on_history(question, ANALYZER)
+    assert standalone(question, "Who was Ada Lovelace?", "A mathematician.") == question
+
+
+def test_a_long_reply_is_read_only_at_its_beginning() -> None:
+    turns = ("When was she born?", "x " * 300 + "says Ada Lovelace of the Engine.", "Where?", "There.")
+    assert "Ada" not in standalone("Was she a poet?", *turns)
+
+
+def test_only_the_last_messages_count() -> None:
+    turns = ("Who was Ada Lovelace?", "A mathematician.", *("What is limescale?", "Chalk.") * 6)
+    assert "Ada" not in standalone("Was she a poet?", *turns)
+
+
+WORDS = st.lists(
+    st.sampled_from(["she", "it", "Ada", "kettle", "this", "why", "so", "여권", "그건", "언제", "The", "’s", "?"]),
+    max_size=12,
+).map(" ".join)
+
+
+@given(question=WORDS.filter(str.strip), turns=st.lists(WORDS, max_size=9))
+def test_any_conversation_gives_a_bounded_question_that_keeps_its_own_topic(question: str, turns: list[str]) -> None:
+    filled = standalone(question, *turns)
+    assert filled == question or len(filled) <= LONGEST_QUERY
+    if not depends_on_history(question, ANALYZER):
+        assert filled == question
+    if len(filled) < LONGEST_QUERY - 100:
+        own = {term.token for term in ANALYZER.key_terms(question)}
+        assert own <= {term.token for term in ANALYZER.key_terms(filled)}

@@ -1,0 +1,104 @@
+"""What the web answered, kept for a while."""
+
+import logging
+import os
+import sqlite3
+import threading
+from pathlib import Path
+
+import pytest
+
+from selfright.web.cache import WebCache
+
+
+def test_what_is_kept_comes_back_until_it_is_old(tmp_path: Path) -> None:
+    now = [1000.0]
+    cache = WebCache(tmp_path / "web" / "cache.sqlite", max_age_s=60, clock=lambda: now[0])
+    assert cache.get("results", "q") is None
+    cache.put({"밸브": [1, None, "\ud800"]}, "results", "q")
+    now[0] += 59
+    assert cache.get("results", "q") == {"밸브": [1, None, "\ud800"]}
+    assert cache.get("results", "q2") is None
+    now[0] += 1
+    assert cache.get("results", "q") is None
+    cache.close()
+
+
+def test_names_are_not_mixed_up(tmp_path: Path) -> None:
+    cache = WebCache(tmp_path / "c")
+    cache.put(1, "a", "b c")
+    assert cache.get("a b", "c") is None
+    assert cache.get("a", "b", "c") is None
+    cache.close()
+
+
+def test_the_file_is_the_owners_and_holds_no_query(tmp_path: Path) -> None:
+    path = tmp_path / "c"
+    cache = WebCache(path)
+    cache.put(["x"], "results", "a very private question")
+    cache.close()
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert b"private" not in path.read_bytes()
+
+
+def test_the_oldest_go_when_it_is_full(tmp_path: Path) -> None:
+    now = [0.0]
+    cache = WebCache(tmp_path / "c", max_bytes=100_000, clock=lambda: now[0])
+    for n in range(100):
+        now[0] += 1
+        cache.put(os.urandom(5_000).hex(), "page", n)
+    held = [n for n in range(100) if cache.get("page", n)]
+    assert held == list(range(held[0], 100))
+    assert 10 <= len(held) <= 20
+    cache.put(os.urandom(50_000).hex(), "page", "large")
+    assert cache.get("page", "large") is None
+    cache.close()
+    assert (tmp_path / "c").stat().st_size < 200_000
+
+
+def test_another_object_and_thread_see_the_same(tmp_path: Path) -> None:
+    one, two = WebCache(tmp_path / "c"), WebCache(tmp_path / "c")
+    threads = [threading.Thread(target=one.put, args=(n, "n", n)) for n in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [two.get("n", n) for n in range(20)] == list(range(20))
+    one.close()
+    two.close()
+
+
+@pytest.mark.parametrize("damage", [b"no database", b"SQLite format 3\0" + b"\xff" * 5000])
+def test_a_damaged_file_costs_one_warning(tmp_path: Path, damage: bytes, caplog: pytest.LogCaptureFixture) -> None:
+    path = tmp_path / "c"
+    path.write_bytes(damage)
+    cache = WebCache(path)
+    with caplog.at_level(logging.WARNING):
+        cache.put(1, "a")
+        assert cache.get("a") is None
+    assert len(caplog.records) == 1
+    cache.close()
+
+
+def test_a_damaged_entry_is_no_entry(tmp_path: Path) -> None:
+    cache = WebCache(tmp_path / "c")
+    cache.put("x" * 100, "a")
+    cache.close()
+    with sqlite3.connect(tmp_path / "c") as connection:
+        connection.execute("UPDATE entries SET value = x'00ff'")
+    connection.close()
+    assert WebCache(tmp_path / "c").get("a") is None
+
+
+def test_a_bomb_in_the_file_is_no_entry(tmp_path: Path) -> None:
+    import zlib
+
+    cache = WebCache(tmp_path / "c")
+    cache.put("x", "a")
+    cache.close()
+    with sqlite3.connect(tmp_path / "c") as connection:
+        connection.execute("UPDATE entries SET value = ?", (zlib.compress(b" " * 60_000_000, 9),))
+    connection.close()
+    cache = WebCache(tmp_path / "c")
+    assert cache.get("a") is None
+    cache.close()

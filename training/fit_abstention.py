@@ -1,0 +1,212 @@
+"""Fits ``roles/abstain.json``: how probable it is that an answer is right, and under which probability none is given.
+
+    python -m training.fit_abstention --data DIR --out src/selfright/roles/abstain.json [--cache DIR] [--check]
+
+Fitted on whole turns over squad2 and clapnq, half of whose questions have no answer; covidqa, whole and with two fifths
+of its articles left out, and korquad only measure. Every set counts the same. Weights whose sign contradicts what the
+signal means are left out. Figures are held out: five folds by article, and with the whole set left out.
+"""
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from selfright.roles.abstain_signals import LEXICAL, SIGNALS
+from selfright.roles.calibration.coverage import aurc, coverage_at
+from selfright.roles.calibration.curves import platt
+from selfright.roles.calibration.measures import auc, calibration_error
+from selfright.roles.calibration.thresholds import certified, keeping
+from selfright.roles.scoring import Curve, Scorer
+from training.fit_abstention_turns import TASKS, TRAINED_ON, Row, rows
+from training.fit_selection import NamedEmbedder
+from training.fitting import Array, logistic, sigmoid
+
+RIDGE = 100.0  # strong: what little the signals add to each other differs between sets
+FOLDS = 5
+WITHHELD = 0.04  # of the right answers, at most so many may be withheld on any set that was fitted on
+RISKS = (0.1, 0.2, 0.3, 0.4)
+SIGNS = {name: -1 if "missing" in name else 1 for name in SIGNALS}
+
+
+def usable(found: Sequence[Row]) -> list[Row]:
+    """Answers that were given; of those refused by the writer itself there is nothing to decide."""
+    return [row for row in found if row.x is not None]
+
+
+def fit(found: Sequence[Row], names: Sequence[str]) -> Scorer:
+    """A scorer whose weighted sum is turned into a probability by a sigmoid, each set weighing the same."""
+    x, y = matrix(found, names), np.array([float(row.right) for row in found])
+    middle, spread = x.mean(axis=0), np.maximum(x.std(axis=0), 1e-6)
+    signs = np.array([SIGNS[name] for name in names])
+    w = signed((x - middle) / spread, y, _weights(found), signs)
+    weights = w[:-1] / spread
+    intercept = float(w[-1] - weights @ middle)
+    score = x @ weights + intercept
+    curve = platt(sigmoid(score), y)
+    kept = [i for i, weight in enumerate(weights) if weight]
+    # The curve is over probabilities, a scorer's over log-odds.
+    odds = tuple(float(np.log(p / (1 - p))) for p in curve.scores)
+    return Scorer(
+        tuple(names[i] for i in kept),
+        tuple(round(float(weights[i]), 4) for i in kept),
+        round(intercept, 4),
+        Curve(tuple(round(o, 3) for o in odds), tuple(round(p, 4) for p in curve.probabilities)),
+    )
+
+
+def signed(x: Array, y: Array, weight: Array, signs: NDArray[np.int64]) -> Array:
+    """Weights (the intercept last) of which none has the wrong sign: the worst one is left out, and all fitted again.
+
+    One at a time, for signals that say nearly the same take turns at being wrong.
+    """
+    kept = np.arange(x.shape[1])
+    while True:
+        w = logistic(x[:, kept], y, weight, RIDGE)
+        right = w[:-1] * signs[kept]
+        if not len(kept) or right.min() >= 0:
+            full = np.zeros(x.shape[1] + 1)
+            full[kept], full[-1] = w[:-1], w[-1]
+            return full
+        kept = np.delete(kept, right.argmin())
+
+
+def matrix(found: Sequence[Row], names: Sequence[str]) -> Array:
+    """Rows × signals."""
+    return np.array([[row.x[name] for name in names] for row in found if row.x is not None])
+
+
+def held_out(found: Sequence[Row], names: Sequence[str], *, by_set: bool = False) -> Array:
+    """Each row's probability by a scorer that saw neither its article (nor, ``by_set``, its set)."""
+    train = [row for row in found if row.dataset in TRAINED_ON]
+    probabilities = np.empty(len(found))
+    for dataset in {row.dataset for row in found}:
+        for fold in range(FOLDS):
+            here = [i for i, row in enumerate(found) if row.dataset == dataset and row.fold == fold]
+            # The two forms of covidqa share articles.
+            family = dataset.split("_")[0]
+            seen = [r for r in train if r.dataset.split("_")[0] != family or (not by_set and r.fold != fold)]
+            if here:
+                probabilities[here] = given(fit(seen, names), [found[i] for i in here])
+    return probabilities
+
+
+def given(scorer: Scorer, found: Sequence[Row]) -> Array:
+    """The scorer's probability for each row."""
+    return np.array([scorer.probability(row.x) for row in found if row.x is not None])
+
+
+def figures(found: Sequence[Row], p: Array, y: Array) -> dict[str, float | None]:
+    """The figures of one set: area under the risk–coverage curve beside that of thresholds on retrieval scores."""
+    wrong = 1 - y
+    by_score = {name: aurc([row.retrieval[name] for row in found], wrong) for name in ("rrf", "bm25", "cosine")}
+    at_tenth = coverage_at(p, wrong, 0.1)
+    area = aurc(p, wrong)
+    return {
+        "answers": len(found),
+        "risk": round(float(wrong.mean()), 3),
+        "auc": round(auc(p, y), 3),
+        "ece": round(calibration_error(p, y), 3),
+        "aurc": round(area, 3),
+        "aurc_least_possible": round(aurc(y, wrong), 3),
+        **{f"aurc_{name}": round(value, 3) for name, value in by_score.items()},
+        "aurc_support": round(aurc([row.support for row in found], wrong), 3),
+        "ratio_rrf": round(area / by_score["rrf"], 3),
+        "coverage_at_risk_0.1": round(at_tenth.coverage, 3) if at_tenth else 0.0,
+    }
+
+
+def by_set(found: Sequence[Row], p: Array) -> dict[str, dict[str, float | None]]:
+    """``figures`` for each set."""
+    return {name: figures(*_only(found, p, name)) for name in sorted({row.dataset for row in found})}
+
+
+def threshold(found: Sequence[Row], p: Array) -> float:
+    """The highest that withholds at most the share ``WITHHELD`` of right answers on the set where it withholds most."""
+    limits = []
+    for name in TRAINED_ON:
+        _, of_set, y = _only(found, p, name)
+        limits.append(keeping(of_set, y, WITHHELD) or 0.0)
+    return round(min(limits), 3)
+
+
+def promises(found: Sequence[Row], p: Array) -> dict[str, float | None]:
+    """For each stated risk the threshold above which, certified at 90 %, no more is wrong; sets in equal parts."""
+    parts = [_only(found, p, name) for name in TRAINED_ON]
+    size = min(len(part) for part, _, _ in parts)
+    pooled = np.concatenate([of_set[:size] for _, of_set, _ in parts])
+    wrong = np.concatenate([1 - y[:size] for _, _, y in parts])
+    return {f"{risk:g}": certified(pooled, wrong, risk) for risk in RISKS}
+
+
+def _only(found: Sequence[Row], p: Array, name: str) -> tuple[list[Row], Array, Array]:
+    here = [i for i, row in enumerate(found) if row.dataset == name]
+    chosen = [found[i] for i in here]
+    return chosen, p[here], np.array([float(row.right) for row in chosen])
+
+
+def _weights(found: Sequence[Row]) -> NDArray[np.float64]:
+    counts = {name: sum(row.dataset == name for row in found) for name in {row.dataset for row in found}}
+    return np.array([len(found) / len(counts) / counts[row.dataset] for row in found])
+
+
+def stored(scorer: Scorer) -> dict[str, Any]:
+    """The JSON form of a scorer."""
+    return {
+        "weights": dict(zip(scorer.names, scorer.weights, strict=True)),
+        "intercept": scorer.intercept,
+        "calibration": {"scores": scorer.curve.scores, "probabilities": scorer.curve.probabilities},
+    }
+
+
+def model(found: Sequence[Row]) -> dict[str, Any]:
+    """Everything that ships, with its figures."""
+    train = [row for row in found if row.dataset in TRAINED_ON]
+    korean = [row for row in found if not row.has_cosines]
+    english = [row for row in found if row.has_cosines]
+    p = held_out(english, SIGNALS)
+    words = [*english, *korean]
+    return {
+        "about": "how probable it is that an offline answer is right; see training/fit_abstention.py",
+        "trained_on": list(TRAINED_ON),
+        "embedder": "minilm-l6-v2",
+        "lexical": stored(fit(train, LEXICAL)),
+        "semantic": stored(fit(train, SIGNALS)),
+        "threshold": threshold(english, p),
+        "thresholds_by_risk": promises(english, p),
+        "measured": {
+            "semantic": by_set(english, p),
+            "semantic, set left out": by_set(english, held_out(english, SIGNALS, by_set=True)),
+            "lexical": by_set(words, held_out(words, LEXICAL)),
+        },
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--cache", type=Path, default=Path(".cache/training"))
+    parser.add_argument("--limit", type=int, default=500, help="questions of each set")
+    parser.add_argument("--check", action="store_true", help="only tell whether --out is what would be written")
+    arguments = parser.parse_args()
+    from selfright.llm.minilm import MiniLM
+
+    embedder = NamedEmbedder(MiniLM(), arguments.cache / "abstention")
+    found = usable(rows(arguments.data, list(TASKS), arguments.limit, embedder, arguments.cache))
+    embedder.save()
+    text = json.dumps(model(found), indent=1, ensure_ascii=False) + "\n"
+    if arguments.check:
+        if arguments.out.read_text(encoding="utf-8") != text:
+            raise SystemExit(f"{arguments.out} is not what this script makes of this data")
+        return
+    arguments.out.write_text(text, encoding="utf-8")
+    print(text)
+
+
+if __name__ == "__main__":
+    main()

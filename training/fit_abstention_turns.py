@@ -1,0 +1,283 @@
+"""Questions really asked of a small index, and what each turn knew of its answer: what abstention is fitted on.
+
+Each set is indexed as a user would, and every question goes through the preset ``full`` without abstention, and through
+``basic``. An answer is right when it holds a gold string (of CLAPNQ, whose gold answers are whole paragraphs: or a
+sentence that people selected); an answer to an unanswerable question is always wrong.
+"""
+
+import json
+import random
+import re
+import tempfile
+import time
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from selfright import Selfright
+from selfright.domain.answers import Answer, Draft
+from selfright.domain.judgements import Evaluation
+from selfright.domain.ports import Embedder, RefineStrategy
+from selfright.domain.text import has_hangul
+from selfright.flow.strategies import CorrectiveRAGStrategy, register_strategy
+from selfright.roles.abstain_signals import Grounds, signals
+from selfright.roles.analysis import TextAnalyzer
+from selfright.roles.evaluate.support import support
+from training.labelled import read_rows
+
+SEED = 5
+_WORD = re.compile(r"\w+")
+_MARK = re.compile(r"\[\d+\]")
+_STRATEGY = "recorded"
+
+
+@dataclass(frozen=True)
+class Question:
+    """``gold`` are strings of which an answer must hold one; none when the index has no answer. ``group``: article."""
+
+    id: str
+    text: str
+    gold: tuple[str, ...]
+    group: str
+
+    @property
+    def fold(self) -> int:
+        """0…4, the same for all of a group."""
+        return zlib.crc32(self.group.encode()) % 5
+
+    def is_right(self, answer: Answer) -> bool:
+        """Whether the answer holds a gold string; letter case, punctuation and citation marks aside.
+
+        What is cited does not count: whole passages are quoted at greater length than strips.
+        """
+        said = _plain(_MARK.sub(" ", answer.answer))
+        return any(_holds(said, gold) for gold in map(_plain, self.gold) if gold)
+
+
+@dataclass(frozen=True)
+class Task:
+    """Documents to index (id, title, text) and questions to ask."""
+
+    name: str
+    documents: Sequence[Mapping[str, str]] = field(repr=False)
+    questions: Sequence[Question] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One question's outcome. ``x`` are the signals of ``full``'s best draft, None when it was refused or unjudged."""
+
+    dataset: str
+    id: str
+    fold: int
+    answerable: bool
+    right: bool
+    refused: bool
+    basic_right: bool
+    basic_refused: bool
+    passes: int
+    seconds: float
+    basic_seconds: float
+    x: dict[str, float] | None
+    has_cosines: bool
+    support: float
+    retrieval: dict[str, float]
+
+
+def squad2(data: Path) -> Task:
+    """Answerable questions, and edits of them that have no answer, over all paragraphs."""
+    rows = read_rows(data / "squad2" / "dev" / "abstain.jsonl")
+    questions = [Question(r["id"], r["question"], tuple(r["answers"]), r["article"]) for r in rows]
+    return Task("squad2", _corpus(data / "squad2" / "corpus.jsonl"), questions)
+
+
+def clapnq(data: Path) -> Task:
+    """Searchers' questions over the passages that stand with them, half of which do not answer."""
+    rows = list(read_rows(data / "clapnq" / "dev" / "abstain.jsonl"))
+    own = [row["passages"][0] for row in rows]
+    documents = [{"_id": r["id"], "title": p["title"], "text": p["text"]} for r, p in zip(rows, own, strict=True)]
+    questions = [
+        Question(r["id"], r["question"], (*r["answers"], *_selected(r)) if r["answerable"] else (), p["title"])
+        for r, p in zip(rows, own, strict=True)
+    ]
+    return Task("clapnq", documents, questions)
+
+
+def covidqa(data: Path) -> Task:
+    """Questions on whole articles, all of which are there."""
+    return _articles(data, set())
+
+
+def covidqa_missing(data: Path) -> Task:
+    """The same, with two fifths of the articles left out: their questions have no answer here. To measure only."""
+    rows = read_rows(data / "covidqa" / "dev" / "qa.jsonl")
+    return _articles(data, {str(row["doc_id"]) for row in rows if _is_left_out(str(row["doc_id"]))})
+
+
+def korquad_missing(data: Path) -> Task:
+    """Korean questions; two fifths of the articles are left out. To measure only."""
+    rows = list(read_rows(data / "korquad" / "dev" / "qa.jsonl"))
+    gone = {row["doc_id"] for row in rows if _is_left_out(row["article"])}
+    documents = [row for row in _corpus(data / "korquad" / "corpus.jsonl") if row["_id"] not in gone]
+    questions = [
+        Question(r["id"], r["question"], () if r["doc_id"] in gone else tuple(r["answers"]), r["article"]) for r in rows
+    ]
+    return Task("korquad_missing", documents, questions)
+
+
+def _articles(data: Path, gone: set[str]) -> Task:
+    folder = data / "covidqa"
+    documents = [row for row in _corpus(folder / "documents.jsonl") if row["_id"] not in gone]
+    questions = [
+        Question(r["id"], r["question"], () if str(r["doc_id"]) in gone else (r["answer"],), str(r["doc_id"]))
+        for r in read_rows(folder / "dev" / "qa.jsonl")
+    ]
+    return Task("covidqa_missing" if gone else "covidqa", documents, questions)
+
+
+def _corpus(path: Path) -> list[Mapping[str, str]]:
+    return [{name: str(row.get(name, "")) for name in ("_id", "title", "text")} for row in read_rows(path)]
+
+
+def _selected(row: Mapping[str, Any]) -> list[str]:
+    chosen = row.get("selected_sentences") or row["passages"][0].get("selected_sentences") or []
+    return [sentence for each in chosen for sentence in (each if isinstance(each, list) else [each])]
+
+
+def _is_left_out(article: str) -> bool:
+    return zlib.crc32(article.encode()) % 5 < 2
+
+
+def _holds(said: str, gold: str) -> bool:
+    """Whole words in English; Korean ones carry particles."""
+    return gold in said if has_hangul(gold) else f" {gold} " in f" {said} "
+
+
+def _plain(text: str) -> str:
+    return " ".join(_WORD.findall(text.casefold()))
+
+
+class Recorder:
+    """The corrective strategy, whose judgements are kept with the state that they were made in."""
+
+    def __init__(self, inner: RefineStrategy, kept: list[Mapping[str, Any]]) -> None:
+        self._inner = inner
+        self._kept = kept
+
+    async def refine(self, state: Mapping[str, Any]) -> dict[str, Any]:
+        """As the strategy does."""
+        update = await self._inner.refine(state)
+        self._kept.append({**state, **update})
+        return update
+
+    def should_retrieve(self, state: Mapping[str, Any]) -> bool:
+        """As the strategy does."""
+        return self._inner.should_retrieve(state)
+
+    def get_strategy_name(self) -> str:
+        """The strategy's own."""
+        return self._inner.get_strategy_name()
+
+    def get_metrics(self, state: Mapping[str, Any]) -> dict[str, Any]:
+        """The strategy's own."""
+        return self._inner.get_metrics(state)
+
+
+def asked(task: Task, limit: int, embedder: Embedder | None) -> Iterator[Row]:
+    """A row for each of ``limit`` questions, drawn with a seed; the index lives in a temporary folder."""
+    kept: list[Mapping[str, Any]] = []
+    register_strategy(_STRATEGY, lambda *parts: Recorder(CorrectiveRAGStrategy(*parts), kept))
+    chosen = list(task.questions)
+    random.Random(SEED).shuffle(chosen)
+    values: dict[str, Any] = {"embeddings": embedder} if embedder else {"embedder": "none"}
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        with Selfright.open(
+            place / "index", refine_strategy=_STRATEGY, abstention_enabled=False, embedding_cache=0, **values
+        ) as selfright:
+            selfright.add([_written(task.documents, place / "documents.jsonl")])
+            analyzer = _analyzer(selfright)
+            for question in chosen[:limit]:
+                yield _row(task.name, question, selfright, analyzer, kept)
+
+
+def _row(
+    name: str, question: Question, selfright: Selfright, analyzer: TextAnalyzer, kept: list[Mapping[str, Any]]
+) -> Row:
+    basic, basic_seconds = _timed(
+        lambda: selfright.ask(question.text, preset="basic", flags={"refine_strategy": "basic_rag"})
+    )
+    kept.clear()
+    full, seconds = _timed(lambda: selfright.ask(question.text, preset="full"))
+    best = max(kept, key=lambda state: (state["quality_score"], -state["iteration_count"]), default=None)
+    grounds = _grounds(question.text, best) if best and not full.abstained else None
+    return Row(
+        dataset=name,
+        id=question.id,
+        fold=question.fold,
+        answerable=bool(question.gold),
+        right=question.is_right(full) and not full.abstained,
+        refused=full.abstained,
+        basic_right=question.is_right(basic) and not basic.abstained,
+        basic_refused=basic.abstained,
+        passes=len(full.iterations),
+        seconds=seconds,
+        basic_seconds=basic_seconds,
+        x=signals(grounds, analyzer) if grounds else None,
+        has_cosines=bool(grounds and grounds.has_cosines),
+        support=support(grounds.evaluation) if grounds else 0.0,
+        retrieval=_retrieval(grounds),
+    )
+
+
+def _grounds(question: str, state: Mapping[str, Any]) -> Grounds:
+    draft: Draft = state["draft"]
+    evaluation: Evaluation = state["evaluation"]
+    hits, strips = tuple(state["retrieved_docs"]), tuple(state.get("strips") or ())
+    return Grounds(question, draft, evaluation, state.get("grading"), hits, strips)
+
+
+def _retrieval(grounds: Grounds | None) -> dict[str, float]:
+    """The best scores of the retrieval: what a threshold without any judge would look at."""
+    hits = grounds.hits if grounds else ()
+    return {
+        "rrf": max((hit.rrf_score for hit in hits), default=0.0),
+        "bm25": max((hit.bm25.score for hit in hits if hit.bm25), default=0.0),
+        "cosine": max((hit.cosine or 0.0 for hit in hits), default=0.0),
+    }
+
+
+def _analyzer(selfright: Selfright) -> TextAnalyzer:
+    """What the index's roles read text with."""
+    index = selfright._engine.index  # not its roles: they read the weights that are fitted here
+    return TextAnalyzer(index.tokenizer, index.statistics())
+
+
+def _timed(ask: Callable[[], Answer]) -> tuple[Answer, float]:
+    began = time.perf_counter()
+    return ask(), time.perf_counter() - began
+
+
+def _written(documents: Iterable[Mapping[str, str]], path: Path) -> Path:
+    with path.open("w", encoding="utf-8") as lines:
+        lines.writelines(json.dumps(document, ensure_ascii=False) + "\n" for document in documents)
+    return path
+
+
+TASKS = {task.__name__: task for task in (squad2, clapnq, covidqa, covidqa_missing, korquad_missing)}
+TRAINED_ON = ("squad2", "clapnq")
+
+
+def rows(data: Path, names: Sequence[str], limit: int, embedder: Embedder | None, cache: Path) -> list[Row]:
+    """The rows of these tasks, kept as JSON in ``cache``; delete a file there after a role has changed."""
+    found: list[Row] = []
+    for name in names:
+        path = cache / f"abstention-{name}-{limit}-{'meaning' if embedder else 'words'}.json"
+        if not path.exists():
+            made = [asdict(row) for row in asked(TASKS[name](data), limit, embedder)]
+            cache.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(made), encoding="utf-8")
+        found += [Row(**row) for row in json.loads(path.read_text(encoding="utf-8"))]
+    return found
