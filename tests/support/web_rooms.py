@@ -11,6 +11,7 @@ from selfright.web.extract import PageReader
 from selfright.web.guard import Guard
 from selfright.web.live import LiveWeb
 from selfright.web.pace import Pace
+from selfright.web.pages import Pages
 from selfright.web.providers.api import Api, ApiPolicy
 from selfright.web.providers.brave import Brave
 from selfright.web.providers.duckduckgo import DuckDuckGo
@@ -81,7 +82,8 @@ def visitor(carrier: Guard) -> Visitor:
 
 
 def live(provider: Provider, carrier: Guard | None = None, **more: Any) -> LiveWeb:
-    return LiveWeb(provider, visitor(carrier or guard()), PageReader(read_pdf), split, Words(), **more)
+    pages = Pages(visitor(carrier or guard()), PageReader(read_pdf), more.pop("cache", None))
+    return LiveWeb(provider, pages, split, Words(), **more)
 
 
 def read_pdf(path: Path) -> Document:

@@ -3,6 +3,7 @@
 import importlib.util
 import os
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import TYPE_CHECKING
 
 from selfright.domain.errors import MissingExtra, SettingsError
@@ -12,7 +13,10 @@ from selfright.settings import Settings
 if TYPE_CHECKING:
     from selfright.web.cache import WebCache
     from selfright.web.live import Known
+    from selfright.web.pages import Pages
     from selfright.web.providers.results import Provider
+
+    CacheOf = Callable[[], WebCache | None]
 
 _NEEDED = ("httpcore", "anyio", "idna", "trafilatura")
 _KNOWN_PASSAGES = 20
@@ -24,13 +28,12 @@ def build_web(settings: Settings, tokenizer: Tokenizer, retriever: Callable[[], 
     Raises ``SettingsError`` for a missing key, folder or base URL, and ``MissingExtra``.
     """
     webs: list[tuple[str, WebSearch]] = []
-    cache: WebCache | None = None
+    shared = cache(lambda: _cache(settings))  # made by the first that keeps anything
     for name in settings.web_providers:
         if name == "static":
-            webs.append((name, _static(settings, tokenizer)))
+            webs.append((name, _static(settings, tokenizer, shared)))
         else:
-            cache = cache or _cache(settings)
-            webs.append((name, _live(name, settings, tokenizer, cache, _known(retriever))))
+            webs.append((name, _live(name, settings, tokenizer, shared, _known(retriever))))
     if len(webs) < 2:
         return webs[0][1] if webs else None
     from selfright.web.chain import ChainedWeb
@@ -38,30 +41,46 @@ def build_web(settings: Settings, tokenizer: Tokenizer, retriever: Callable[[], 
     return ChainedWeb(webs)
 
 
-def _static(settings: Settings, tokenizer: Tokenizer) -> WebSearch:
+def _static(settings: Settings, tokenizer: Tokenizer, cache: "CacheOf") -> WebSearch:
+    """A folder of pages, or a file with the addresses of pages."""
     from selfright.ingest.reading import read_page
     from selfright.ingest.splitting import split
+    from selfright.web.providers.listed import ListedWeb
     from selfright.web.providers.static import StaticWeb
 
     if settings.web_folder is None:
-        raise SettingsError("web_provider 'static' needs web_folder: the folder that plays the web")
+        raise SettingsError(
+            "web_provider 'static' needs web_folder: the folder that plays the web, or a file of addresses"
+        )
+    if settings.web_folder.is_file():
+        _require_extra("static")
+        return ListedWeb(settings.web_folder, _pages(settings, cache()), split, tokenizer)
     return StaticWeb(settings.web_folder, read_page, split, tokenizer)
 
 
-def _live(name: str, settings: Settings, tokenizer: Tokenizer, cache: "WebCache | None", known: "Known") -> WebSearch:
+def _require_extra(name: str) -> None:
     if not all(map(importlib.util.find_spec, _NEEDED)):
         raise MissingExtra(f"what web_provider '{name}' needs", 'pip install "selfright[web]"')
+
+
+def _pages(settings: Settings, cache: "WebCache | None") -> "Pages":
     from selfright.ingest.reading import read_page
-    from selfright.ingest.splitting import split
     from selfright.web.addresses import Permissions
     from selfright.web.extract import PageReader
     from selfright.web.guard import Guard
-    from selfright.web.live import LiveWeb
+    from selfright.web.pages import Pages
     from selfright.web.visiting import Visitor
 
-    visitor = Visitor(Guard(Permissions.of(settings.web_allow)))
+    return Pages(Visitor(Guard(Permissions.of(settings.web_allow))), PageReader(read_page), cache)
+
+
+def _live(name: str, settings: Settings, tokenizer: Tokenizer, cache: "CacheOf", known: "Known") -> WebSearch:
+    _require_extra(name)
+    from selfright.ingest.splitting import split
+    from selfright.web.live import LiveWeb
+
     provider = provider_of(name, settings.web_base_urls.get(name), os.environ)
-    return LiveWeb(provider, visitor, PageReader(read_page), split, tokenizer, cache, known)
+    return LiveWeb(provider, _pages(settings, cache()), split, tokenizer, known)
 
 
 def provider_of(name: str, base_url: str | None, environment: Mapping[str, str]) -> "Provider":

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from selfright.domain.hiding import hidden_names, is_hidden
 from selfright.domain.passages import Document
 from selfright.domain.text import BlockKind
 from selfright.ingest.encoding import decode
 from selfright.ingest.files import SourceFile
 from selfright.ingest.readers import markup
-from selfright.ingest.readers.hidden import hidden_names, is_hidden
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement

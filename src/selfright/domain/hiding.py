@@ -1,7 +1,7 @@
 """What a web page holds but does not show, as far as the page itself says so.
 
 Attributes, styles in place and simple rules of the page's own style sheets are read; what other files and scripts do is
-not known here.
+not known here. Both who index pages and who fetch them from the web go by it.
 """
 
 import re
