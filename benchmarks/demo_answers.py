@@ -65,6 +65,8 @@ def run(preset: str, questions: list[dict[str, Any]], selfright: Selfright) -> l
                 "passes": len(answer.iterations),
                 "calls": answer.cost.llm_calls,
                 "degraded": answer.degraded,
+                "web": answer.web.effect if answer.web else "not asked",
+                "requests": answer.cost.web_requests,
                 "seconds": time.perf_counter() - began,
                 "question": question["question"],
                 "answer": answer.answer,
@@ -88,6 +90,21 @@ def table(preset: str, rows: list[dict[str, Any]]) -> None:
         print(f"   {kind:<8} {len(chosen):>3}: {shares}")
     for name in ("verdict", "stop"):
         print(f"   {name}: {dict(Counter(row[name] for row in rows))}")
+
+
+def corrected(rows: list[dict[str, Any]], base: list[dict[str, Any]]) -> None:
+    """What the preset made of the first one's answers: rescued (not right before), harmed (right before)."""
+    for kind in KINDS[:2]:
+        pairs = [(a["outcome"], b) for a, b in zip(base, rows, strict=True) if a["kind"] == kind and a["gold"]]
+        rescued = [b["id"] for before, b in pairs if before != "right" and b["outcome"] == "right"]
+        harmed = [b for before, b in pairs if before == "right" and b["outcome"] != "right"]
+        lost = sum(before != "right" for before, _ in pairs)
+        print(
+            f"   {kind:<8} against the first preset: rescued {len(rescued)} of {lost}, harmed {len(harmed)} of"
+            f" {len(pairs) - lost} ({sum(b['outcome'] == 'refused' for b in harmed)} refused),"
+            f" harmed with the web in the answer {sum(b['web'] in ('rescued', 'added') for b in harmed)}"
+        )
+    print(f"   web: {dict(Counter(row['web'] for row in rows))}, {sum(row['requests'] for row in rows)} requests")
 
 
 @contextmanager
@@ -129,6 +146,8 @@ def main() -> int:
         for preset in options.presets:
             everything[preset] = run(preset, questions, selfright)
             table(preset, everything[preset])
+            if preset != options.presets[0]:
+                corrected(everything[preset], everything[options.presets[0]])
     if options.out:
         options.out.write_text(json.dumps(everything, ensure_ascii=False, indent=1), encoding="utf-8")
     return 0
