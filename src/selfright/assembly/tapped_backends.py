@@ -1,0 +1,65 @@
+"""Language models with a tap on each attempt."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from selfright.domain.chat import ChatRequest, Finish, Job, Say
+from selfright.llm.backend import Backend, Mode, RawReply
+from selfright.telemetry.replaying import MODEL
+from selfright.telemetry.taps import Call, Tap
+
+
+def tapped(by_job: "Mapping[Job, Backend | None]", tap: Tap) -> "dict[Job, Backend | None]":
+    """The models with a tap on each."""
+    return {job: backend and TappedBackend(backend, tap) for job, backend in by_job.items()}
+
+
+class TappedBackend:
+    """A model with a tap on each attempt, below retries and budget, which a replay then goes through again."""
+
+    def __init__(self, inner: Backend, tap: Tap) -> None:
+        self._inner = inner
+        self._tap = tap
+
+    @property
+    def name(self) -> str:
+        """The model's own."""
+        return self._inner.name
+
+    @property
+    def provider(self) -> str:
+        """The model's own."""
+        return self._inner.provider
+
+    async def attempt(self, request: ChatRequest, mode: Mode, say: Say | None = None) -> RawReply:
+        """The model's reply or the tap's; either way ``say`` hears it."""
+        said: list[str] = []
+
+        async def ask() -> tuple[Any, ...]:
+            heard = _both(said, say) if say else None
+            return _plain(await self._inner.attempt(request, mode, heard))
+
+        plain = await self._tap.call(Call(MODEL, "attempt", (self.name, request, mode.value)), ask)
+        reply = _reply(plain)
+        if say and not said and reply.text:
+            say(reply.text)
+        return reply
+
+
+def _both(said: list[str], say: Say) -> Say:
+    def heard(piece: str) -> None:
+        said.append(piece)
+        say(piece)
+
+    return heard
+
+
+def _plain(reply: RawReply) -> tuple[Any, ...]:
+    """As a recording can hold it."""
+    arguments = dict(reply.arguments) if isinstance(reply.arguments, Mapping) else reply.arguments
+    return (reply.text, reply.finish, arguments, reply.prompt_tokens, reply.completion_tokens)
+
+
+def _reply(plain: tuple[Any, ...]) -> RawReply:
+    text, finish, arguments, sent, received = plain
+    return RawReply(str(text), Finish(finish), arguments, sent, received)

@@ -1,0 +1,150 @@
+"""``selfright trace``."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from selfright.entrypoints.commands.options import index_option, json_option, print_json, set_option, values_of
+
+if TYPE_CHECKING:
+    from selfright.domain.traces import Replay
+
+
+@click.group()
+def trace() -> None:
+    """Look at turns again, and run recorded ones again with other settings."""
+
+
+@trace.command("list")
+@click.option("-n", "limit", default=20, show_default=True, help="How many, the newest first.")
+@click.option("--user", metavar="ID", help="Only this user's.")
+@json_option
+def list_(limit: int, user: str | None, as_json: bool) -> None:
+    """List the kept traces: id, time, preset, quality, why the turn stopped, what it cost."""
+    from selfright.api import Selfright
+    from selfright.telemetry.drawing import listed
+    from selfright.telemetry.outline import trace_form
+
+    with Selfright.open() as selfright:
+        traces = selfright.traces(limit, user)
+    if as_json:
+        print_json([trace_form(one) for one in traces])
+    else:
+        click.echo(listed(traces))
+
+
+@trace.command()
+@click.argument("trace_id", metavar="ID")
+@click.option("--html", "page_path", metavar="FILE", type=click.Path(path_type=Path), help="Draw it as a page in FILE.")
+@json_option
+def show(trace_id: str, page_path: Path | None, as_json: bool) -> None:
+    """Draw the turn ID: its path with loops, verdicts, scores by pass, times. The beginning of an id will do."""
+    from selfright.api import Selfright
+    from selfright.telemetry.drawing import drawn
+    from selfright.telemetry.outline import trace_form
+    from selfright.telemetry.page import page
+
+    with Selfright.open() as selfright:
+        found = selfright.trace(trace_id)
+    if page_path is not None:
+        page_path.write_text(page(found), encoding="utf-8", errors="replace")
+        click.echo(f"wrote {page_path}", err=True)
+    if as_json:
+        print_json(trace_form(found))
+    elif page_path is None:
+        click.echo(drawn(found))
+
+
+@trace.command()
+@click.argument("trace_id", metavar="ID")
+@click.option("--from", "start_at", metavar="NODE", help="Change things from this node on; NODE:2 is its second visit.")
+@click.option("--preset", metavar="NAME", help="Which graph to run [default: the recorded one].")
+@click.option("--live", is_flag=True, help="Call models, and the web, for what was not recorded.")
+@index_option
+@set_option
+@json_option
+def replay(
+    trace_id: str,
+    start_at: str | None,
+    preset: str | None,
+    live: bool,
+    index: str | None,
+    assignments: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Run the recorded turn ID again with other flags or another preset, without a single call of a model.
+
+    Judges and models answer as they did then; what they were not asked is asked of the offline roles. Traces hold
+    recordings of turns asked with --record, or with the setting traces = "full".
+    """
+    from selfright.api import Selfright
+    from selfright.settings import FLAG_NAMES
+
+    values = values_of(assignments, index=index)
+    flags = {name: value for name, value in values.items() if name in FLAG_NAMES}
+    settings = {name: value for name, value in values.items() if name not in FLAG_NAMES}
+    with Selfright.open(**settings) as selfright:
+        replayed = selfright.replay(trace_id, preset=preset, flags=flags, start_at=start_at, live=live)
+    if as_json:
+        print_json(_form(replayed))
+    else:
+        click.echo(_told(replayed))
+
+
+@trace.command()
+@click.argument("trace_id", metavar="[ID]", required=False)
+@click.option("--user", metavar="ID", help="All traces of this user.")
+@click.option("--all", "everything", is_flag=True, help="All traces.")
+def forget(trace_id: str | None, user: str | None, everything: bool) -> None:
+    """Delete the trace ID, a user's traces, or all of them."""
+    from selfright.api import Selfright
+
+    if sum(one is not None for one in (trace_id, user)) + everything != 1:
+        raise click.UsageError("give the ID of a trace, --user ID, or --all")
+    with Selfright.open() as selfright:
+        count = selfright.forget_traces(user, trace_id)
+    click.echo(f"{count} deleted", err=True)
+
+
+def _form(replayed: "Replay") -> dict[str, object]:
+    from dataclasses import asdict
+
+    from selfright.domain.forms import answer_form
+
+    return {
+        "of": replayed.of.id,
+        "faithful": replayed.faithful,
+        "answer": answer_form(replayed.answer),
+        "fresh_cost": asdict(replayed.fresh),
+        "reused": dict(replayed.reused),
+        "asked": dict(replayed.asked),
+        "missing": list(replayed.missing),
+        "notes": list(replayed.notes),
+        "before": replayed.of.answer,
+    }
+
+
+def _told(replayed: "Replay") -> str:
+    from selfright.entrypoints.account import account
+    from selfright.telemetry.drawing import plain
+
+    before = replayed.of.answer or {}
+    same = before.get("answer") == replayed.answer.answer
+    rows = [
+        f"answer: {'as before' if same else 'another one'}; "
+        f"stopped {plain(before.get('stop_reason', '?'))} before, {replayed.answer.stop_reason.value} now",
+        f"reused: {_counted(replayed.reused)}; asked anew: {_counted(replayed.asked)}; "
+        f"model calls: {replayed.answer.cost.llm_calls} (a fresh run: {replayed.fresh.llm_calls})",
+        *(
+            f"missing: {plain(one)}; this is not what a fresh run gives (--live asks for it)"
+            for one in replayed.missing
+        ),
+        *(f"note: {plain(note)}" for note in replayed.notes),
+    ]
+    return "\n".join([account(replayed.answer), "", f"Replay of {replayed.of.id}:", *(f"  {row}" for row in rows)])
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{port} {count}" for port, count in sorted(counts.items())) or "nothing"

@@ -1,0 +1,1 @@
+"""What is kept of turns: traces, recordings that can be replayed, and spans for OpenTelemetry."""

@@ -1,0 +1,90 @@
+"""The flags' thresholds take the place of the grader's own, and only theirs."""
+
+import asyncio
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from selfright.domain.errors import UsageError
+from selfright.domain.flags import Flags
+from selfright.domain.judgements import Grade, Grading, Verdict
+from selfright.flow.judging import decided, judged
+from selfright.flow.presets import CRAG
+from tests.support.turns import Judge, Scripted, Web, evaluation, hit, run_turn
+
+HITS = (hit("a", "alpha is one"),)
+SHARES = st.floats(0, 1)
+THRESHOLDS = st.floats(0, 1, exclude_min=True)
+
+
+def grading(verdict: Verdict, sufficiency: float | None) -> Grading:
+    return Grading(verdict, sufficiency, (Grade("a#0", sufficiency),))
+
+
+def flags(lower: float = 0.0, upper: float = 0.0) -> Flags:
+    return Flags(incorrect_threshold=lower, correct_threshold=upper)
+
+
+@given(st.sampled_from(Verdict), SHARES)
+def test_without_thresholds_the_grader_decides(verdict: Verdict, sufficiency: float) -> None:
+    assert decided(grading(verdict, sufficiency), Flags()).verdict is verdict
+
+
+@given(st.sampled_from([Verdict.CORRECT, Verdict.AMBIGUOUS, Verdict.INCORRECT]), SHARES, THRESHOLDS, THRESHOLDS)
+def test_with_both_they_decide_alone(own: Verdict, sufficiency: float, one: float, two: float) -> None:
+    lower, upper = sorted((one, two))
+    expected = (
+        Verdict.CORRECT if sufficiency >= upper else Verdict.INCORRECT if sufficiency < lower else Verdict.AMBIGUOUS
+    )
+    assert decided(grading(own, sufficiency), flags(lower, upper)).verdict is expected
+
+
+@given(st.sampled_from([Verdict.CORRECT, Verdict.AMBIGUOUS, Verdict.INCORRECT]), SHARES, THRESHOLDS)
+def test_one_alone_leaves_the_other_side_as_it_is(own: Verdict, sufficiency: float, threshold: float) -> None:
+    high = decided(grading(own, sufficiency), flags(upper=threshold)).verdict
+    assert (high is Verdict.CORRECT) is (sufficiency >= threshold)
+    assert high is not Verdict.INCORRECT or own is Verdict.INCORRECT
+    low = decided(grading(own, sufficiency), flags(lower=threshold)).verdict
+    assert (low is Verdict.INCORRECT) is (sufficiency < threshold)
+    assert low is not Verdict.CORRECT or own is Verdict.CORRECT
+
+
+def test_nothing_found_and_nothing_judged_stay_what_they_are() -> None:
+    nothing = Grading(Verdict.INCORRECT, 0.0)
+    unknown = Grading(Verdict.UNKNOWN, None, (Grade("a#0", None),))
+    for grading_ in (nothing, unknown):
+        assert decided(grading_, flags(0.1, 0.2)) is grading_
+
+
+def test_a_failed_grader_is_unknown_whatever_the_thresholds() -> None:
+    found, notes = asyncio.run(judged(Scripted(verdict=RuntimeError()), "q", HITS, flags(0.1, 0.2)))
+    assert (found.verdict, len(notes)) == (Verdict.UNKNOWN, 1)
+
+
+def test_they_choose_the_path_of_a_turn() -> None:
+    role = Scripted(verdict=Verdict.CORRECT, probability=0.6)
+    judge = Judge(evaluation(0.9))
+    web = Web(role)
+    assert "web_search" not in run_turn(CRAG, judge, role=role, web=web).visits
+    assert "web_search" in run_turn(CRAG, judge, role=role, web=web, correct_threshold=0.7).visits
+    low = run_turn(CRAG, judge, role=role, web=web, incorrect_threshold=0.65, correct_threshold=0.7)
+    assert low.state["grading"] is not None
+    assert low.state["grading"].verdict is Verdict.INCORRECT
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"correct_threshold": "1.1"},
+        {"incorrect_threshold": "-0.1"},
+        {"correct_threshold": "high"},
+        {"correct_threshold": True},
+        {"correct_threshold": "nan"},
+        {"correct_threshold": 0.3, "incorrect_threshold": 0.6},
+    ],
+    ids=str,
+)
+def test_what_is_no_threshold_is_refused(values: dict[str, object]) -> None:
+    with pytest.raises(UsageError):
+        Flags().with_values(values)

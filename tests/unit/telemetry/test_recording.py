@@ -1,0 +1,243 @@
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from selfright.domain.chat import ChatRequest, Job
+from selfright.domain.errors import (
+    JudgeFailed,
+    ModelRejected,
+    ModelUnavailable,
+    SelfrightError,
+    UnknownName,
+    UsageError,
+    WebUnavailable,
+)
+from selfright.domain.judgements import Grading, Verdict
+from selfright.telemetry.failures import error_form, error_of
+from selfright.telemetry.recording import MOST_CALLS, Recorder, Visits, visit
+from selfright.telemetry.replaying import NotRecordedError, Player, Recording
+from selfright.telemetry.taps import Call
+
+GRADE = Call("grader", "grade", ("question", ()))
+ASK = Call("model", "attempt", ("openai:m", ChatRequest(Job.REWRITE, "system", "user"), "text"))
+
+
+def reply(value: Any) -> Callable[[], Awaitable[Any]]:
+    async def ask() -> Any:
+        if isinstance(value, BaseException):
+            raise value
+        return value
+
+    return ask
+
+
+def nobody() -> Callable[[], Awaitable[Any]]:
+    return reply(AssertionError("the port was asked"))
+
+
+def recorded(*calls: tuple[Call, Any]) -> Recording:
+    """What is read back after these calls were recorded with these outcomes."""
+
+    async def run(recorder: Recorder) -> None:
+        for call, value in calls:
+            if not isinstance(value, BaseException):
+                assert await recorder.call(call, reply(value)) is value
+                continue
+            with pytest.raises(type(value)) as caught:
+                await recorder.call(call, reply(value))
+            assert caught.value is value
+
+    recorder = Recorder(1_000_000)
+    asyncio.run(run(recorder))
+    recording = Recording(json.loads(line) for line in recorder.lines)
+    assert not recording.cut
+    return recording
+
+
+def play(recording: Recording, call: Call, ask: Callable[[], Awaitable[Any]], *, may: bool = True) -> Any:
+    return asyncio.run(Player(recording, lambda _port: may).call(call, ask))
+
+
+def test_what_was_recorded_is_played() -> None:
+    grading = Grading(Verdict.AMBIGUOUS, 0.5)
+    assert play(recorded((GRADE, grading)), GRADE, nobody()) == grading
+
+
+def test_nothing_recorded_is_something_too() -> None:
+    assert play(recorded((GRADE, None)), GRADE, nobody()) is None
+
+
+def test_other_arguments_are_another_call() -> None:
+    recording = recorded((GRADE, Grading(Verdict.CORRECT, 0.9)))
+    other = Call("grader", "grade", ("another question", ()))
+    player = Player(recording, lambda _port: True)
+    assert asyncio.run(player.call(other, reply("live"))) == "live"
+    assert (dict(player.asked), dict(player.reused)) == ({"grader": 1}, {})
+
+
+def test_repeated_calls_are_answered_in_turn_and_then_as_the_last() -> None:
+    player = Player(recorded((ASK, "first"), (ASK, "second")), lambda _port: False)
+    said = [asyncio.run(player.call(ASK, nobody())) for _ in range(4)]
+    assert said == ["first", "second", "second", "second"]
+    assert player.reused["model"] == 4
+
+
+def test_a_call_that_failed_fails_again() -> None:
+    failure = ModelUnavailable("gone", status=503, retry_after=2.0)
+    recording = recorded((ASK, failure), (ASK, "at last"))
+    player = Player(recording, lambda _port: False)
+    with pytest.raises(ModelUnavailable, match="gone") as caught:
+        asyncio.run(player.call(ASK, nobody()))
+    assert (caught.value.status, caught.value.retry_after, caught.value.called) == (503, 2.0, True)
+    assert asyncio.run(player.call(ASK, nobody())) == "at last"
+
+
+def test_a_call_that_was_given_up_fails_as_out_of_reach() -> None:
+    with pytest.raises(ModelUnavailable, match="given up"):
+        play(recorded((ASK, asyncio.CancelledError())), ASK, nobody())
+
+
+def test_a_player_can_go_back_to_where_it_was() -> None:
+    player = Player(recorded((ASK, "first"), (ASK, "second")), lambda _port: False)
+    assert asyncio.run(player.call(ASK, nobody())) == "first"
+    back = player.mark()
+    for _ in range(2):
+        assert asyncio.run(player.call(ASK, nobody())) == "second"
+        back()
+    assert player.reused["model"] == 1
+
+
+def test_what_may_not_be_asked_is_missing_by_name() -> None:
+    player = Player(recorded(), lambda port: port != "model")
+    with Visits().visiting("rewrite"), pytest.raises(NotRecordedError, match="no reply for 'rewrite' in rewrite"):
+        asyncio.run(player.call(ASK, nobody()))
+    assert player.missing == ["rewrite in rewrite"]
+    assert asyncio.run(player.call(GRADE, reply(1))) == 1
+
+
+def test_each_port_says_in_its_own_way_that_it_may_not_be_asked() -> None:
+    assert issubclass(NotRecordedError, ModelRejected)  # roles hand the job to their offline twin
+    with pytest.raises(WebUnavailable):
+        play(recorded(), Call("web", "search", ("q", 5)), nobody(), may=False)
+    with pytest.raises(UsageError, match="--live"):
+        play(recorded(), Call("retriever", "search", ("q", 5, (), ())), nobody(), may=False)
+
+
+def test_ports_that_do_not_wait_are_recorded_too() -> None:
+    call = Call("abstainer", "should_abstain", ("q",))
+    recorder = Recorder(10_000)
+    assert recorder.call_now(call, lambda: True) is True
+    with pytest.raises(ZeroDivisionError):
+        recorder.call_now(call, lambda: bool(1 // 0))
+    player = Player(Recording(map(json.loads, recorder.lines)), lambda _port: False)
+    assert player.call_now(call, lambda: False) is True
+    with pytest.raises(Exception, match=r"^$") as caught:
+        player.call_now(call, lambda: False)
+    assert type(caught.value).__name__ == "ZeroDivisionError"
+
+
+def test_a_recording_is_bounded_in_bytes_and_calls() -> None:
+    recorder = Recorder(10_000)
+    for number in range(100):
+        recorder.call_now(Call("a", "b", (number,)), lambda: "x" * 500)
+    assert Recording(map(json.loads, recorder.lines)).cut
+    assert 5_000 < sum(len(line) + 1 for line in recorder.lines) <= 10_100
+    many = Recorder(1_000_000_000)
+    for number in range(MOST_CALLS + 10):
+        many.call_now(Call("a", "b", (number,)), lambda: 1)
+    assert len(many.lines) == MOST_CALLS + 1  # and one that says so
+
+
+def test_what_cannot_be_written_is_left_out_and_the_reply_still_comes(caplog: pytest.LogCaptureFixture) -> None:
+    recorder = Recorder(10_000)
+    thing = object()
+    assert recorder.call_now(GRADE, lambda: thing) is thing
+    assert recorder.lines == ()
+    assert "was not recorded" in caplog.text
+
+
+def test_a_line_that_refers_to_a_lost_one_is_left_out() -> None:
+    from selfright.domain.passages import Hit, Passage, Retrieval
+
+    found = Retrieval((Hit(Passage("p", "d", "T", "text", 0, 4), 0.5),))
+    recorder = Recorder(100_000)
+    for n in range(2):
+        recorder.call_now(Call("retriever", "search", (n,)), lambda: found)
+    lines = [json.loads(line) for line in recorder.lines]
+    assert Recording(lines).damaged == 0
+    lost = Recording(lines[1:])
+    assert lost.damaged == 1
+    assert play(lost, Call("retriever", "search", (1,)), reply("asked anew")) == "asked anew"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {},
+        {"call": "a"},
+        {"call": "a", "digest": "b"},
+        {"call": "a", "digest": "b", "result": {"record": ["Popen", {}]}},
+        {"call": "a", "digest": "b", "result": {"record": 3}},
+        {"call": "a", "digest": "b", "result": {"same": [1]}},
+        {"call": "a", "digest": "b", "error": "oh"},
+        {"call": "a", "digest": "b", "error": {"name": "__import__('os')"}},
+        {"start": {"tuple": 3}},
+    ],
+    ids=str,
+)
+def test_damaged_lines_are_counted_and_harmless(line: dict[str, Any]) -> None:
+    recording = Recording([line])
+    assert recording.damaged == 1
+    assert recording.start is None
+
+
+def test_a_recording_knows_its_start() -> None:
+    recorder = Recorder(10_000)
+    recorder.begin({"user_text": "왜?", "messages": (), "iteration_count": 0})
+    recording = Recording(map(json.loads, recorder.lines))
+    assert recording.start == {"user_text": "왜?", "messages": (), "iteration_count": 0}
+
+
+def test_visits_are_counted_by_node_and_end_with_the_node() -> None:
+    visits, seen = Visits(), []
+    for node in ("grade", "rewrite", "grade"):
+        with visits.visiting(node):
+            seen.append(visit())
+    assert seen == [("grade", 1), ("rewrite", 1), ("grade", 2)]
+    assert visit() == ("", 0)
+
+
+class OwnError(ModelRejected):
+    """An error that somebody derived from ours."""
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        JudgeFailed("no number"),
+        ModelRejected("no", status=404),
+        ModelUnavailable("later", called=False),
+        WebUnavailable("gone", status=500, requests=3),
+        UnknownName("flag", "topk", ["top_k"]),
+        OwnError("mine", status=400),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_errors_of_the_domain_come_back_as_themselves(error: SelfrightError) -> None:
+    again = error_of(json.loads(json.dumps(error_form(error))))
+    base = ModelRejected if isinstance(error, OwnError) else type(error)
+    assert isinstance(again, base)
+    assert (type(again).__name__, str(again)) == (type(error).__name__, str(error))
+    for detail in ("status", "retry_after", "called", "requests"):
+        assert getattr(again, detail, None) == getattr(error, detail, None)
+    assert again.retryable == error.retryable  # type: ignore[attr-defined]  # it is a SelfrightError
+
+
+def test_of_other_errors_only_the_name_is_kept() -> None:
+    again = error_of(error_form(KeyError("a secret")))
+    assert type(again).__name__ == "KeyError"
+    assert "secret" not in json.dumps(error_form(KeyError("a secret")))
+    assert isinstance(error_of(error_form(NotImplementedError())), NotImplementedError)

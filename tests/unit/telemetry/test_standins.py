@@ -1,0 +1,34 @@
+import asyncio
+
+import pytest
+
+from selfright.assembly.standins import AbsentWeb, ReadProfiles
+from selfright.domain.errors import UsageError
+from selfright.domain.slots import Slot, SlotKind
+from selfright.memory.profiles import InMemoryProfiles
+
+OLD, NEW = Slot("version", "0.2"), Slot("version", "0.3")
+KINDS = {"version": SlotKind("version")}
+
+
+def test_profiles_are_read_and_stay_as_they_are() -> None:
+    async def run() -> None:
+        store = InMemoryProfiles(KINDS)
+        await store.remember("anna", [OLD])
+        read = ReadProfiles(store, KINDS)
+        assert (await read.remember("anna", [NEW])).slots == (NEW,)
+        assert (await read.profile("anna")).slots == (await store.profile("anna")).slots == (OLD,)
+        assert await read.users() == ("anna",)
+        assert [fact.slot for fact in await read.history("anna")] == [OLD]
+        with pytest.raises(UsageError, match="changes no profile"):
+            await read.forget("anna")
+        with pytest.raises(UsageError, match="changes no profile"):
+            await read.correct("anna", "version", [NEW])
+        await read.close()
+        assert (await store.profile("anna")).slots == (OLD,)
+
+    asyncio.run(run())
+
+
+def test_a_web_that_is_gone_finds_nothing() -> None:
+    assert asyncio.run(AbsentWeb().search("q", 5)).passages == ()
