@@ -1,0 +1,35 @@
+"""A turn watched from outside: what each pass looked at and how it was judged, and what a judge from outside says."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from selfright.domain.answers import Answer, Cost
+from selfright.domain.flags import Flags
+from selfright.domain.judgements import Evaluation
+from selfright.domain.passages import Passage
+
+Judge = Literal["none", "local", "model"]
+"""Who judges the answer once more: nobody, the offline judge, or the language model that evaluates."""
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedPass:
+    """One pass of the loop: the passages the draft was judged or written from, and the turn's own judgement of it."""
+
+    passages: tuple[Passage, ...]
+    evaluation: Evaluation | None
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """An answer with its passes and the flags it was made under.
+
+    ``judged`` is a second judgement of the final answer against all that the turn looked at, the same for every
+    preset; None when nobody was asked or the judge failed. ``judge_cost`` is not part of the answer's own cost.
+    """
+
+    answer: Answer
+    passes: tuple[WatchedPass, ...]
+    flags: Flags
+    judged: Evaluation | None = None
+    judge_cost: Cost = field(default_factory=Cost)

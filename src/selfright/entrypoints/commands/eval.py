@@ -1,0 +1,203 @@
+"""``selfright eval``: retrieval and answers, measured."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from selfright.entrypoints.commands.options import index_option, json_option, print_json, set_option, values_of
+
+if TYPE_CHECKING:
+    from selfright.api import Selfright
+    from selfright.domain.passages import Language
+    from selfright.evals.beir import RetrievalSet
+    from selfright.evals.questions import QuestionSet
+    from selfright.evals.results import Kind, Study
+    from selfright.evals.systems import System
+
+out_option = click.option(
+    "--out", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Folder for the report and its data."
+)
+limit_option = click.option(
+    "--limit", type=click.IntRange(min=1), metavar="N", help="At most so many questions, chosen by the seed."
+)
+seed_option = click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of all chances.")
+format_option = click.option("--format", "form", metavar="NAME", help="Of the file, where it is not recognised.")
+own_option = click.option(
+    "--own-passages", is_flag=True, help="Search the passages that the set itself brings, in an index of their own."
+)
+judge_option = click.option(
+    "--judge",
+    type=click.Choice(["local", "model", "none"]),
+    default="local",
+    show_default=True,
+    help="Who judges every system's answers alike: the offline judge, the configured model, or nobody.",
+)
+workers_option = click.option(
+    "--workers", type=click.IntRange(1, 4), metavar="N", help="Processes to ask in [default: as many as pay]."
+)
+budget_option = click.option(
+    "--budget-calls", type=click.IntRange(min=1), metavar="N", help="Never make more calls of a model than this."
+)
+no_texts_option = click.option("--no-texts", is_flag=True, help="Write ids and figures only, no text of the data.")
+
+
+@click.group(name="eval")
+def evaluate() -> None:
+    """Measure retrieval on judged queries, and answers on question sets."""
+
+
+@evaluate.command()
+@click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option("--split", default="dev", show_default=True, metavar="NAME", help="Which queries of the set.")
+@click.option("--measure", "measures", multiple=True, metavar="NAME", help="As nDCG@10, R@100, P@5; may be repeated.")
+@index_option
+@out_option
+@limit_option
+@seed_option
+@set_option
+@json_option
+def retrieval(folder: Path, split: str, measures: tuple[str, ...], index: str | None, **options: Any) -> None:
+    """Words, meaning and their fusions side by side on FOLDER, a set in BEIR's layout.
+
+    Its corpus is indexed once and kept, a few sets at a time; --index takes an index of your own over the same ids.
+    """
+    from selfright.entrypoints.progress import bar
+    from selfright.entrypoints.studies import figures, tell
+    from selfright.evals.beir import load
+    from selfright.evals.ranking import MEASURES, parsed
+    from selfright.evals.retrieval import evaluate_retrieval, write_runs
+
+    parsed(measures)  # a wrong name, or no library, should be heard of before anything is indexed
+    out, seed = options["out"], options["seed"]
+    data = load(folder, split).sample(options["limit"], seed)
+    with _corpus(data, index, values_of(options["assignments"])) as selfright, bar("Searching") as progress:
+        measured = evaluate_retrieval(selfright, data, measures=measures or MEASURES, seed=seed, progress=progress)
+    files = [*_written(measured.study, out), *write_runs(measured, out)] if out else []
+    if options["as_json"]:
+        print_json(figures(measured.study, files))
+    else:
+        tell(measured.study, files)
+
+
+@evaluate.command()
+@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option("--preset", "presets", metavar="NAME", multiple=True, help="May be repeated [default: basic, full].")
+@index_option
+@own_option
+@format_option
+@out_option
+@judge_option
+@limit_option
+@seed_option
+@workers_option
+@budget_option
+@no_texts_option
+@set_option
+@json_option
+def answers(presets: tuple[str, ...], **options: Any) -> int:
+    """Ask the questions of FILE under each preset; the presets are compared with the first one.
+
+    FILE is JSONL as the documentation says, or squad, pubmedqa, clapnq, ragas, autorag or flashrag. With --out, a run
+    that was broken off goes on where it was.
+    """
+    from selfright.evals.systems import of_presets
+
+    return measure_answers("answers", of_presets(presets or ("basic", "full")), **options)
+
+
+def measure_answers(kind: "Kind", systems: "Sequence[System]", *, file: Path, out: Path | None, **options: Any) -> int:
+    """Asks, writes and tells, as the options of both commands say; gives back the exit code."""
+    from selfright.entrypoints.progress import bar
+    from selfright.entrypoints.studies import failures, figures, tell
+    from selfright.evals.readers.formats import load
+    from selfright.evals.running import Plan
+    from selfright.evals.running import evaluate as run
+
+    data = load(file, options["form"]).sample(options["limit"], options["seed"])
+    values = _values(data, options["index"], options["own_passages"], values_of(options["assignments"]))
+    plan = Plan(
+        kind, data, systems, values,
+        **{name: options[name] for name in ("judge", "seed", "workers", "budget_calls")},
+    )  # fmt: skip
+    with bar("Asking") as progress:
+        study = run(plan, out, progress)
+    files = _written(study, out, options["no_texts"]) if out else []
+    if options["as_json"]:
+        print_json(figures(study, files))
+    else:
+        tell(study, files)
+    return failures(study)
+
+
+@evaluate.command()
+@click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option("--language", type=click.Choice(["en", "ko"]), default="en", show_default=True, help="Of the page.")
+@no_texts_option
+@json_option
+def report(folder: Path, language: "Language", no_texts: bool, as_json: bool) -> None:
+    """Write the report of the evaluation in FOLDER anew: one HTML file, that needs nothing else.
+
+    An evaluation with --out writes report.html by itself; this makes it in another language, or without the texts.
+    """
+    from selfright.domain.errors import InputError
+    from selfright.evals.redacting import redacted
+    from selfright.evals.report.writing import write_report
+    from selfright.evals.results import read_study
+
+    file = folder / "study.json"
+    if not file.is_file():
+        raise InputError(f"there is no study.json in {folder}; give the --out folder of an evaluation or an ablation")
+    study = read_study(file)
+    path = write_report(redacted(study) if no_texts else study, folder, language)
+    if as_json:
+        print_json({"files": [str(path)]})
+    else:
+        click.echo(f"wrote {path}")
+
+
+def _written(study: "Study", out: Path, no_texts: bool = False) -> list[Path]:
+    from selfright.evals.redacting import redacted
+    from selfright.evals.report.writing import write_report
+    from selfright.evals.writing import write
+
+    kept = redacted(study) if no_texts else study
+    return [*write(kept, out), write_report(kept, out)]
+
+
+def _values(data: "QuestionSet", index: str | None, own_passages: bool, values: dict[str, Any]) -> dict[str, Any]:
+    """The settings to open with; the index is the set's own where that is wanted."""
+    from selfright.domain.errors import UsageError
+
+    if not own_passages:
+        return {**values, "index": index} if index else values
+    if index:
+        raise UsageError("--own-passages searches what the set brings, and --index what you have; give one of them")
+    import tempfile
+
+    from selfright.entrypoints.progress import bar
+    from selfright.evals.indexes import corpus_index, write_passages
+
+    with tempfile.TemporaryDirectory() as place, bar("Indexing") as progress:
+        selfright = corpus_index(write_passages(data, Path(place)), values, progress)
+        selfright.close()
+        return {**values, "index": str(selfright.settings.index)}
+
+
+@contextmanager
+def _corpus(data: "RetrievalSet", index: str | None, values: dict[str, Any]) -> "Iterator[Selfright]":
+    """The index to search: one's own, or that of the set's corpus."""
+    from selfright.api import Selfright
+    from selfright.entrypoints.progress import bar
+    from selfright.evals.indexes import corpus_index
+
+    if index:
+        with Selfright.open(**values, index=index) as selfright:
+            yield selfright
+        return
+    with bar("Indexing") as progress:
+        opened = corpus_index(data.corpus, values, progress)
+    with opened as selfright:
+        yield selfright

@@ -1,0 +1,114 @@
+"""Retrieval sets in BEIR's layout (Thakur et al. 2021): a corpus, queries, and judgements of which document helps.
+
+``FOLDER/corpus.jsonl`` with either ``FOLDER/SPLIT/queries.jsonl`` and ``FOLDER/SPLIT/qrels.tsv``, or, as BEIR itself
+has it, ``FOLDER/queries.jsonl`` and ``FOLDER/qrels/SPLIT.tsv``.
+"""
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from selfright.domain.errors import InputError
+from selfright.evals.questions import file_sha256
+from selfright.evals.readers.rows import BadRow, identifier, json_lines, text
+from selfright.evals.results import DataSet
+
+_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedQuery:
+    """A query and the grade of each judged document, 0 for one that does not help."""
+
+    id: str
+    text: str
+    grades: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalSet:
+    """The queries that have a document that helps, in the file's order; ``of`` counts all queries of the split."""
+
+    name: str
+    corpus: Path
+    queries: tuple[JudgedQuery, ...]
+    sha256: str
+    of: int
+
+    def sample(self, limit: int | None, seed: int) -> "RetrievalSet":
+        """At most ``limit`` queries, chosen by ``seed``, in the file's order."""
+        if limit is None or limit >= len(self.queries):
+            return self
+        chosen = sorted(random.Random(seed).sample(range(len(self.queries)), limit))  # noqa: S311 - no secret
+        return replace(self, queries=tuple(self.queries[place] for place in chosen))
+
+    def facts(self) -> DataSet:
+        """As results name it."""
+        return DataSet(self.name, "beir", self.sha256, len(self.queries), self.of)
+
+
+def load(folder: Path, split: str) -> RetrievalSet:
+    """The set at ``folder``. Raises ``InputError`` for a missing file, and for bad rows with their lines."""
+    corpus, (queries, judgements) = folder / "corpus.jsonl", _files(folder, split)
+    if not corpus.is_file():
+        raise InputError(f"{folder}: expected corpus.jsonl in it, the documents of a set in BEIR's layout")
+    grades, texts = _grades(judgements), _texts(queries)
+    if unknown := next((name for name in grades if name not in texts), None):
+        raise InputError(f"{judgements}: the query '{unknown}' is judged but is not in {queries}")
+    judged = (JudgedQuery(name, asked, grades.get(name, {})) for name, asked in texts.items())
+    useful = tuple(query for query in judged if any(grade > 0 for grade in query.grades.values()))
+    if not useful:
+        raise InputError(f"{judgements}: no query has a document of grade 1 or more, so there is nothing to measure")
+    sha256 = file_sha256([corpus, queries, judgements])
+    return RetrievalSet(f"{folder.resolve().name}/{split}", corpus, useful, sha256, len(texts))
+
+
+def _files(folder: Path, split: str) -> tuple[Path, Path]:
+    layouts = (
+        (folder / split / "queries.jsonl", folder / split / "qrels.tsv"),
+        (folder / "queries.jsonl", folder / "qrels" / f"{split}.tsv"),
+    )
+    found = next((layout for layout in layouts if all(path.is_file() for path in layout)), None)
+    if found is None:
+        raise InputError(
+            f"{folder}: expected {split}/queries.jsonl and {split}/qrels.tsv, or queries.jsonl and qrels/{split}.tsv; "
+            "choose the split with --split"
+        )
+    return found
+
+
+def _texts(path: Path) -> dict[str, str]:
+    found: dict[str, str] = {}
+    bad: list[str] = []
+    for where, row in json_lines(path):
+        try:
+            if isinstance(row, BadRow):
+                raise row
+            found[identifier(row, ("_id", "id"), where)] = text(row, "text")
+        except BadRow as error:
+            bad.append(f"{where}: {error}")
+    _refuse(path, bad)
+    return found
+
+
+def _grades(path: Path) -> dict[str, dict[str, int]]:
+    found: dict[str, dict[str, int]] = {}
+    bad: list[str] = []
+    with path.open(encoding="utf-8-sig") as lines:
+        for number, line in enumerate(lines, start=1):
+            cells = line.rstrip("\r\n").split("\t")
+            if not line.strip() or (number == 1 and cells[-1].strip() == "score"):
+                continue
+            if len(cells) != 3 or not cells[2].strip().lstrip("-").isdecimal():
+                bad.append(f"line {number}: expected query, document and a whole number, parted by tabs")
+                continue
+            found.setdefault(cells[0], {})[cells[1]] = int(cells[2])
+    _refuse(path, bad)
+    return found
+
+
+def _refuse(path: Path, bad: list[str]) -> None:
+    if bad:
+        more = f"; and {len(bad) - _NAMED} more" if len(bad) > _NAMED else ""
+        raise InputError(f"{path}: {'; '.join(bad[:_NAMED])}{more}")

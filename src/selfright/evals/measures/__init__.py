@@ -1,0 +1,1 @@
+"""The metrics, by what they look at: words, judgements, retrievals, cost."""

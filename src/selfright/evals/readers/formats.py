@@ -1,0 +1,111 @@
+"""Question sets by their form: which there are, which one a file has, and its questions."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from selfright.domain.errors import InputError, UnknownName
+from selfright.evals.questions import Question, QuestionSet, file_sha256
+from selfright.evals.readers import autorag, clapnq, flashrag, own, pubmedqa, ragas, squad
+from selfright.evals.readers.rows import BadRow, Row, json_lines, kind, whole_json
+
+_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A form of question sets: how its file becomes rows, whether a row fits, and the questions of a row."""
+
+    name: str
+    rows: Callable[[Path], Iterator[Row]]
+    fits: Callable[[Mapping[str, Any]], bool]
+    questions: Callable[[Mapping[str, Any], str], list[Question]]
+
+
+def _lines_or_list(path: Path) -> Iterator[Row]:
+    """JSON Lines, or a JSON file that is one list."""
+    if path.suffix.lower() != ".json":
+        yield from json_lines(path)
+        return
+    data = whole_json(path)
+    items = data if isinstance(data, list) else [data]
+    for number, item in enumerate(items, start=1):
+        yield f"item {number}", item if isinstance(item, dict) else BadRow(f"expected an object, got {kind(item)}")
+
+
+# In the order in which they are tried: the last ones fit more.
+FORMATS: Sequence[Format] = (
+    Format("autorag", autorag.rows, autorag.fits, autorag.questions),
+    Format("squad", squad.rows, squad.fits, squad.questions),
+    Format("pubmedqa", pubmedqa.rows, pubmedqa.fits, pubmedqa.questions),
+    Format("clapnq", _lines_or_list, clapnq.fits, clapnq.questions),
+    Format("flashrag", _lines_or_list, flashrag.fits, flashrag.questions),
+    Format("ragas", _lines_or_list, ragas.fits, ragas.questions),
+    Format("selfright", _lines_or_list, own.fits, own.questions),
+)
+NAMES = tuple(form.name for form in FORMATS)
+
+
+def load(path: Path, form: str | None = None) -> QuestionSet:
+    """The questions of a file; its form is recognised unless named.
+
+    Raises ``InputError`` when there is a row that is no question, with the first such rows and what was expected
+    there: nothing is left out in silence. Raises ``UnknownName`` for an unknown form.
+    """
+    found = _named(form) if form else recognise(path)
+    questions: list[Question] = []
+    bad: list[str] = []
+    for where, row in found.rows(path):
+        try:
+            questions += _read(found, where, row)
+        except BadRow as error:
+            bad.append(f"{where}: {error}")
+    if bad:
+        more = f"; and {len(bad) - _NAMED} more rows" if len(bad) > _NAMED else ""
+        raise InputError(f"{path} ({found.name}): {'; '.join(bad[:_NAMED])}{more}. Mend them, or name another --format")
+    if not questions:
+        raise InputError(f"{path} ({found.name}): no questions in it; expected at least one")
+    _check_unique(path, questions)
+    return QuestionSet(path.name, found.name, file_sha256([path]), tuple(questions), len(questions))
+
+
+def recognise(path: Path) -> Format:
+    """The form of a file, by its first row. Raises ``InputError`` when none fits."""
+    forms = [form for form in FORMATS if (form.name == "autorag") == (path.suffix.lower() == ".parquet")]
+    whole = path.suffix.lower() == ".json"
+    for form in forms:
+        if form.name in ("squad", "pubmedqa") and not whole:
+            continue
+        first = next(form.rows(path), ("", None))[1]
+        if isinstance(first, BadRow) and form is forms[-1]:
+            return form  # loading it says what is wrong
+        if isinstance(first, Mapping) and form.fits(first):
+            return form
+    raise InputError(
+        f"{path}: no known form of question set; expected rows with 'question' (docs/evaluation.md has the others), "
+        f"or name one with --format: {', '.join(NAMES)}"
+    )
+
+
+def _read(form: Format, where: str, row: Any) -> list[Question]:
+    if isinstance(row, BadRow):
+        raise row
+    if not form.fits(row):
+        raise BadRow(f"not a row of the form '{form.name}'")
+    return form.questions(row, where.replace(" ", "-"))
+
+
+def _named(name: str) -> Format:
+    form = next((form for form in FORMATS if form.name == name), None)
+    if form is None:
+        raise UnknownName("format", name, NAMES)
+    return form
+
+
+def _check_unique(path: Path, questions: Sequence[Question]) -> None:
+    seen: set[str] = set()
+    for question in questions:
+        if question.id in seen:
+            raise InputError(f"{path}: the id '{question.id}' stands twice; each question needs one of its own")
+        seen.add(question.id)

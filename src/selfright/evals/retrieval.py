@@ -1,0 +1,155 @@
+"""Words, meaning and their fusions over the same queries: rankings, measures, and which differences are no chance."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from selfright.api import Selfright
+from selfright.domain.passages import Hit, Ranked
+from selfright.evals import provenance
+from selfright.evals.accounting import compare
+from selfright.evals.beir import JudgedQuery, RetrievalSet
+from selfright.evals.intervals import estimate
+from selfright.evals.ranking import MEASURES, Rankings, depth_of, parsed, run_lines, scored
+from selfright.evals.results import Row, RunResult, Study, Value
+from selfright.retrieval.files import write_atomically
+
+Progress = Callable[[int, int, str], None]
+
+SYSTEMS: Mapping[str, str] = {
+    "bm25": "words alone",
+    "dense": "meaning alone",
+    "rrf": "both, by plain reciprocal rank fusion",
+    "hybrid": "both, as a turn searches",
+}
+_DEEPEST = 4_000  # passages of one search
+_FACTOR = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The study, and each system's rankings for its run file."""
+
+    study: Study
+    rankings: Mapping[str, Rankings]
+
+
+@dataclass(slots=True)
+class _Runs:
+    """Rankings as they come, by system and query."""
+
+    rankings: dict[str, dict[str, Sequence[str]]] = field(default_factory=lambda: {name: {} for name in SYSTEMS})
+
+    def add(self, query: str, found: Mapping[str, Sequence[str]]) -> None:
+        for system, ranking in found.items():
+            self.rankings[system][query] = ranking
+
+
+def evaluate_retrieval(
+    selfright: Selfright,
+    data: RetrievalSet,
+    *,
+    measures: Sequence[str] = MEASURES,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Measured:
+    """Searches for each query, plainly and as a turn does, and measures what words, meaning and fusions found.
+
+    Documents rank at their best passage. A set whose index has no embedder has no ``dense`` and no fusions worth the
+    name; then ``bm25`` and ``hybrid`` alone are measured.
+    """
+    wanted = parsed(measures)
+    names = [str(measure) for measure in wanted]
+    depth, runs = depth_of(wanted), _Runs()
+    for number, query in enumerate(data.queries):
+        if progress:
+            progress(number, len(data.queries), query.text)
+        runs.add(query.id, _rankings(selfright, query.text, depth))
+    index = provenance.index_facts(selfright)
+    systems = [name for name in SYSTEMS if name in ("bm25", "hybrid") or index.embedder not in ("", "none")]
+    results = tuple(_result(name, runs.rankings[name], data.queries, wanted, names, seed) for name in systems)
+    pairs = [(base, other) for number, base in enumerate(systems) for other in systems[number + 1 :]]
+    study = Study(
+        kind="retrieval",
+        created=provenance.now(),
+        data=data.facts(),
+        index=index,
+        judge="none",
+        seed=seed,
+        versions=provenance.versions(),
+        runs=results,
+        comparisons=compare(results, pairs, seed),
+    )
+    return Measured(study, {name: runs.rankings[name] for name in systems})
+
+
+def write_runs(measured: Measured, out: Path) -> list[Path]:
+    """Writes each system's run file to ``out/runs``; gives back the paths."""
+    folder = out / "runs"
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for system, rankings in measured.rankings.items():
+        paths.append(folder / f"{system}.trec")
+        write_atomically(paths[-1], "".join(run_lines(rankings, f"selfright-{system}")).encode())
+    return paths
+
+
+def _rankings(selfright: Selfright, query: str, depth: int) -> dict[str, Sequence[str]]:
+    plain, halves = _plainly(selfright, query, depth)
+    adaptive = selfright.search(query, depth * _FACTOR)
+    found = {**halves, "rrf": _documents(plain), "hybrid": _documents(adaptive)}
+    return {name: documents[:depth] for name, documents in found.items()}
+
+
+def _plainly(selfright: Selfright, query: str, depth: int) -> tuple[Sequence[Hit], dict[str, Sequence[str]]]:
+    """One search fused plainly, and the two rankings that went into it, as far down as they are known whole.
+
+    A fused list shows each half's places, but may lack a passage that only one half had, far down. So only places
+    without a gap before them are taken, and the search is repeated deeper while that is too few.
+    """
+    k = depth * _FACTOR
+    while True:
+        hits = selfright.search(query, k, flags={"fusion": "rrf"})
+        halves = {"bm25": _half(hits, lambda hit: hit.bm25), "dense": _half(hits, lambda hit: hit.dense)}
+        if k >= _DEEPEST or len(hits) < k or all(len(half) >= depth for half in halves.values()):
+            return hits, halves
+        k = min(_DEEPEST, 2 * k)
+
+
+def _half(hits: Sequence[Hit], place: Callable[[Hit], Ranked | None]) -> Sequence[str]:
+    placed = sorted((ranked.rank, hit.passage.document_id) for hit in hits if (ranked := place(hit)))
+    return list(dict.fromkeys(_without_gap(placed)))
+
+
+def _without_gap(placed: Sequence[tuple[int, str]]) -> Iterator[str]:
+    for expected, (rank, document) in enumerate(placed, start=1):
+        if rank != expected:
+            return
+        yield document
+
+
+def _documents(hits: Sequence[Hit]) -> Sequence[str]:
+    return list(dict.fromkeys(hit.passage.document_id for hit in hits))
+
+
+def _result(
+    system: str,
+    rankings: Rankings,
+    queries: Sequence[JudgedQuery],
+    wanted: Sequence[Any],
+    names: Sequence[str],
+    seed: int,
+) -> RunResult:
+    values = scored(rankings, queries, wanted)
+    rows = tuple(_row(query, values[query.id], len(rankings[query.id])) for query in queries)
+    summary = {
+        name: estimate([values[query.id][name] for query in queries], seed, f"{name} {system}") for name in names
+    }
+    return RunResult(system=system, preset=None, flags={}, models={}, rows=rows, summary=summary)
+
+
+def _row(query: JudgedQuery, values: Mapping[str, float], found: int) -> Row:
+    relevant = tuple(document for document, grade in query.grades.items() if grade > 0)
+    metrics = {name: Value(value, f"{len(relevant)} relevant, {found} found") for name, value in values.items()}
+    return Row(query.id, query.text, relevant=relevant, metrics=metrics)

@@ -1,0 +1,209 @@
+"""Questions × systems → a study: asked in this process or in several, taken up again after a kill, within a budget."""
+
+import hashlib
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from selfright.api import Selfright
+from selfright.domain.errors import SelfrightError
+from selfright.domain.examining import Judge
+from selfright.evals import provenance
+from selfright.evals.accounting import compare, ladder
+from selfright.evals.measures.standard import STANDARD
+from selfright.evals.metrics import Metric
+from selfright.evals.questions import Question, QuestionSet
+from selfright.evals.results import Kind, Row, RunResult, Study
+from selfright.evals.rowlog import Key, RowLog
+from selfright.evals.summing import measured, summed
+from selfright.evals.systems import System
+from selfright.evals.worker import asked, read_result, read_task, task_of
+from selfright.processes import Workers, usable_cpus
+from selfright.settings import OFFLINE
+
+_MOST_FAILURES = 10
+Progress = Callable[[int, int, str], None]
+
+ROWS = "rows.jsonl"
+_FEW = 40
+"""Turns below which other processes take longer to start than they save."""
+_JUDGE_CALLS = 4
+_PATIENCE = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be measured.
+
+    ``values`` are settings and flags as for ``Selfright.open``; flags among them hold for every system. ``workers`` is
+    None for as many as pay; ``budget_calls`` the most calls of a model in all, the judge's among them. The systems are
+    compared with the first one, and each with the one before it.
+    """
+
+    kind: Kind
+    data: QuestionSet
+    systems: Sequence[System]
+    values: Mapping[str, Any] = field(default_factory=dict)
+    judge: Judge = "local"
+    seed: int = 0
+    workers: int | None = None
+    budget_calls: int | None = None
+    metrics: Sequence[Metric] = STANDARD
+
+
+def evaluate(plan: Plan, out: Path | None = None, progress: Progress | None = None) -> Study:
+    """Asks every question of every system and sums up. With ``out``, rows are kept there and a killed run goes on.
+
+    Raises ``IndexNotFound``, and ``UsageError`` for an unknown preset, flag or setting, and for an ``out`` that holds
+    another plan's rows. A question that fails is a row with its error.
+    """
+    with tempfile.TemporaryDirectory(prefix="selfright-eval-") as home:
+        # Profiles, sessions and traces of an evaluation are nobody's.
+        values = {"home": home, **plan.values}
+        with Selfright.open(**values) as selfright:
+            return _Evaluation(plan, values, selfright).run(out, progress or _silent)
+
+
+class _Evaluation:
+    def __init__(self, plan: Plan, values: Mapping[str, Any], selfright: Selfright) -> None:
+        self._plan, self._values, self._selfright = plan, values, selfright
+        self._flags = {system.name: asdict(selfright.flags(system.preset, system.flags)) for system in plan.systems}
+        self._index = provenance.index_facts(selfright)
+        self._models = provenance.models(selfright.settings)
+        self._rows: dict[Key, Row] = {}
+
+    def run(self, out: Path | None, progress: Progress) -> Study:
+        if out is None:
+            self._ask(None, progress)
+            return self._study()
+        with RowLog(out / ROWS, self._fingerprint()) as log:
+            self._rows = log.rows
+            self._ask(log, progress)
+        return self._study()
+
+    # Asking
+
+    def _ask(self, log: RowLog | None, progress: Progress) -> None:
+        total = len(self._plan.systems) * len(self._plan.data.questions)
+        progress(len(self._rows), total, "")
+        failed = 0
+        # A round ends when all that is still asked could together overrun the budget; what they left over goes on.
+        while tasks := list(self._within(self._open())):
+            for (system, _), row in zip(tasks, self._answers(tasks), strict=True):
+                self._rows[system.name, row.question_id] = row
+                failed = failed + 1 if row.error else 0
+                if failed == _MOST_FAILURES:
+                    raise SelfrightError(
+                        f"{failed} turns in a row failed, the last one with {row.error}; mend that and run again"
+                    )
+                if log is not None and row.error is None:
+                    log.append(system.name, row)
+                progress(len(self._rows), total, system.name)
+
+    def _open(self) -> list[tuple[System, Question]]:
+        return [
+            (system, question)
+            for system in self._plan.systems
+            for question in self._plan.data.questions
+            if (system.name, question.id) not in self._rows
+        ]
+
+    def _within(self, tasks: Sequence[tuple[System, Question]]) -> Iterator[tuple[System, Question]]:
+        """The tasks that the budget allows for certain, whatever they take."""
+        budget = self._plan.budget_calls
+        if budget is None or set(self._models.values()) == {OFFLINE}:
+            yield from tasks
+            return
+        left = budget - sum(_calls(row) for row in self._rows.values())
+        judging = _JUDGE_CALLS if self._plan.judge == "model" else 0
+        for system, question in tasks:
+            left -= self._flags[system.name]["max_llm_calls"] + judging
+            if left < 0:
+                return
+            yield system, question
+
+    def _answers(self, tasks: Sequence[tuple[System, Question]]) -> Iterator[Row]:
+        wanted = self._plan.workers or (usable_cpus() if len(tasks) >= _FEW else 1)
+        workers = min(wanted, len(tasks) // 2)
+        if workers <= 1:
+            yield from (asked(self._selfright, *task, self._plan.judge) for task in tasks)
+            return
+        setup = {"values": _plain(self._values), "judge": self._plan.judge}
+        patience = _PATIENCE * max(flags["deadline_s"] for flags in self._flags.values()) + 60
+        with Workers("selfright.evals.worker:start", setup, workers, patience) as pool:
+            yield from (
+                result if isinstance(result, Row) else read_result(result)
+                for result in pool.map((task_of(*task) for task in tasks), self._here, _lost)
+            )
+
+    def _here(self, task: Mapping[str, Any]) -> Any:
+        return asked(self._selfright, *read_task(task), self._plan.judge)
+
+    # Summing up
+
+    def _study(self) -> Study:
+        plan = self._plan
+        runs = tuple(self._summed(system) for system in plan.systems)
+        pairs = ladder([system.name for system in plan.systems]) if len(runs) > 1 else []
+        return Study(
+            kind=plan.kind,
+            created=provenance.now(),
+            data=plan.data.facts(),
+            index=self._index,
+            judge=plan.judge,
+            seed=plan.seed,
+            versions=provenance.versions(),
+            runs=runs,
+            comparisons=compare(runs, pairs, plan.seed),
+        )
+
+    def _summed(self, system: System) -> RunResult:
+        flags = self._flags[system.name]
+        kept = [(question, self._rows.get((system.name, question.id))) for question in self._plan.data.questions]
+        rows = tuple(measured(row, question, flags, self._plan.metrics) for question, row in kept if row is not None)
+        run = RunResult(
+            system=system.name,
+            preset=system.preset,
+            flags=flags,
+            models=self._models,
+            rows=rows,
+            summary={},
+            complete=all(row is not None and row.error is None for _, row in kept),
+        )
+        return summed(run, [metric.name for metric in self._plan.metrics], self._plan.seed)
+
+    def _fingerprint(self) -> dict[str, Any]:
+        """All that a row depends on; rows of another plan must not mix with these."""
+        plan, settings = self._plan, self._selfright.settings
+        asked_for = "\0".join(question.id for question in plan.data.questions)
+        return {
+            "data": plan.data.sha256,
+            "questions": hashlib.sha256(asked_for.encode()).hexdigest(),
+            "systems": [[system.name, system.preset, self._flags[system.name]] for system in plan.systems],
+            "index": asdict(self._index),
+            "models": self._models,
+            "web": list(settings.web_providers),
+            "judge": plan.judge,
+            "version": provenance.versions()["selfright"],
+        }
+
+
+def _calls(row: Row) -> int:
+    return row.turn.llm_calls + row.turn.judge_calls if row.turn else 0
+
+
+def _lost(task: Mapping[str, Any]) -> Row:
+    _, question = read_task(task)
+    known = (question.id, question.question, question.answers, question.answerable, question.relevant)
+    return Row(*known, error="two worker processes ended over this question")
+
+
+def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings as JSON can carry them."""
+    return {name: str(value) if isinstance(value, Path) else value for name, value in values.items()}
+
+
+def _silent(done: int, total: int, name: str) -> None:
+    del done, total, name

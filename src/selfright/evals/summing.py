@@ -1,0 +1,96 @@
+"""Rows → what a system did on the whole: means with intervals, counts, quantiles, and how well it knew its limits."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from selfright.evals.intervals import estimate, quantiles
+from selfright.evals.metrics import Metric, Sample
+from selfright.evals.questions import Question
+from selfright.evals.results import Abstention, CurvePoint, Quantiles, Row, RunResult, Turn, Value
+
+_SPREAD = ("seconds", "tokens", "llm_calls")
+_MOST_POINTS = 200
+
+
+def measured(row: Row, question: Question, flags: Mapping[str, Any], metrics: Sequence[Metric]) -> Row:
+    """The row with the values of all metrics. Raises ``ValueError`` for a metric that gives no finite number."""
+    if row.turn is None:
+        return row
+    sample = Sample(question, row.turn, flags)
+    return replace(row, metrics={metric.name: _checked(metric, metric.measure(sample)) for metric in metrics})
+
+
+def summed(run: RunResult, names: Sequence[str], seed: int) -> RunResult:
+    """The run with all that follows from its rows."""
+    turns = [row.turn for row in run.rows if row.turn is not None]
+    values = {name: [v for row in run.rows if (v := value_of(row, name)) is not None] for name in names}
+    spread = {name: values[name] for name in _SPREAD if values.get(name)}
+    return replace(
+        run,
+        summary={name: estimate(found, seed, f"{name} {run.system}") for name, found in values.items()},
+        verdicts=_counted(turn.verdict or "none" for turn in turns),
+        stop_reasons=_counted(turn.stop_reason for turn in turns),
+        qualities=_counted(turn.judged.answer_quality if turn.judged else "not judged" for turn in turns),
+        quantiles={name: Quantiles(*quantiles(found)) for name, found in spread.items()},
+        abstention=abstention(run.rows),
+    )
+
+
+def abstention(rows: Sequence[Row]) -> Abstention | None:
+    """How well a system knew what it could not answer; None where nothing can be right or wrong."""
+    told = [(row.turn, bool(right)) for row in rows if row.turn and (right := value_of(row, "right")) is not None]
+    if not told:
+        return None
+    answered = [(_surety(turn), right) for turn, right in told if not turn.abstained]
+    refused = [right for turn, right in told if turn.abstained]
+    risk = sum(not right for _, right in answered) / len(answered) if answered else None
+    area, curve = _curve(answered, len(told))
+    return Abstention(
+        answered_right=sum(right for _, right in answered),
+        answered_wrong=sum(not right for _, right in answered),
+        refused_rightly=sum(refused),
+        refused_wrongly=len(refused) - sum(refused),
+        coverage=len(answered) / len(told),
+        risk=risk,
+        aurc=area,
+        aurc_ratio=area / risk if area is not None and risk else None,
+        curve=curve,
+    )
+
+
+def value_of(row: Row, name: str) -> float | None:
+    """A metric's value; None where it does not apply or was not measured."""
+    found = row.metrics.get(name)
+    return found.value if found else None
+
+
+def _curve(answered: Sequence[tuple[float | None, bool]], of: int) -> tuple[float | None, tuple[CurvePoint, ...]]:
+    from selfright.roles.calibration.coverage import aurc, risk_coverage
+
+    sure = [(surety, right) for surety, right in answered if surety is not None]
+    if not sure or len(sure) < len(answered):  # without a judge there is no order
+        return None, ()
+    scores, wrong = [surety for surety, _ in sure], [float(not right) for _, right in sure]
+    share = len(answered) / of
+    points = [
+        CurvePoint(round(point.coverage * share, 6), round(point.risk, 6)) for point in risk_coverage(scores, wrong)
+    ]
+    step = math.ceil(len(points) / _MOST_POINTS)
+    return aurc(scores, wrong), (*points[:-1:step], points[-1])
+
+
+def _surety(turn: Turn) -> float | None:
+    return turn.judged.overall if turn.judged else None
+
+
+def _counted(items: Iterable[str]) -> dict[str, int]:
+    return dict(sorted(Counter(items).items(), key=lambda item: (-item[1], item[0])))
+
+
+def _checked(metric: Metric, found: Value) -> Value:
+    if found.value is not None and not math.isfinite(found.value):
+        raise ValueError(f"a metric gives a finite number or None, but '{metric.name}' gave {found.value!r}")
+    return found

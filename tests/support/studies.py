@@ -1,0 +1,36 @@
+"""Turns and rows for tests, with what matters said and the rest made up."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from selfright.evals.metrics import Sample
+from selfright.evals.questions import Question
+from selfright.evals.results import Judgement, Pass, Row, Turn, Value
+
+FLAGS = {"max_refine_iterations": 2}
+
+
+def judgement(overall: float = 0.8, grounding: float = 0.9) -> Judgement:
+    return Judgement(overall, grounding, 0.7, 0.8, "adequate", 0.9, "local")
+
+
+def one_pass(*documents: str, overall: float | None = None, **given: Any) -> Pass:
+    return Pass("query", None, overall, None, documents, **given)
+
+
+def turn(answer: str = "It is Orla. [1]", **given: Any) -> Turn:
+    made = Turn(
+        answer=answer, abstained=False, language="en", verdict="correct", stop_reason="adequate", degraded=False,
+        evaluation=None, judged=judgement(), passes=(one_pass("a", "b"),), path=(), citations=(), removed_claims=(),
+        notes=(), llm_calls=2, prompt_tokens=100, completion_tokens=20, web_requests=0, seconds=0.5,
+    )  # fmt: skip
+    return replace(made, **given)
+
+
+def sample(question: Question | None = None, made: Turn | None = None) -> Sample:
+    return Sample(question or Question("q", "who?", ("Orla",), True, ("a",)), made or turn(), FLAGS)
+
+
+def row(name: str, values: Mapping[str, float | None], made: Turn | None = None) -> Row:
+    return Row(name, "?", turn=made or turn(), metrics={key: Value(value, "") for key, value in values.items()})

@@ -1,0 +1,201 @@
+"""Each metric on turns whose value is plain to see."""
+
+from dataclasses import dataclass, replace
+
+import pytest
+
+from selfright.domain.answers import EvaluationRequest
+from selfright.domain.errors import JudgeFailed
+from selfright.domain.judgements import AnswerQuality, Evaluation, EvaluationSource
+from selfright.evals.expected import EXPECTED, expected
+from selfright.evals.measures.cost import CutShort, InfiniteLoop, Iterations, LLMCalls, Tokens
+from selfright.evals.measures.judged import JudgedBy
+from selfright.evals.measures.judgements import Answered, Grounding, OwnQuality, Quality, SecondPassQuality
+from selfright.evals.measures.retrieval import (
+    CitationPrecision,
+    RetrievalPrecision,
+    RetrievalRecall,
+    TargetedRetrievalRate,
+)
+from selfright.evals.measures.standard import BETTER, STANDARD
+from selfright.evals.measures.words import F1, Containment, ExactMatch, Right
+from selfright.evals.metrics import Metric, Sample, Value
+from selfright.evals.questions import Question
+from selfright.evals.results import Cited, Visit
+from selfright.evals.summing import measured
+from selfright.evals.systems import PROFILES
+from tests.support.studies import FLAGS, judgement, one_pass, row, sample, turn
+
+KNOWN = Question("q", "who?", ("Orla", "Orla Keane"), True, ("a", "c"))
+NONE = Question("q", "who?", (), False)
+OPEN = Question("q", "who?")
+
+
+def value(metric: Metric, question: Question = KNOWN, **given: object) -> float | None:
+    return metric.measure(sample(question, turn(**given))).value
+
+
+def test_words() -> None:
+    assert value(Containment()) == 1.0
+    assert value(ExactMatch()) == 0.0
+    assert value(ExactMatch(), answer="Orla Keane. [1]") == 1.0
+    assert value(F1(), answer="the Orla") == 1.0
+    assert value(F1()) == pytest.approx(0.5)  # it is orla : 1 of 3, 1 of 1
+    assert value(Containment(), OPEN) is None
+
+
+def test_squad_counts_a_refusal_as_the_answer_to_what_has_none() -> None:
+    assert value(ExactMatch(), NONE, abstained=True, answer="I found nothing on that.") == 1.0
+    assert value(F1(), NONE, abstained=False) == 0.0
+    assert value(F1(), KNOWN, abstained=True) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("question", "abstained", "answer", "right"),
+    [
+        (KNOWN, False, "It is Orla. [1]", 1.0),
+        (KNOWN, False, "It is Maeve.", 0.0),
+        (KNOWN, True, "It might be Orla", 0.0),
+        (NONE, True, "not found", 1.0),
+        (NONE, False, "It is Orla", 0.0),
+        (OPEN, False, "It is Orla", None),
+    ],
+)
+def test_right_and_wrong(question: Question, abstained: bool, answer: str, right: float | None) -> None:
+    assert value(Right(), question, abstained=abstained, answer=answer) == right
+
+
+def test_a_long_gold_answer_need_not_be_said_letter_by_letter() -> None:
+    gold = "one two three four five six seven eight nine ten eleven twelve thirteen"
+    long = Question("q", "?", (gold,), True)
+    assert value(Right(), long, answer="one two three four five six seven eight") == 1.0
+    assert value(Right(), long, answer="one two three four five six seven") == 0.0
+    assert value(Containment(), long, answer="one two three four five six seven eight") == 0.0
+
+
+def test_judgements() -> None:
+    assert value(Quality()) == 0.8
+    assert value(Grounding()) == 0.9
+    assert value(Quality(), abstained=True) is None
+    assert value(Quality(), judged=None) is None
+    assert value(OwnQuality()) is None
+    assert value(OwnQuality(), evaluation=judgement(0.42)) == 0.42
+    assert (value(Answered()), value(Answered(), abstained=True)) == (1.0, 0.0)
+
+
+def test_the_second_pass() -> None:
+    passes = (one_pass("a", overall=0.45), one_pass("a", "c", overall=0.68), one_pass("x", overall=0.71))
+    assert value(SecondPassQuality(), passes=passes) == 0.68
+    assert value(SecondPassQuality()) is None
+    assert value(RetrievalRecall("second_pass_recall", 1), passes=passes) == 1.0
+    assert value(RetrievalPrecision("second_pass_precision", 1), passes=passes) == 1.0
+    assert value(RetrievalPrecision("second_pass_precision", 1)) is None
+
+
+def test_retrieval_is_measured_on_the_last_pass() -> None:
+    assert value(RetrievalPrecision()) == 0.5
+    assert value(RetrievalRecall()) == 0.5
+    assert value(RetrievalPrecision(), passes=(one_pass("a", "c"), one_pass("x", "y"))) == 0.0
+    assert value(RetrievalPrecision(), passes=(one_pass(),)) == 0.0
+    assert value(RetrievalRecall(), OPEN) is None
+    assert value(RetrievalRecall(), passes=()) is None
+
+
+def test_targeted_retrieval() -> None:
+    first = one_pass("a", missing_info=("side effects", "dose", "price", "colour"))
+    second = one_pass("b", brought=("dose", "price", "colour"), new=("dose",))
+    assert value(TargetedRetrievalRate(), passes=(first, second)) == 0.75
+    assert value(TargetedRetrievalRate("new", only_new=True), passes=(first, second)) == 0.25
+    assert value(TargetedRetrievalRate(), passes=(first,)) is None
+
+
+def test_citations() -> None:
+    cited = tuple(Cited(name, 0, 1, "x") for name in ("a", "b", "b"))
+    assert value(CitationPrecision(), citations=cited) == 0.5
+    assert value(CitationPrecision()) is None
+
+
+def test_cost() -> None:
+    assert value(Iterations(), passes=(one_pass(), one_pass())) == 2.0
+    assert value(Iterations(), passes=()) == 1.0
+    assert value(LLMCalls()) == 2.0
+    assert value(Tokens()) == 120.0
+    assert value(InfiniteLoop(), passes=(one_pass(),) * 3) == 0.0
+    assert value(InfiniteLoop(), passes=(one_pass(),) * 4) == 1.0
+
+
+def test_what_was_cut_short() -> None:
+    stopped = (Visit("quality_check", "again: rewrite"), Visit("quality_check", "stop: max_iterations"))
+    assert value(CutShort(), path=stopped, stop_reason="abstained") == 1.0
+    assert value(CutShort(), path=(Visit("quality_check", "stop: stagnated"),)) == 0.0
+    assert value(CutShort(), stop_reason="deadline") == 1.0
+
+
+def test_each_metric_has_a_name_of_its_own_and_a_reason() -> None:
+    names = [metric.name for metric in STANDARD]
+    assert len(set(names)) == len(names) == len(BETTER)
+    found = [metric.measure(sample()) for metric in STANDARD if metric.name != "seconds"]
+    assert all(isinstance(one, Value) and (one.value is None or one.value >= 0) for one in found)
+    assert all(one.reason for one in found if one.value is None)
+
+
+@dataclass(frozen=True)
+class Short:
+    name: str = "short"
+    limit: int = 10
+
+    def measure(self, made: Sample) -> Value:
+        return Value(float(len(made.turn.answer) <= self.limit), f"{len(made.turn.answer)} characters")
+
+
+def test_a_metric_of_ones_own() -> None:
+    found = measured(row("q", {}), KNOWN, FLAGS, [Short(), Short("shorter", 100)])
+    assert {name: one.value for name, one in found.metrics.items()} == {"short": 0.0, "shorter": 1.0}
+
+
+def test_a_metric_that_gives_no_number_is_refused() -> None:
+    @dataclass(frozen=True)
+    class Broken:
+        name: str = "broken"
+
+        def measure(self, made: Sample) -> Value:
+            return Value(float("nan"), "")
+
+    with pytest.raises(ValueError, match="'broken' gave nan"):
+        measured(row("q", {}), KNOWN, FLAGS, [Broken()])
+
+
+class Believer:
+    """Finds grounded what is cited."""
+
+    async def evaluate(self, request: EvaluationRequest) -> Evaluation:
+        if not request.hits:
+            raise JudgeFailed("nothing to hold it against")
+        grounded = float(any(request.draft.text in hit.passage.text for hit in request.hits))
+        return Evaluation(grounded, 1.0, 1.0, AnswerQuality.ADEQUATE, 0.9, EvaluationSource.LLM)
+
+
+def test_a_judge_as_a_metric() -> None:
+    judge = JudgedBy(Believer(), "believed", "grounding")
+    cited = (Cited("a", 4, 20, "We know. It is Orla."),)
+    assert judge.measure(sample(made=turn(citations=cited))) == Value(1.0, "llm: adequate")
+    assert judge.measure(sample(made=turn("It is not.", citations=cited))).value == 0.0
+    failed = judge.measure(sample())
+    assert failed.value is None
+    assert "nothing to hold it against" in failed.reason
+    assert judge.measure(sample(made=turn(abstained=True))).value is None
+
+
+def test_a_row_without_a_turn_has_no_values() -> None:
+    failed = replace(row("q", {}), turn=None, error="TimeoutError: late")
+    assert measured(failed, KNOWN, FLAGS, STANDARD).metrics == {}
+
+
+def test_the_seeds_expectations_name_what_there_is() -> None:
+    names = {metric.name for metric in STANDARD}
+    assert {one.metric for one in EXPECTED} <= names
+    assert {one.profile for one in EXPECTED} <= set(PROFILES)
+    found = expected("baseline", "quality")
+    assert found is not None
+    assert found.value == 0.52
+    assert expected("baseline", "right") is None
