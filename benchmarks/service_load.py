@@ -1,0 +1,303 @@
+"""Many users at the service, for minutes: errors, latency against an ideal turn, memory over time; then too many.
+
+python -m benchmarks.service_load --users 200 --seconds 300 --latency 0.5 --pause 30 --out docs/benchmarks
+
+The service and a scripted model run as processes of their own. Every user has a key and a session and asks one question
+after the other, with a pause in between that is drawn anew each time (exponential). The ideal turn is that of one user
+alone, just before. The last phase sends more at once than the service takes.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import re
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from benchmarks.turn_server import ModelProcess
+from selfright import Selfright
+from selfright.entrypoints.server.keys import KeyRing
+
+QUESTIONS = (
+    "How is FxStore installed?",
+    "Which Java version does FxStore need?",
+    "How do I make a backup of a store?",
+    "What does the error code FX-104 mean?",
+    "How large may a value be?",
+    "How do transactions work in FxStore?",
+    "How is a store encrypted?",
+    "What does compaction do?",
+)
+DOCUMENTS = Path("src/selfright/demo/documents/fxstore/en")
+SERVE = "from selfright.entrypoints.cli import run; run()"
+
+
+@dataclass
+class Seen:
+    """What the users met: seconds of each answered turn with the time it ended, and what else came."""
+
+    turns: list[tuple[float, float]] = field(default_factory=list)
+    others: Counter[str] = field(default_factory=Counter)
+    refused: list[float] = field(default_factory=list)
+
+    def seconds(self) -> list[float]:
+        return sorted(seconds for _, seconds in self.turns)
+
+
+def main() -> int:
+    options = _options()
+    with tempfile.TemporaryDirectory() as place, ModelProcess(options.latency) as model:
+        folder = Path(place)
+        keys = _prepared(folder, options.users)
+        with _serving(folder, model.url, options) as (process, url):
+            report = asyncio.run(_phases(url, keys, process.pid, options))
+            process.send_signal(signal.SIGTERM)
+            report["exit code after SIGTERM"] = process.wait(120)
+    print(json.dumps({name: value for name, value in report.items() if name not in ("memory", "turns")}, indent=1))
+    if options.out:
+        options.out.mkdir(parents=True, exist_ok=True)
+        (options.out / "service-load.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+        (options.out / "service-load.svg").write_text(_drawn(report), encoding="utf-8")
+    return 0 if not report["load"]["errors"] and not report["recovery"]["errors"] else 1
+
+
+async def _phases(url: str, keys: list[str], pid: int, options: argparse.Namespace) -> dict[str, Any]:
+    memory: list[tuple[float, float]] = []
+    began = time.monotonic()
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
+    async with httpx.AsyncClient(base_url=url, timeout=120, limits=limits, trust_env=False) as http:
+        await _alone(http, keys[0], 5)  # warm
+        ideal = await _alone(http, keys[0], options.alone)
+        watch = asyncio.create_task(_watch(pid, began, memory))
+        cpu = _cpu(pid)
+        load, at = Seen(), time.monotonic()
+        users = [_user(http, key, n, options, at + options.seconds, load) for n, key in enumerate(keys)]
+        await asyncio.gather(*users)
+        lasted = time.monotonic() - at
+        cpu = _cpu(pid) - cpu
+        flood = await _flood(http, keys, options.flood)
+        await asyncio.sleep(2)
+        after = await _alone(http, keys[0], options.alone)
+        watch.cancel()
+    best = statistics.median(ideal.seconds())
+    settled = [
+        rss for at_s, rss in memory if at_s - (at - began) > 0.2 * options.seconds and at_s < at - began + lasted
+    ]
+    return {
+        "users": options.users,
+        "pause between questions (s, mean)": options.pause,
+        "model latency (s)": options.latency,
+        "ideal": {**_figures(ideal), "ideal turn (s)": round(best, 3)},
+        "load": {
+            **_figures(load),
+            "seconds": round(lasted, 1),
+            "turns a second": round(len(load.turns) / lasted, 2),
+            "p99 against the ideal turn": round(_share(load.seconds(), 0.99) / best, 2),
+            "CPU of the service (cores)": round(cpu / lasted, 2),
+            "CPU of a turn (ms)": round(1000 * cpu / max(1, len(load.turns)), 1),
+        },
+        "memory of the service (MB)": {
+            "at the beginning of the load": round(memory[0][1], 1) if memory else None,
+            "after a fifth of it": round(settled[0], 1) if settled else None,
+            "at its end": round(settled[-1], 1) if settled else None,
+            "most": round(max(rss for _, rss in memory), 1) if memory else None,
+        },
+        "overload": {"sent at once": options.flood, **_figures(flood), "refused": _refusals(flood)},
+        "recovery": _figures(after),
+        "machine": {"cores": os.cpu_count(), "load average": [round(each, 1) for each in os.getloadavg()]},
+        "memory": [(round(at_s, 1), round(rss, 1)) for at_s, rss in memory],
+        "turns": [(round(at_s - began, 1), round(seconds, 3)) for at_s, seconds in load.turns],
+        "began": round(at - began, 1),
+    }
+
+
+async def _alone(http: httpx.AsyncClient, key: str, turns: int) -> Seen:
+    seen = Seen()
+    for n in range(turns):
+        await _ask(http, key, f"alone {n}", QUESTIONS[n % len(QUESTIONS)], seen)
+    return seen
+
+
+async def _user(
+    http: httpx.AsyncClient, key: str, number: int, options: argparse.Namespace, until: float, seen: Seen
+) -> None:
+    chance = random.Random(number)
+    await asyncio.sleep(chance.uniform(0, options.pause))
+    while time.monotonic() < until:
+        await _ask(http, key, "session", chance.choice(QUESTIONS), seen)
+        await asyncio.sleep(chance.expovariate(1 / options.pause) if options.pause else 0)
+
+
+async def _flood(http: httpx.AsyncClient, keys: list[str], count: int) -> Seen:
+    seen = Seen()
+    asked = (_ask(http, keys[n % len(keys)], f"flood {n}", QUESTIONS[n % len(QUESTIONS)], seen) for n in range(count))
+    await asyncio.gather(*asked)
+    return seen
+
+
+async def _ask(http: httpx.AsyncClient, key: str, session: str, question: str, seen: Seen) -> None:
+    began = time.monotonic()
+    body = {"question": question, "session": session}
+    try:
+        reply = await http.post("/v1/ask", json=body, headers={"Authorization": f"Bearer {key}"})
+    except httpx.HTTPError as error:
+        seen.others[type(error).__name__] += 1
+        return
+    now = time.monotonic()
+    if reply.status_code == 200:
+        seen.turns.append((now, now - began))
+        seen.others["degraded"] += reply.json()["degraded"]
+    else:
+        seen.others[f"{reply.status_code} {reply.json()['error']['code']}"] += 1
+        seen.refused.append(now - began)
+
+
+def _figures(seen: Seen) -> dict[str, Any]:
+    seconds = seen.seconds()
+    others = {name: count for name, count in seen.others.items() if count}
+    return {
+        "answered": len(seconds),
+        "errors": sum(others.values()),
+        "what came instead": others,
+        "p50 (s)": round(_share(seconds, 0.5), 3),
+        "p99 (s)": round(_share(seconds, 0.99), 3),
+        "slowest (s)": round(seconds[-1], 3) if seconds else None,
+    }
+
+
+def _refusals(seen: Seen) -> dict[str, Any]:
+    waited = sorted(seen.refused)
+    return {"count": len(waited), "p50 (s)": round(_share(waited, 0.5), 3), "p99 (s)": round(_share(waited, 0.99), 3)}
+
+
+def _share(values: list[float], share: float) -> float:
+    return values[min(len(values) - 1, int(share * len(values)))] if values else 0.0
+
+
+async def _watch(pid: int, began: float, memory: list[tuple[float, float]]) -> None:
+    while True:
+        memory.append((time.monotonic() - began, _rss(pid)))
+        await asyncio.sleep(1)
+
+
+def _rss(pid: int) -> float:
+    found = re.search(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text("utf-8"))
+    return int(found[1]) / 1000 if found else 0.0
+
+
+def _cpu(pid: int) -> float:
+    parts = Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()
+    return (int(parts[11]) + int(parts[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _prepared(folder: Path, users: int) -> list[str]:
+    with Selfright.open(folder / "index", embedder="none", home=folder / "home") as selfright:
+        report = selfright.add([DOCUMENTS])
+    print(f"indexed {report.added} documents", file=sys.stderr)
+    ring = KeyRing(folder / "home")
+    keys = [ring.add(f"user {n}")[1] for n in range(users)]
+    ring.close()
+    return keys
+
+
+@contextmanager
+def _serving(folder: Path, model: str, options: argparse.Namespace) -> Iterator[tuple["subprocess.Popen[str]", str]]:
+    variables = {
+        "SELFRIGHT_INDEX": str(folder / "index"),
+        "SELFRIGHT_HOME": str(folder / "home"),
+        "SELFRIGHT_EMBEDDER": "none",
+        "SELFRIGHT_LLM": "openai:scripted",
+        "SELFRIGHT_BASE_URL": model,
+        "SELFRIGHT_PRESET": options.preset,
+        "SELFRIGHT_SERVE_TURNS": str(options.turns),
+        "SELFRIGHT_SERVE_QUEUE": str(options.queue),
+        "OPENAI_API_KEY": "none",
+    }
+    process = subprocess.Popen(
+        [sys.executable, "-c", SERVE, "serve", "--port", "0"],
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **variables},
+    )
+    try:
+        yield process, _url(process)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _url(process: "subprocess.Popen[str]") -> str:
+    assert process.stderr is not None
+    for line in process.stderr:
+        if found := re.search(r"listens on (http://\S+?);", line):
+            threading.Thread(target=process.stderr.read, daemon=True).start()  # or its pipe fills
+            return found[1]
+        print(line, end="", file=sys.stderr)
+    raise SystemExit("the service did not start")
+
+
+def _drawn(report: dict[str, Any]) -> str:
+    """Memory and turns over time, as SVG."""
+    width, height, left = 720, 200, 60
+    memory, turns, began = report["memory"], report["turns"], report["began"]
+    end = max(memory[-1][0], began + 1)
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {2 * height + 60}" font-family="sans-serif" '
+        'font-size="12"><rect width="100%" height="100%" fill="#fff"/>'
+    ]
+    for row, (title, rows, mark) in enumerate(
+        (("memory of the service (MB)", memory, "line"), ("seconds of a turn", turns, "dots"))
+    ):
+        top, most = 30 + row * (height + 20), 1.1 * max((value for _, value in rows), default=1.0)
+
+        def spot(at: float, value: float, top: int = top, most: float = most) -> tuple[float, float]:
+            x = left + (width - left - 20) * at / end
+            return round(x, 1), round(top + (height - 30) * (1 - value / most), 1)
+
+        parts.append(f'<text x="{left}" y="{top - 8}" fill="#222">{title}; highest mark {most:.4g}</text>')
+        parts.append(f'<path d="M{left} {top}V{top + height - 30}H{width - 20}" fill="none" stroke="#999"/>')
+        spots = [spot(at, value) for at, value in rows]
+        if mark == "line":
+            path = " ".join(f"{x},{y}" for x, y in spots)
+            parts.append(f'<polyline points="{path}" fill="none" stroke="#0a5cc2" stroke-width="1.5"/>')
+        else:
+            parts += [
+                f'<circle cx="{x}" cy="{y}" r="1.2" fill="#b35900"/>' for x, y in spots[:: 1 + len(spots) // 3000]
+            ]
+        ticks = range(0, int(end) + 1, max(1, int(end) // 6))
+        parts += [f'<text x="{spot(at, 0)[0]}" y="{top + height - 14}" fill="#555">{at} s</text>' for at in ticks]
+    return "\n".join([*parts, "</svg>", ""])
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--users", type=int, default=50)
+    parser.add_argument("--seconds", type=float, default=30.0)
+    parser.add_argument("--latency", type=float, default=0.5, help="seconds of each call of the model")
+    parser.add_argument("--pause", type=float, default=30.0, help="seconds between a user's questions, on average")
+    parser.add_argument("--alone", type=int, default=16, help="turns of the one user that makes the ideal")
+    parser.add_argument("--turns", type=int, default=64, help="serve_turns of the service")
+    parser.add_argument("--queue", type=int, default=64, help="serve_queue of the service")
+    parser.add_argument("--flood", type=int, default=300, help="questions sent at once in the overload phase")
+    parser.add_argument("--preset", default="full")
+    parser.add_argument("--out", type=Path, help="folder for service-load.json and service-load.svg")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

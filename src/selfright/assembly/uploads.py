@@ -1,0 +1,122 @@
+"""A file that somebody sent, read in a process of its own and indexed under names that harm nobody's documents."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from selfright.domain.errors import UnreadableFile
+from selfright.domain.passages import Document
+from selfright.domain.ports import Library
+from selfright.ingest.files import Limits, SourceFile
+from selfright.ingest.parallel import Reading, read_apart
+from selfright.ingest.reading import SUFFIXES
+from selfright.ingest.splitting import split
+
+if TYPE_CHECKING:
+    from selfright.retrieval.stores.embedded import EmbeddedStore
+
+_MIB = 2**20
+_LIMITS = Limits(file_bytes=100 * _MIB, row_bytes=16 * _MIB, unpacked_bytes=128 * _MIB)
+_PATIENCE_S = 120.0
+_NAMED = 100
+_BATCH = 256
+
+
+@dataclass(slots=True)
+class UploadReport:
+    """What became of a file: counts of documents, the ids of the first 100, and what could not be read."""
+
+    added: int = 0
+    replaced: int = 0
+    unchanged: int = 0
+    passages: int = 0
+    documents: list[str] = field(default_factory=list)
+    failed: list[tuple[str, str]] = field(default_factory=list)
+
+
+def take_in(
+    path: Path, name: str, collection: str, opened: Callable[[], "EmbeddedStore"], *, apart: bool
+) -> UploadReport:
+    """Reads, splits and stores the documents of a file, and commits; the store is opened when there is any.
+
+    Raises ``UnreadableFile`` when the file as a whole cannot be read.
+    """
+    if path.suffix.lower() not in SUFFIXES:
+        raise UnreadableFile(name, f"files of this kind are not read; supported are {', '.join(sorted(SUFFIXES))}")
+    report = UploadReport()
+    items = _read(SourceFile(path, name, _LIMITS), report)
+    first = next(items, None)
+    if first is None:
+        return report
+    store = opened()
+    try:
+        _store([first], items, store, collection, report, apart=apart)
+    except BaseException:
+        store.discard()
+        raise
+    store.commit()
+    return report
+
+
+def _read(file: SourceFile, report: UploadReport) -> Iterator[Reading]:
+    for item in read_apart(file, _PATIENCE_S):
+        if isinstance(item, UnreadableFile):
+            report.failed.append((item.path, item.why))
+        else:
+            # Where it lay for a moment says nothing.
+            yield replace(item, document=replace(item.document, source=None))
+
+
+def _store(
+    first: list[Reading],
+    items: Iterator[Reading],
+    store: "EmbeddedStore",
+    collection: str,
+    report: UploadReport,
+    *,
+    apart: bool,
+) -> None:
+    batch: dict[str, Reading] = {}
+    for reading in chain(first, items):
+        document = reading.document
+        named = _named(replace(document, collection=collection), store, apart=apart)
+        if named is None:
+            report.failed.append((document.id, f"the name '{document.id}' is taken; rename it"))
+            continue
+        batch[named.id] = replace(reading, document=named)
+        if len(batch) >= _BATCH:
+            _put(batch, store, report)
+    _put(batch, store, report)
+
+
+def _put(batch: dict[str, Reading], store: "EmbeddedStore", report: UploadReport) -> None:
+    ready = []
+    for reading in batch.values():
+        document = reading.document
+        before = store.document(document.id)
+        report.documents += [document.id] * (len(report.documents) < _NAMED)
+        if before is not None and before.content_hash == document.content_hash:
+            report.unchanged += 1
+            continue
+        report.added += before is None
+        report.replaced += before is not None
+        ready.append((document, reading.passages(document) or split(document)))
+    report.passages += sum(len(passages) for _, passages in ready)
+    if ready:
+        store.put(ready)
+    batch.clear()
+
+
+def _named(document: Document, library: Library, *, apart: bool) -> Document | None:
+    """The document under a name that is free, or its own already; None when there is none."""
+    own = f"{document.collection}/{document.id}"
+    mine = (library.document(document.id), document.id), (library.document(own), own)
+    for there, name in mine:
+        if there is not None and there.collection == document.collection:
+            return replace(document, id=name)
+    for there, name in mine[1:] if apart else mine:
+        if there is None:
+            return replace(document, id=name)
+    return None

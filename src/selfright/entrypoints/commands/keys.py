@@ -1,0 +1,88 @@
+"""``selfright keys``: add, list, revoke."""
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from selfright.entrypoints.commands.options import json_option, print_json, set_option, values_of
+
+if TYPE_CHECKING:
+    from selfright.entrypoints.server.keys import Key, KeyRing
+
+
+@click.group()
+def keys() -> None:
+    """Keep the service's API keys: who may use it, as what user, over which collections."""
+
+
+@keys.command()
+@click.option("--user", metavar="ID", required=True, help="Whose sessions, profile and traces the key opens.")
+@click.option(
+    "--collection", "collections", metavar="NAME", multiple=True, help="Opens only this collection; may be repeated."
+)
+@click.option("--admin", is_flag=True, help="Sees the metrics, and changes documents of all collections.")
+@click.option("--note", default="", help="What it is for.")
+@set_option
+@json_option
+def add(
+    user: str, collections: tuple[str, ...], admin: bool, note: str, assignments: tuple[str, ...], as_json: bool
+) -> None:
+    """Make a key and print it. It cannot be shown again: only its hash is kept.
+
+    A key with --collection searches there and may change its documents. Without, it searches everything and changes
+    nothing, unless it is an admin's.
+    """
+    key, token = _ring(assignments).add(user, collections, admin=admin, note=note)
+    if as_json:
+        print_json({**_form(key), "key": token})
+    else:
+        click.echo(token)
+        click.echo(f"key {key.id} for user '{key.user}'; keep it now, it cannot be shown again", err=True)
+
+
+@keys.command(name="list")
+@set_option
+@json_option
+def list_(assignments: tuple[str, ...], as_json: bool) -> None:
+    """List the keys: id, user, rights, whether revoked. The keys themselves are not kept."""
+    found = _ring(assignments).listed()
+    if as_json:
+        print_json([_form(key) for key in found])
+        return
+    for key in found:
+        rights = "admin" if key.admin else ", ".join(key.collections) or "reads all"
+        state = "revoked" if key.revoked else "valid"
+        made = time.strftime("%Y-%m-%d", time.gmtime(key.created))
+        click.echo("\t".join([key.id, key.user, rights, state, made, key.note]).rstrip())
+
+
+@keys.command()
+@click.argument("key_id", metavar="KEY_ID")
+@set_option
+def revoke(key_id: str, assignments: tuple[str, ...]) -> int:
+    """End the key KEY_ID ('selfright keys list' shows the ids) from its next request on."""
+    if _ring(assignments).revoke(key_id):
+        click.echo(f"{key_id} revoked")
+        return 0
+    click.echo(f"selfright: no valid key '{key_id}'; see 'selfright keys list'", err=True)
+    return 1
+
+
+def _ring(assignments: tuple[str, ...]) -> "KeyRing":
+    from selfright.entrypoints.server.keys import KeyRing
+    from selfright.settings import load_settings
+
+    return KeyRing(load_settings(values_of(assignments)).home)
+
+
+def _form(key: "Key") -> dict[str, Any]:
+    return {
+        "id": key.id,
+        "user": key.user,
+        "collections": list(key.collections),
+        "admin": key.admin,
+        "note": key.note,
+        "created": key.created,
+        "revoked": key.revoked,
+    }

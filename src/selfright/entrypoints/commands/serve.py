@@ -1,0 +1,61 @@
+"""``selfright serve``."""
+
+import importlib.util
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from selfright.entrypoints.commands.options import index_option, preset_option, set_option, values_of
+
+_NEEDED = ("fastapi", "uvicorn", "multipart", "prometheus_client")
+
+
+@click.command()
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", type=click.IntRange(0, 65_535), default=8000, show_default=True, help="0 takes a free one.")
+@index_option
+@preset_option
+@set_option
+def serve(
+    paths: tuple[Path, ...], host: str, port: int, index: str | None, preset: str | None, assignments: tuple[str, ...]
+) -> None:
+    """Serve the index over HTTP: the OpenAI API and one of its own. PATHS are added to the index first.
+
+    Without API keys ('selfright keys add') it serves this machine only. Ctrl-C or SIGTERM ends it once running turns
+    are finished.
+    """
+    check_installed()
+    from selfright.api import Selfright
+    from selfright.entrypoints.server.running import serve as run
+
+    values = values_of(assignments, index=index, preset=preset)
+    index_first(paths, values)
+    run(Selfright.open(**values), host, port, _tell)
+
+
+def index_first(paths: tuple[Path, ...], values: Mapping[str, Any]) -> None:
+    """Adds files and folders to the index; tells of those that cannot be read."""
+    if not paths:
+        return
+    from selfright.api import Selfright
+    from selfright.entrypoints.progress import bar
+
+    with Selfright.open(**values) as selfright, bar("Indexing") as progress:
+        report = selfright.add(paths, progress=progress)
+    for path, why in report.failed:
+        click.echo(f"selfright: {path}: {why}", err=True)
+
+
+def check_installed() -> None:
+    """Raises ``MissingExtra`` where the service's packages are not installed."""
+    from selfright.domain.errors import MissingExtra
+
+    if not all(map(importlib.util.find_spec, _NEEDED)):
+        raise MissingExtra("what the service needs", 'pip install "selfright[server]"')
+
+
+def _tell(url: str) -> None:
+    click.echo(f"Selfright listens on {url}; clients of the OpenAI API take {url}/v1", err=True)

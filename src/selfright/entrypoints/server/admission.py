@@ -1,0 +1,120 @@
+"""How much is let in: requests by rate, turns by number. What is too much is refused at once, with a time to wait."""
+
+import asyncio
+import time
+from collections import Counter, OrderedDict, deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from selfright.entrypoints.server.limits import Limits
+from selfright.entrypoints.server.refusals import Refused
+
+LOCAL_KEY = "local"  # the user of this machine, who shares the service with nobody
+_MOST_BUCKETS = 10_000
+
+
+class RateLimit:
+    """A token bucket for each key; those used longest ago are forgotten first, and a forgotten one is full again."""
+
+    def __init__(self, per_minute: float, burst: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._per_second, self._burst, self._clock = per_minute / 60, max(1, burst), clock
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def take(self, key: str) -> None:
+        """Counts a request. Raises ``Refused`` (429) when there are too many."""
+        now = self._clock()
+        tokens, at = self._buckets.pop(key, (float(self._burst), now))
+        tokens = min(float(self._burst), tokens + (now - at) * self._per_second)
+        allowed = tokens >= 1
+        self._buckets[key] = (tokens - 1 if allowed else tokens, now)
+        if len(self._buckets) > _MOST_BUCKETS:
+            self._buckets.popitem(last=False)
+        if not allowed:
+            wait = (1 - tokens) / self._per_second
+            raise Refused(
+                429, "rate_limited", "too many requests with this key; wait, then try again", retry_after=wait
+            )
+
+
+@dataclass(slots=True)
+class Place:
+    """The right to run a turn; give it back with ``leave``, which does nothing the second time."""
+
+    gate: "TurnGate"
+    key: str
+    held: bool = True
+
+    def leave(self) -> None:
+        """Makes room for the next one."""
+        if self.held:
+            self.held = False
+            self.gate.left(self.key)
+
+
+class TurnGate:
+    """Lets so many turns run at once, a bounded number wait in the order they came, and refuses the rest."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._of_key: Counter[str] = Counter()
+        self.running = 0
+
+    @property
+    def waiting(self) -> int:
+        """How many wait."""
+        return len(self._waiting)
+
+    async def enter(self, key: str) -> Place:
+        """A place, now or when it is one's turn. Raises ``Refused``: 429 for one key's excess, 503 for everybody's."""
+        if key != LOCAL_KEY and self._of_key[key] >= self._limits.turns_each:
+            message = f"{self._limits.turns_each} turns of this key are running; wait for one of them"
+            raise Refused(429, "too_many_turns", message, retry_after=1)
+        self._of_key[key] += 1
+        try:
+            await self._slot()
+        except BaseException:
+            self._uncount(key)
+            raise
+        return Place(self, key)
+
+    def left(self, key: str) -> None:
+        """A turn is over."""
+        self._uncount(key)
+        self._pass_on()
+
+    async def _slot(self) -> None:
+        if self.running < self._limits.turns and not self._waiting:
+            self.running += 1
+            return
+        if len(self._waiting) >= self._limits.queue:
+            raise Refused(503, "overloaded", "the service is full; try again in a moment", retry_after=2)
+        place = asyncio.get_running_loop().create_future()
+        self._waiting.append(place)
+        try:
+            async with asyncio.timeout(self._limits.wait_s):
+                await place
+        except BaseException as error:
+            self._give_up(place)
+            if isinstance(error, TimeoutError):
+                raise Refused(503, "overloaded", "the service is full; try again later", retry_after=10) from None
+            raise
+
+    def _give_up(self, place: "asyncio.Future[None]") -> None:
+        if place.done() and not place.cancelled():
+            self._pass_on()  # it was given the slot in the very moment it went away
+        elif place in self._waiting:
+            self._waiting.remove(place)
+
+    def _pass_on(self) -> None:
+        while self._waiting:
+            place = self._waiting.popleft()
+            if not place.done():
+                place.set_result(None)
+                return
+        self.running -= 1
+
+    def _uncount(self, key: str) -> None:
+        self._of_key[key] -= 1
+        if self._of_key[key] <= 0:
+            del self._of_key[key]

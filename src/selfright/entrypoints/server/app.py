@@ -1,0 +1,144 @@
+"""The service put together: endpoints, and the layers that every request passes."""
+
+import importlib.util
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, nullcontext, suppress
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+from starlette.responses import Response
+
+from selfright.domain.errors import IndexNotFound, SelfrightError
+from selfright.entrypoints.server.admission import RateLimit, TurnGate
+from selfright.entrypoints.server.bodies import Bodies
+from selfright.entrypoints.server.envelope import Envelope, told
+from selfright.entrypoints.server.figures import Figures
+from selfright.entrypoints.server.gate import Door, Gate
+from selfright.entrypoints.server.keys import KeyRing
+from selfright.entrypoints.server.limits import Limits
+from selfright.entrypoints.server.refusals import DOCUMENTED, Refused, unusable_body
+from selfright.entrypoints.server.routes import ask, documents, health, openai, profiles, search, sessions, traces
+from selfright.entrypoints.server.service import Service
+
+if TYPE_CHECKING:
+    from selfright.api import Selfright
+    from selfright.entrypoints.server.mcp.server import Mounted
+
+_ROUTERS = tuple(each.router for each in (ask, search, documents, sessions, profiles, traces, openai, health))
+_CODES = {404: "not_found", 405: "method_not_allowed", 406: "not_acceptable", 415: "unsupported_media_type"}
+
+
+def create_app(
+    selfright: "Selfright",
+    limits: Limits | None = None,
+    keys: KeyRing | None = None,
+    *,
+    keyed: bool = False,
+    close: bool = False,
+) -> FastAPI:
+    """The service over an opened Selfright. ``keyed`` asks for a key even before there is one.
+
+    With ``close`` the Selfright is closed when the service ends. Settings of it that begin with ``serve_`` hold where
+    no ``limits`` are given.
+    """
+    settings = selfright.settings
+    limits = limits or limits_of(settings)
+    keys = keys or KeyRing(settings.home)
+    gate = TurnGate(limits)
+    service = Service(selfright, limits, gate, Figures(gate))
+    door = Door(
+        keys,
+        RateLimit(limits.rate, limits.burst),
+        frozenset(settings.serve_hosts),
+        frozenset(settings.serve_origins),
+        keyed,
+    )
+
+    mounted = _mcp(service)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        with suppress(IndexNotFound):
+            await selfright.aprepare()
+        async with mounted.running() if mounted else nullcontext():
+            yield
+        service.draining = True
+        keys.close()
+        if close:
+            await selfright.aclose()
+
+    app = FastAPI(
+        title="Selfright",
+        version=version("selfright"),
+        description="Answers questions from your own documents, checks and corrects itself, and says what it could not "
+        "support.",
+        docs_url=None,  # that page would load scripts from elsewhere
+        redoc_url=None,
+        redirect_slashes=False,
+        responses=DOCUMENTED,
+        lifespan=lifespan,
+        middleware=_layers(service, door, mounted),
+        exception_handlers={RequestValidationError: _invalid, HTTPException: _http, SelfrightError: _ours},
+    )
+    app.state.service = service
+    for router in _ROUTERS:
+        app.include_router(router)
+    return app
+
+
+def limits_of(settings: Any) -> Limits:
+    """The limits as the settings ``serve_*`` have them."""
+    names = ("turns", "queue", "rate", "upload_bytes")
+    return Limits(**{name: getattr(settings, f"serve_{name}") for name in names})
+
+
+def _mcp(service: Service) -> "Mounted | None":
+    """The MCP server, where its package is installed."""
+    if importlib.util.find_spec("mcp") is None:
+        return None
+    from selfright.entrypoints.server.mcp.server import Mounted, build
+
+    return Mounted(build(service))
+
+
+def _layers(service: Service, door: Door, mounted: "Mounted | None") -> list[Middleware]:
+    layers: list[Middleware] = []
+    if door.origins:  # outermost, so that a page can read why it was refused
+        layers.append(
+            Middleware(
+                CORSMiddleware,
+                allow_origins=sorted(door.origins),
+                allow_methods=["GET", "POST", "PATCH", "DELETE"],
+                allow_headers=["authorization", "content-type", "x-selfright-session"],
+            )
+        )
+    layers += [
+        Middleware(Envelope, figures=service.figures),
+        Middleware(Gate, door=door),
+        Middleware(Bodies, limits=service.limits),
+    ]
+    if mounted:
+        from selfright.entrypoints.server.mcp.server import Layer
+
+        layers.append(Middleware(Layer, mounted=mounted))
+    return layers
+
+
+async def _invalid(_: Request, error: RequestValidationError) -> Response:
+    return unusable_body(error.errors()).response()
+
+
+async def _ours(request: Request, error: SelfrightError) -> Response:
+    return told(error, request.scope["state"]["request_id"]).response()
+
+
+async def _http(_: Request, error: HTTPException) -> Response:
+    if isinstance(error, Refused):
+        return error.response()
+    message = f"{error.detail}; /openapi.json lists what there is"
+    return Refused(error.status_code, _CODES.get(error.status_code, "bad_request"), message).response()

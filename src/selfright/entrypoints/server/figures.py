@@ -1,0 +1,67 @@
+"""What Prometheus reads at ``/metrics``: counts and times, with labels from closed lists only."""
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
+
+from selfright.domain.answers import Answer
+from selfright.entrypoints.server.admission import TurnGate
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+_REQUEST_SECONDS = (0.005, 0.02, 0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0)
+_METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
+
+
+class Figures:
+    """The counters of one service."""
+
+    def __init__(self, gate: TurnGate) -> None:
+        self._registry = registry = CollectorRegistry()
+        ProcessCollector(registry=registry)
+        self._requests = Counter(
+            "selfright_requests", "Requests that are over.", ("route", "method", "status"), registry=registry
+        )
+        self._seconds = Histogram(
+            "selfright_request_seconds",
+            "How long requests took.",
+            ("route",),
+            registry=registry,
+            buckets=_REQUEST_SECONDS,
+        )
+        self._turns = Counter(
+            "selfright_turns", "Turns that came to an end.", ("preset", "stop_reason"), registry=registry
+        )
+        self._turn_seconds = Histogram(
+            "selfright_turn_seconds", "How long turns took.", ("preset",), registry=registry, buckets=_REQUEST_SECONDS
+        )
+        self._calls = Counter("selfright_llm_calls", "Calls of language models.", registry=registry)
+        self._tokens = Counter("selfright_tokens", "Tokens of language models.", ("kind",), registry=registry)
+        self._broken = Counter("selfright_turns_broken_off", "Turns without an end.", ("why",), registry=registry)
+        self._passages = Counter("selfright_passages_indexed", "Passages taken in by uploads.", registry=registry)
+        running = Gauge("selfright_turns_running", "Turns that run now.", registry=registry)
+        running.set_function(lambda: gate.running)
+        waiting = Gauge("selfright_turns_waiting", "Turns that wait for a place.", registry=registry)
+        waiting.set_function(lambda: gate.waiting)
+
+    def request(self, route: str, method: str, status: int, seconds: float) -> None:
+        """Counts a request."""
+        self._requests.labels(route, method if method in _METHODS else "other", str(status)).inc()
+        self._seconds.labels(route).observe(seconds)
+
+    def turn(self, answer: Answer) -> None:
+        """Counts a turn that came to its end."""
+        self._turns.labels(answer.preset, answer.stop_reason.value).inc()
+        self._turn_seconds.labels(answer.preset).observe(answer.cost.seconds)
+        self._calls.inc(answer.cost.llm_calls)
+        self._tokens.labels("prompt").inc(answer.cost.prompt_tokens)
+        self._tokens.labels("completion").inc(answer.cost.completion_tokens)
+
+    def broken_off(self, why: str) -> None:
+        """Counts a turn that failed or whose caller went away."""
+        self._broken.labels(why).inc()
+
+    def indexed(self, passages: int) -> None:
+        """Counts what an upload brought."""
+        self._passages.inc(passages)
+
+    def text(self) -> bytes:
+        """All of them in Prometheus' text format."""
+        return generate_latest(self._registry)

@@ -1,0 +1,187 @@
+"""API keys: who may use the service, as what user, over which collections. The keys themselves are not kept."""
+
+import hashlib
+import hmac
+import json
+import os
+import secrets
+import sqlite3
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from selfright.domain.errors import InputError, StoreError
+
+FILE = "keys.sqlite"
+PREFIX = "sr-"
+MOST_KEYS = 10_000
+MOST_NAME = 200
+MOST_COLLECTIONS = 100
+_ID_BYTES = 5
+_SECRET_BYTES = 32
+_MOST_TOKEN = 200
+_FORMAT = 1
+_BUSY_S = 5.0
+_TABLE = """
+CREATE TABLE IF NOT EXISTS keys (
+    id TEXT PRIMARY KEY, digest BLOB NOT NULL, user TEXT NOT NULL, collections TEXT NOT NULL, admin INTEGER NOT NULL,
+    note TEXT NOT NULL, created REAL NOT NULL, revoked REAL
+) STRICT
+"""
+_COLUMNS = "id, user, collections, admin, note, created, revoked"
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What is known of a key. No ``collections`` means all of them; times are Unix seconds."""
+
+    id: str
+    user: str
+    collections: tuple[str, ...] = ()
+    admin: bool = False
+    note: str = ""
+    created: float = 0.0
+    revoked: float | None = None
+
+
+class KeyRing:
+    """The keys in ``keys.sqlite`` of a folder; the file is made with the first key, readable for its owner alone.
+
+    Of a key only its SHA-256 is kept: it is 256 random bits, which nobody finds by trying, so that a slow hash would
+    protect nothing more. Several processes may use the file, and a change is seen by the next request.
+    """
+
+    def __init__(self, home: Path) -> None:
+        self.path = home / FILE
+        self._lock = threading.Lock()
+        self._connection: sqlite3.Connection | None = None
+
+    def add(
+        self, user: str, collections: Sequence[str] = (), *, admin: bool = False, note: str = ""
+    ) -> tuple[Key, str]:
+        """A new key, and its secret: this is the only time that it can be seen. Raises ``InputError``."""
+        for what, name in (("user", user), *(("collection", name) for name in collections)):
+            if not 0 < len(name) <= MOST_NAME:
+                raise InputError(f"the name of a {what} has 1 to {MOST_NAME} characters, but has {len(name):,}")
+        if len(collections) > MOST_COLLECTIONS or len(note) > MOST_NAME:
+            raise InputError(f"a key takes at most {MOST_COLLECTIONS} collections and {MOST_NAME} characters of note")
+        key = Key(secrets.token_hex(_ID_BYTES), user, tuple(dict.fromkeys(collections)), admin, note, time.time())
+        token = f"{PREFIX}{key.id}-{secrets.token_urlsafe(_SECRET_BYTES)}"
+        row = (key.id, _digest(token), user, json.dumps(key.collections), int(admin), note, key.created)
+        with self._lock, self._explained():
+            connection = self._opened(create=True)
+            if _count(connection) >= MOST_KEYS:
+                connection.execute("DELETE FROM keys WHERE revoked IS NOT NULL")
+            if _count(connection) >= MOST_KEYS:
+                raise InputError(f"there are {MOST_KEYS:,} keys, and no more are taken; revoke some first")
+            connection.execute("INSERT INTO keys VALUES (?, ?, ?, ?, ?, ?, ?, NULL)", row)
+        return key, token
+
+    def listed(self) -> list[Key]:
+        """All keys, the oldest first, revoked ones too."""
+        if not self.path.exists():
+            return []
+        with self._lock, self._explained():
+            rows = self._opened().execute(f"SELECT {_COLUMNS} FROM keys ORDER BY created, id").fetchall()  # noqa: S608
+        return [_key(row) for row in rows]
+
+    def revoke(self, key_id: str) -> bool:
+        """Ends a key for good; false when there is none of that id that still holds."""
+        if not self.path.exists():
+            return False
+        with self._lock, self._explained():
+            done = self._opened().execute(
+                "UPDATE keys SET revoked = ? WHERE id = ? AND revoked IS NULL", (time.time(), key_id)
+            )
+            return done.rowcount > 0
+
+    def any(self) -> bool:
+        """Whether any key was ever made; revoking the last one does not open the service again."""
+        if not self.path.exists():
+            return False
+        with self._lock, self._explained():
+            return self._opened().execute("SELECT 1 FROM keys LIMIT 1").fetchone() is not None
+
+    def find(self, token: str) -> Key | None:
+        """The key that this is the secret of, unless it was revoked."""
+        key_id = token.removeprefix(PREFIX).partition("-")[0]
+        if not token.startswith(PREFIX) or len(token) > _MOST_TOKEN or not self.path.exists():
+            return None
+        query = f"SELECT {_COLUMNS}, digest FROM keys WHERE id = ? AND revoked IS NULL"  # noqa: S608
+        with self._lock, self._explained():
+            row = self._opened().execute(query, (key_id,)).fetchone()
+        if row is None or not hmac.compare_digest(row[-1], _digest(token)):
+            return None
+        return _key(row[:-1])
+
+    def close(self) -> None:
+        """Closes the file."""
+        with self._lock:
+            connection, self._connection = self._connection, None
+            if connection is not None:
+                connection.close()
+
+    def _opened(self, *, create: bool = False) -> sqlite3.Connection:
+        if self._connection is None:
+            if create:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
+            connection = sqlite3.connect(self.path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
+            try:
+                self._set_up(connection)
+            except BaseException:
+                connection.close()
+                raise
+            self._connection = connection
+        return self._connection
+
+    def _set_up(self, connection: sqlite3.Connection) -> None:
+        with closing(connection.execute("PRAGMA user_version")) as asked:
+            (version,) = asked.fetchone()
+        if version > _FORMAT:
+            raise StoreError(
+                f"the keys in {self.path} are of format {version}, this version reads {_FORMAT}; update it"
+            )
+        connection.execute("PRAGMA journal_mode = WAL")
+        if version != _FORMAT:
+            connection.execute(_TABLE)
+            connection.execute(f"PRAGMA user_version = {_FORMAT}")
+
+    def _explained(self) -> "_Explained":
+        return _Explained(self.path)
+
+
+class _Explained:
+    """Errors of SQLite and the file system as one of ours, with the file's name."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        return
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, sqlite3.Error | OSError):
+            raise StoreError(
+                f"the keys in {self._path} cannot be used ({error}); allow it, or put a backup in its place"
+            ) from error
+
+
+def _count(connection: sqlite3.Connection) -> int:
+    (count,) = connection.execute("SELECT count(*) FROM keys").fetchone()
+    return int(count)
+
+
+def _digest(token: str) -> bytes:
+    return hashlib.sha256(token.encode("utf-8", "replace")).digest()
+
+
+def _key(row: Sequence[object]) -> Key:
+    key_id, user, collections, admin, note, created, revoked = row
+    return Key(
+        str(key_id), str(user), tuple(json.loads(str(collections))), bool(admin), str(note), float(str(created)),
+        None if revoked is None else float(str(revoked)),
+    )  # fmt: skip

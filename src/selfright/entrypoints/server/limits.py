@@ -1,0 +1,32 @@
+"""The numbers the service lives by; each bounds something that a caller could otherwise grow."""
+
+from dataclasses import dataclass
+
+MIB = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Settings ``serve_*`` and what hangs on them. Times are seconds, sizes bytes.
+
+    ``turns`` run at once, of one key ``turns_each``; ``queue`` more wait, at most ``wait_s``. ``rate`` is how many
+    requests a minute a key may make in the long run, ``burst`` how many at once.
+    """
+
+    turns: int = 64
+    turns_each: int = 16
+    queue: int = 64
+    wait_s: float = 10.0
+    turn_s: float = 300.0
+    rate: float = 300.0
+    burst: int = 60
+    body_bytes: int = 2 * MIB
+    upload_bytes: int = 100 * MIB
+    upload_files: int = 20
+    body_s: float = 30.0
+    head_s: float = 10.0
+    send_s: float = 60.0
+    heartbeat_s: float = 15.0
+    idle_s: int = 30
+    connections: int = 2_048
+    grace_s: int = 330

@@ -1,0 +1,93 @@
+"""What agents may ask for over the Model Context Protocol: search, ask, ingest, explain."""
+
+import secrets
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from selfright.domain.errors import InputError, UnknownName
+from selfright.domain.forms import answer_form, search_form
+from selfright.domain.passages import DEFAULT_COLLECTION
+from selfright.domain.turns import TurnOptions
+from selfright.entrypoints.server.callers import Caller
+from selfright.entrypoints.server.service import Service, in_thread
+from selfright.entrypoints.server.uploads import safe_name
+
+if TYPE_CHECKING:
+    from selfright.domain.traces import Trace
+
+MOST_TEXT = 1_000_000
+_MOST_TRACES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """The four tools over one service. Every method is told who calls, and keeps to what that one may see."""
+
+    service: Service
+
+    async def search(self, caller: Caller, query: str, k: int, collections: list[str] | None) -> list[dict[str, Any]]:
+        """The best passages for a query, best first."""
+        within = await self.service.within(caller, collections or [])
+        return search_form(await self.service.selfright.asearch(query, k, within))
+
+    async def ask(
+        self, caller: Caller, question: str, preset: str | None, session: str | None, collections: list[str] | None
+    ) -> dict[str, Any]:
+        """An answer with citations, judged, and how it came about."""
+        options: TurnOptions = {
+            "preset": preset,
+            "session": session,
+            "user": caller.user,
+            "collections": await self.service.within(caller, collections or []),
+        }
+        place = await self.service.gate.enter(caller.key)
+        try:
+            return answer_form(await self.service.selfright.aask(question, **options))
+        finally:
+            place.leave()
+
+    async def ingest(self, caller: Caller, name: str, text: str, collection: str | None) -> dict[str, Any]:
+        """Adds a text to the index, or replaces the one of that name; what kind it is, its name's ending says."""
+        collection = collection or (caller.collections[0] if caller.collections else DEFAULT_COLLECTION)
+        if not caller.changes(collection):
+            raise InputError(f"this key may not change collection '{collection}'")
+        if not text.strip() or len(text) > MOST_TEXT:
+            raise InputError(f"expected a text of 1 to {MOST_TEXT:,} characters, but it has {len(text):,}")
+        safe = safe_name(name if Path(name).suffix else f"{name}.md")
+        async with self.service.uploads, self.service.writing:
+            return await in_thread(self._take, safe, text, collection, bool(caller.collections))
+
+    async def explain(self, caller: Caller, trace_id: str | None) -> dict[str, Any]:
+        """How an answer came about: the trace of the named turn, or of the caller's last one."""
+        from selfright.telemetry.outline import trace_form
+
+        found = await in_thread(self._trace, caller, trace_id)
+        return trace_form(found)
+
+    def _take(self, name: str, text: str, collection: str, apart: bool) -> dict[str, Any]:
+        with tempfile.TemporaryDirectory(prefix="selfright-ingest-") as folder:
+            path = Path(folder) / f"{secrets.token_hex(8)}{Path(name).suffix.lower()}"
+            path.write_text(text, encoding="utf-8", errors="replace")
+            report = self.service.selfright.take_in(path, name, collection=collection, apart=apart)
+        return {
+            "collection": collection,
+            "documents": report.documents,
+            "added": report.added,
+            "replaced": report.replaced,
+            "unchanged": report.unchanged,
+            "passages": report.passages,
+            "errors": [why for _, why in report.failed],
+        }
+
+    def _trace(self, caller: Caller, trace_id: str | None) -> "Trace":
+        mine = self.service.selfright.traces(_MOST_TRACES, caller.user)
+        if trace_id is None:
+            if not mine:
+                raise InputError("no turn is kept yet; ask something first (the setting 'traces' must not be 'off')")
+            return mine[0]
+        found = self.service.selfright.trace(trace_id)
+        if found.user != caller.user:
+            raise UnknownName("trace", trace_id, [one.id for one in mine])
+        return found

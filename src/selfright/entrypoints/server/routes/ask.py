@@ -1,0 +1,88 @@
+"""``/v1/ask``: a question answered, at once or event by event."""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from selfright.domain.answers import Message
+from selfright.domain.events import (
+    AnswerCorrected,
+    AnswerToken,
+    DraftWithdrawn,
+    NodeFinished,
+    TurnEvent,
+    TurnFinished,
+    VerdictReached,
+)
+from selfright.domain.forms import answer_form, evidence_form
+from selfright.domain.turns import TurnOptions
+from selfright.entrypoints.server.envelope import told
+from selfright.entrypoints.server.streaming import EventStream, frame
+from selfright.entrypoints.server.turns import Asked, answered, asked, events
+from selfright.entrypoints.wire.answers import (
+    AnswerReply,
+    AskRequest,
+    CorrectedEvent,
+    ErrorEvent,
+    NodeEvent,
+    TokenEvent,
+    VerdictEvent,
+    WithdrawnEvent,
+)
+
+router = APIRouter(tags=["turns"])
+
+_STREAM = {
+    "description": "The answer; with `stream`, the events `node`, `verdict`, `token`, `withdrawn`, `corrected` and, "
+    "last of all, `done` with the answer or `error`.",
+    "content": {"text/event-stream": {"schema": {"type": "string"}}},
+}
+
+
+@router.post("/v1/ask", response_model=AnswerReply, responses={200: _STREAM})
+async def ask(body: AskRequest, request: Request) -> Any:
+    """Answers a question from the index, with citations and an account of how the answer came about."""
+    history = [Message(message.role, message.content) for message in body.history]
+    more: TurnOptions = {"session": body.session, **({"history": history} if history else {})}
+    turn = await asked(request, body.question, body, more)
+    if body.stream:
+        return await event_stream(turn, told_events(turn))
+    return answer_form(await answered(turn, request))
+
+
+async def event_stream(turn: Asked, frames: AsyncGenerator[bytes, None]) -> Response:
+    """The reply that sends the frames of a turn, once there is a place for it. Raises ``Refused``."""
+    place = await turn.service.gate.enter(turn.caller.key)
+    return EventStream(frames, place.leave, turn.service.limits.heartbeat_s)
+
+
+async def told_events(turn: Asked) -> AsyncGenerator[bytes, None]:
+    """The frames of a turn; an error ends them with an event of its own."""
+    try:
+        async with aclosing(events(turn)) as running:
+            async for event in running:
+                told_event = wire_event(event)
+                yield frame(told_event, str(told_event["event"]))
+    except Exception as error:
+        refused = ErrorEvent(error=told(error, turn.request_id).body())
+        yield frame(refused.model_dump(), refused.event)
+
+
+def wire_event(event: TurnEvent) -> dict[str, Any]:
+    """An event of a turn as it is sent."""
+    match event:
+        case NodeFinished(node=node, seconds=seconds, said=said):
+            return NodeEvent(node=node, seconds=round(seconds, 4), said=said).model_dump()
+        case VerdictReached(verdict=verdict, sufficiency=sufficiency):
+            return VerdictEvent(verdict=verdict.value, sufficiency=sufficiency).model_dump()
+        case AnswerToken(text=text, iteration=iteration):
+            return TokenEvent(text=text, iteration=iteration).model_dump()
+        case DraftWithdrawn(iteration=iteration, reason=reason):
+            return WithdrawnEvent(iteration=iteration, reason=str(reason)).model_dump()
+        case AnswerCorrected(text=text):
+            return CorrectedEvent(text=text).model_dump()
+        case TurnFinished(answer=answer):
+            return {"event": "done", "answer": answer_form(answer), "evidence": evidence_form(answer.strips)}

@@ -1,0 +1,55 @@
+"""``/healthz``, ``/readyz``, ``/metrics`` and ``/v1/me``: for those who run the service, and those who come to it."""
+
+from importlib.metadata import version
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from selfright.entrypoints.server.callers import caller_of, need_admin
+from selfright.entrypoints.server.figures import CONTENT_TYPE
+from selfright.entrypoints.server.refusals import Refused
+from selfright.entrypoints.server.service import in_thread, service_of
+from selfright.entrypoints.wire.people import HealthReply, WhoReply
+from selfright.flow.presets import PRESETS
+
+router = APIRouter(tags=["service"])
+
+
+@router.get("/healthz", response_model=HealthReply)
+async def healthz() -> Any:
+    """Whether the process is alive."""
+    return {"status": "ok"}
+
+
+@router.get("/readyz", response_model=HealthReply)
+async def readyz(request: Request) -> Any:
+    """Whether turns can be taken now: not while the service is ending, and not when the index cannot be read."""
+    service = service_of(request)
+    if service.draining:
+        raise Refused(503, "draining", "the service is ending", retry_after=5)
+    await in_thread(service.collections)
+    return {"status": "ok"}
+
+
+@router.get(
+    "/metrics", response_class=Response, responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}}
+)
+async def metrics(request: Request) -> Response:
+    """Counts and times in Prometheus' text format; needs an admin's key where there are keys."""
+    need_admin(caller_of(request))
+    return Response(service_of(request).figures.text(), media_type=CONTENT_TYPE)
+
+
+@router.get("/v1/me", response_model=WhoReply)
+async def me(request: Request) -> Any:
+    """Who the caller is to the service, and what it offers."""
+
+    caller, settings = caller_of(request), service_of(request).selfright.settings
+    return {
+        "user": caller.user,
+        "admin": caller.admin,
+        "collections": list(caller.collections),
+        "presets": list(PRESETS),
+        "default_preset": settings.preset,
+        "version": version("selfright"),
+    }

@@ -1,0 +1,94 @@
+"""``/v1/traces``: the caller's turns as they are kept, and run again; an admin sees everybody's."""
+
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Request
+
+from selfright.domain.errors import InputError
+from selfright.domain.forms import answer_form
+from selfright.domain.traces import Trace
+from selfright.entrypoints.server.callers import Caller, caller_of
+from selfright.entrypoints.server.refusals import Refused
+from selfright.entrypoints.server.service import Service, in_thread, service_of
+from selfright.entrypoints.server.streaming import unless_gone
+from selfright.entrypoints.server.turns import allowed
+from selfright.entrypoints.wire.people import DeletedReply
+from selfright.entrypoints.wire.traces import ReplayReply, ReplayRequest, TraceReply, TracesReply
+
+router = APIRouter(tags=["traces"])
+Id = Annotated[str, Path(min_length=8, max_length=64, pattern="^[0-9A-Za-z_-]+$")]
+_HIDDEN = ("index",)  # where it lies on this machine
+
+
+@router.get("/v1/traces", response_model=TracesReply)
+async def list_traces(request: Request, limit: Annotated[int, Query(ge=1, le=500)] = 50) -> Any:
+    """Lists the kept traces of the caller's turns, the newest first; of everybody's for an admin."""
+    caller, selfright = caller_of(request), service_of(request).selfright
+    found = await in_thread(selfright.traces, limit, None if caller.admin else caller.user)
+    return {"traces": [_form(trace) for trace in found]}
+
+
+@router.get("/v1/traces/{trace_id}", response_model=TraceReply)
+async def get_trace(trace_id: Id, request: Request) -> Any:
+    """Shows the path of one turn: nodes, verdicts, scores by pass, times, cost."""
+    return _form(await in_thread(_visible, service_of(request), caller_of(request), trace_id))
+
+
+@router.post("/v1/traces/{trace_id}/replay", response_model=ReplayReply)
+async def replay_trace(trace_id: Id, body: ReplayRequest, request: Request) -> Any:
+    """Runs a recorded turn again with other flags or another preset, without a call of a model."""
+    service, caller = service_of(request), caller_of(request)
+    trace = await in_thread(_visible, service, caller, trace_id)
+    flags = allowed(body.flags, service.selfright.settings.flags, caller)
+    place = await service.gate.enter(caller.key)
+    try:
+        run = service.selfright.areplay(trace.id, preset=body.preset, flags=flags, start_at=body.start_at)
+        replay = await unless_gone(request.receive, run)
+    finally:
+        place.leave()
+    return {
+        "of": replay.of.id,
+        "faithful": replay.faithful,
+        "answer": answer_form(replay.answer),
+        "fresh_cost": asdict(replay.fresh),
+        "reused": dict(replay.reused),
+        "missing": list(replay.missing),
+        "notes": list(replay.notes),
+    }
+
+
+@router.delete("/v1/traces/{trace_id}", response_model=DeletedReply)
+async def delete_trace(trace_id: Id, request: Request) -> Any:
+    """Deletes one trace for good."""
+    service = service_of(request)
+    trace = await in_thread(_visible, service, caller_of(request), trace_id)
+    return {"deleted": await in_thread(service.selfright.forget_traces, None, trace.id)}
+
+
+@router.delete("/v1/traces", response_model=DeletedReply)
+async def delete_traces(request: Request) -> Any:
+    """Deletes all traces of the caller's turns for good."""
+    selfright = service_of(request).selfright
+    return {"deleted": await in_thread(selfright.forget_traces, caller_of(request).user)}
+
+
+def _visible(service: Service, caller: Caller, trace_id: str) -> Trace:
+    try:
+        trace = service.selfright.trace(trace_id)
+    except InputError:
+        trace = None
+    if trace is None or not (caller.admin or trace.user == caller.user):
+        raise Refused(404, "trace_not_found", f"there is no trace '{trace_id}'", param="trace_id")
+    return trace
+
+
+def _form(trace: Trace) -> dict[str, Any]:
+    origins = {name: value for name, value in asdict(trace.origins).items() if name not in _HIDDEN}
+    return {
+        **asdict(trace),
+        "origins": origins,
+        "verdict": trace.verdict and trace.verdict.value,
+        "stop_reason": trace.stop_reason.value,
+        "passes": [{**asdict(each), "verdict": each.verdict and each.verdict.value} for each in trace.passes],
+    }

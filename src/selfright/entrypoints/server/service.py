@@ -1,0 +1,61 @@
+"""What the endpoints work with: the opened Selfright, the limits, the figures."""
+
+import asyncio
+import functools
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+from starlette.requests import Request
+
+from selfright.domain.errors import IndexNotFound
+from selfright.entrypoints.server.admission import TurnGate
+from selfright.entrypoints.server.callers import Caller
+from selfright.entrypoints.server.figures import Figures
+from selfright.entrypoints.server.limits import Limits
+
+if TYPE_CHECKING:
+    from selfright.api import Selfright
+
+P = ParamSpec("P")
+T = TypeVar("T")
+_UPLOADS_WAITING = 8
+
+
+@dataclass(slots=True)
+class Service:
+    """One running service; ``draining`` from the moment it is told to end."""
+
+    selfright: "Selfright"
+    limits: Limits
+    gate: TurnGate
+    figures: Figures
+    started: float = field(default_factory=time.time)
+    draining: bool = False
+    writing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    uploads: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_UPLOADS_WAITING))
+
+    def collections(self) -> list[str]:
+        """The names of the collections that exist; none where there is no index yet."""
+        with suppress(IndexNotFound):
+            return [collection.name for collection in self.selfright.collections()]
+        return []
+
+    async def within(self, caller: Caller, wanted: list[str]) -> tuple[str, ...]:
+        """Where to search for the caller; empty means everywhere. Raises ``Refused``."""
+        there = await in_thread(self.collections) if wanted or caller.collections else []
+        return caller.within(wanted, there)
+
+
+def service_of(request: Request) -> Service:
+    """The service that this request came to."""
+    service = request.app.state.service
+    assert isinstance(service, Service)
+    return service
+
+
+async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """What ``work`` gives, on a thread, so that others are served meanwhile."""
+    return await asyncio.to_thread(functools.partial(work, *args, **kwargs))

@@ -1,0 +1,135 @@
+"""Turns run for callers: admitted, bounded, watched, counted."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from starlette.requests import Request
+
+from selfright.domain.answers import Answer
+from selfright.domain.errors import UnknownName
+from selfright.domain.events import TurnEvent, TurnFinished
+from selfright.domain.flags import Flags
+from selfright.domain.turns import TurnOptions
+from selfright.entrypoints.server import journal
+from selfright.entrypoints.server.callers import Caller, caller_of
+from selfright.entrypoints.server.refusals import Refused
+from selfright.entrypoints.server.service import Service, service_of
+from selfright.entrypoints.server.streaming import unless_gone
+from selfright.entrypoints.wire.answers import Flag, TurnRequest
+from selfright.flow.presets import PRESETS
+
+# What costs more when it is higher: callers may lower these, an admin may raise them.
+_COSTLY = (
+    "max_refine_iterations", "max_retries", "max_llm_calls", "max_tokens", "deadline_s", "top_k", "history_limit",
+)  # fmt: skip
+_PERMISSIONS = ("web_search_enabled", "medcat2_enabled")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question ready to be answered."""
+
+    service: Service
+    caller: Caller
+    question: str
+    options: TurnOptions
+    request_id: str
+
+
+async def asked(request: Request, question: str, said: TurnRequest, more: TurnOptions) -> Asked:
+    """The turn that a request asks for. Raises ``Refused`` for what this caller may not say."""
+    service, caller = service_of(request), caller_of(request)
+    if said.preset is not None and said.preset not in PRESETS:
+        raise Refused(400, "bad_request", str(UnknownName("preset", said.preset, PRESETS)), param="preset")
+    options: TurnOptions = {
+        "preset": said.preset,
+        "flags": allowed(said.flags, service.selfright.settings.flags, caller),
+        "profile": said.profile,
+        "collections": await service.within(caller, said.collections),
+        "user": caller.user,
+        **more,
+    }
+    return Asked(service, caller, question, options, request.scope["state"]["request_id"])
+
+
+async def answered(turn: Asked, request: Request) -> Answer:
+    """The answer. Raises ``Refused``, ``ClientGone``, and what a turn raises."""
+    place = await unless_gone(request.receive, turn.service.gate.enter(turn.caller.key))
+    try:
+        return await unless_gone(request.receive, _answer(turn))
+    finally:
+        place.leave()
+
+
+async def _answer(turn: Asked) -> Answer:
+    async with aclosing(events(turn, listen=False)) as told:
+        async for event in told:
+            if isinstance(event, TurnFinished):
+                return event.answer
+    raise RuntimeError("a turn ended without an answer")  # the graph always reaches finalize
+
+
+async def events(turn: Asked, *, listen: bool = True) -> AsyncGenerator[TurnEvent, None]:
+    """The events of the turn, counted and logged at its end; the caller has a place already.
+
+    Raises ``Refused`` (504) when it takes longer than a turn may, whatever its own deadline says.
+    """
+    running = turn.service.selfright.astream(turn.question, **turn.options) if listen else _end(turn)
+    why: str | None = "caller gone"
+    try:
+        async with asyncio.timeout(turn.service.limits.turn_s), aclosing(running):
+            async for event in running:
+                if isinstance(event, TurnFinished):
+                    why = None
+                    _count(turn, event.answer)
+                yield event
+    except TimeoutError:
+        why = "too slow"
+        raise Refused(504, "turn_timeout", "the turn took too long and was broken off; ask for less") from None
+    except Exception:
+        why = "error"
+        raise
+    finally:
+        if why is not None:
+            turn.service.figures.broken_off(why)
+
+
+async def _end(turn: Asked) -> AsyncGenerator[TurnEvent, None]:
+    yield TurnFinished(await turn.service.selfright.aask(turn.question, **turn.options))
+
+
+def _count(turn: Asked, answer: Answer) -> None:
+    turn.service.figures.turn(answer)
+    cost = answer.cost
+    journal.turn_done(
+        {
+            "request_id": turn.request_id,
+            "trace_id": answer.trace_id,
+            "key": turn.caller.key,
+            "preset": answer.preset,
+            "stop_reason": answer.stop_reason.value,
+            "verdict": answer.verdict.value if answer.verdict else None,
+            "abstained": answer.abstained,
+            "degraded": answer.degraded,
+            "iterations": len(answer.iterations),
+            "llm_calls": cost.llm_calls,
+            "tokens": cost.prompt_tokens + cost.completion_tokens,
+            "ms": round(1000 * cost.seconds, 1),
+        }
+    )
+
+
+def allowed(given: Mapping[str, Flag], ours: Flags, caller: Caller) -> Mapping[str, Flag]:
+    """The flags, when they are flags and this caller may set them so."""
+    wanted = ours.with_values(given)
+    if caller.admin:
+        return given
+    for name in given:
+        most = getattr(ours, name)
+        if name in _COSTLY and getattr(wanted, name) > most:
+            raise Refused(403, "flag_too_high", f"flag '{name}' may be at most {most} with this key", param=name)
+        if name in _PERMISSIONS and getattr(wanted, name) and not most:
+            raise Refused(403, "flag_not_allowed", f"flag '{name}' cannot be set with this key", param=name)
+    return given

@@ -1,0 +1,60 @@
+"""What the clients share below their calls: httpx, set up, and its errors as ours."""
+
+import importlib.util
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from selfright.domain.errors import MissingExtra, ServiceUnreachable
+from selfright.entrypoints.wire.calls import Call, R
+
+DEFAULT_URL = "http://127.0.0.1:8000"
+TIMEOUT_S = 330.0  # longer than a turn may take
+ME = "me"
+BROKE_OFF = "the stream broke off before the answer was complete; ask again"
+_CONNECT_S = 5.0
+File = tuple[str, bytes]
+"""A file to send: its name and its content."""
+
+
+def library() -> Any:
+    """httpx. Raises ``MissingExtra`` where it is not installed."""
+    if importlib.util.find_spec("httpx") is None:
+        raise MissingExtra("what the client needs", 'pip install "selfright[server]"')
+    import httpx
+
+    return httpx
+
+
+def set_up(url: str, key: str | None, timeout_s: float) -> dict[str, Any]:
+    """How a client of httpx is made."""
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    timeout = library().Timeout(timeout_s, connect=_CONNECT_S)
+    # A proxy of the environment has no business between a page and the service of the same machine.
+    return {"base_url": url, "headers": headers, "timeout": timeout, "trust_env": False}
+
+
+def content(call: Call[R]) -> dict[str, Any]:
+    """What httpx sends with a call."""
+    body = None if call.body is None else call.body.model_dump(mode="json", exclude_defaults=True)
+    return {"params": call.query} | ({} if body is None else {"json": body})
+
+
+def parts(files: Sequence[Path | File]) -> list[tuple[str, File]]:
+    """The parts of a form that sends files."""
+    read = [(file.name, file.read_bytes()) if isinstance(file, Path) else file for file in files]
+    return [("files", each) for each in read]
+
+
+@contextmanager
+def reachable() -> Generator[None, None, None]:
+    """Errors of the connection as one of ours."""
+    import httpx
+
+    try:
+        yield
+    except httpx.TransportError as error:
+        raise ServiceUnreachable(
+            f"the service did not answer ({type(error).__name__}); check its address, and that it runs"
+        ) from error

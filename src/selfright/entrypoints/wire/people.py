@@ -1,0 +1,131 @@
+"""Sessions, and what else is kept of people; and how the service is."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from selfright.entrypoints.wire.base import Reply, Request
+
+_Word = Annotated[str, Field(max_length=1_000)]
+FactValue = _Word | bool | int | float | None | Annotated[list[_Word], Field(max_length=100)]
+
+
+class SessionLine(Reply):
+    """A session in a list. Times are Unix seconds; ``unfinished``: a crash left a question without an answer."""
+
+    session: str
+    turns: int
+    created: float
+    updated: float
+    unfinished: bool
+
+
+class SessionsReply(Reply):
+    """The caller's sessions, the one used last first."""
+
+    sessions: list[SessionLine]
+
+
+class TurnLine(Reply):
+    """A finished turn; ``standalone`` is the question as it was searched for, ``documents`` what the answer cites."""
+
+    question: str
+    standalone: str
+    answer: str
+    stop_reason: str
+    documents: list[str]
+    trace_id: str
+    at: float
+
+
+class SessionReply(Reply):
+    """A conversation: its kept turns, oldest first. ``turns`` counts all that were finished.
+
+    ``unfinished`` is the question that a crash left without an answer: ask it again, and the turn goes on.
+    """
+
+    session: str
+    turns: int
+    summary: str
+    unfinished: str | None
+    kept: list[TurnLine]
+
+
+class DeletedReply(Reply):
+    """How much was deleted."""
+
+    deleted: int
+
+
+class HealthReply(Reply):
+    """``ok``, or why the service cannot be used now."""
+
+    status: str
+
+
+class WhoReply(Reply):
+    """Who the caller is to the service, and what it offers; an empty list of collections means all of them."""
+
+    user: str
+    admin: bool
+    collections: list[str]
+    presets: list[str]
+    default_preset: str
+    version: str
+
+
+class SlotLine(Reply):
+    """One fact about a user: ``by_hand`` when it was set, not read from a message."""
+
+    name: str
+    value: str
+    unit: str | None
+    negated: bool
+    subject: str
+    time: str
+    turn: int
+    start: int
+    end: int
+    details: dict[str, str]
+    by_hand: bool
+
+
+class FactLine(SlotLine):
+    """A fact with what has become of it (``stands``, ``superseded``, ``contradicted``), said at ``at``."""
+
+    state: str
+    at: float
+
+
+class KindLine(Reply):
+    """A kind of fact that can be remembered: its ``label`` for readers, and whether it has ``many`` values."""
+
+    name: str
+    label: str
+    many: bool
+
+
+class ProfileReply(Reply):
+    """What is remembered of a user; ``disputed`` is what was said otherwise since, ``history`` everything.
+
+    ``kinds`` are those that can be set; with none, any can.
+    """
+
+    user: str
+    summary: str
+    slots: list[SlotLine]
+    disputed: list[SlotLine]
+    history: list[FactLine]
+    kinds: list[KindLine] = Field(default_factory=list)
+
+
+class ProfilesReply(Reply):
+    """Users of whom anything is remembered."""
+
+    users: list[str]
+
+
+class Facts(Request):
+    """A correction: ``{"age": 60, "conditions": ["gout"]}``; an empty value says that nothing stands."""
+
+    facts: dict[str, FactValue] = Field(min_length=1, max_length=100)

@@ -1,0 +1,193 @@
+"""The wire client against the real service: every call, with an event loop and without one."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from selfright.domain.errors import ServiceError, ServiceUnreachable
+from selfright.entrypoints.client import AsyncClient, Client, DoneEvent, NodeEvent, TokenEvent, VerdictEvent
+from selfright.entrypoints.server.keys import KeyRing
+from tests.support.service import DOCUMENTS, QUESTION, Running, serving, write_index
+
+
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    return write_index(tmp_path_factory.mktemp("client"))
+
+
+@pytest.fixture(scope="module")
+def running(settings: dict[str, Any]) -> Iterator[Running]:
+    with serving(settings) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def client(running: Running) -> Iterator[Client]:
+    with Client(running.url) as client:
+        yield client
+
+
+def test_asking_and_looking_back(client: Client) -> None:
+    answer = client.ask(
+        QUESTION, session="client", flags={"top_k": 4}, profile={"job": "keeper"}, collections=["default"]
+    )
+    assert "90 days" in answer.answer
+    assert answer.citations[0].document_id == "lighthouse.md"
+    assert [each.session for each in client.sessions()] == ["client"]
+    kept = client.session("client").kept
+    assert [(turn.question, turn.answer) for turn in kept] == [(QUESTION, answer.answer)]
+    assert client.forget("client") == 1
+    assert client.forget() == 0
+
+
+def test_a_turn_is_heard_as_it_happens(client: Client) -> None:
+    events = list(client.stream(QUESTION))
+    kinds = {type(event) for event in events}
+    assert {NodeEvent, VerdictEvent, TokenEvent, DoneEvent} <= kinds
+    assert isinstance(events[-1], DoneEvent)
+    assert events[-1].answer.answer == client.ask(QUESTION).answer
+
+
+def test_a_stream_that_is_left_breaks_the_turn_off(client: Client, running: Running) -> None:
+    events = client.stream(QUESTION)
+    next(events)
+    events.close()
+    assert client.ask(QUESTION).answer
+    assert running.service.gate.running == 0
+
+
+def test_documents_in_and_out(client: Client, tmp_path: Path) -> None:
+    path = tmp_path / "부두.md"
+    path.write_text("# 부두\n\n던모어 부두는 1911년에 지었습니다.\n", encoding="utf-8")
+    report = client.upload([path, ("crane.txt", b"The crane of Dunmore lifts forty tons.")], "quay")
+    assert [file.documents for file in report.files] == [["부두.md"], ["crane.txt"]]
+    assert client.document("부두.md").text == path.read_text(encoding="utf-8")
+    assert [line.id for line in client.documents("quay").documents] == ["crane.txt", "부두.md"]
+    assert client.documents(after="crane.txt", limit=1).documents[0].id > "crane.txt"
+    assert {"ann", "bob", "default", "quay"} <= {each.name for each in client.collections()}
+    assert client.search("forty tons", 3, ["quay"])[0].document_id == "crane.txt"
+    client.delete_document("부두.md")
+    with pytest.raises(ServiceError, match="no document") as caught:
+        client.document("부두.md")
+    assert (caught.value.status, caught.value.code) == (404, "document_not_found")
+
+
+def test_names_with_every_character_find_their_way(client: Client) -> None:
+    for name in ("a/b c?d#e%2F", "세션/1", "..", "a\\b", "%"):
+        client.ask(QUESTION, session=name, preset="basic")
+        assert client.session(name).session == name
+        assert client.forget(name) == 1
+
+
+def test_what_goes_wrong_is_one_of_our_errors(client: Client, running: Running) -> None:
+    for wrong in (lambda: client.ask(QUESTION, preset="fulll"), lambda: list(client.stream(QUESTION, preset="fulll"))):
+        with pytest.raises(ServiceError, match="did you mean 'full'") as caught:
+            wrong()
+        assert caught.value.status == 400
+    with Client("http://127.0.0.1:9") as nobody:
+        assert not nobody.ready()
+        with pytest.raises(ServiceUnreachable):
+            nobody.me()
+    html = httpx.MockTransport(lambda _: httpx.Response(200, text="<html>"))
+    with Client(transport=html) as other, pytest.raises(ServiceError, match="has not the form"):
+        other.me()
+    gone = httpx.MockTransport(lambda _: httpx.Response(502, text="bad gateway", headers={"Retry-After": "3"}))
+    with Client(transport=gone) as other, pytest.raises(ServiceError, match="status 502") as caught:
+        other.me()
+    assert caught.value.retry_after == 3
+    event = 'event: token\ndata: {"event":"token","text":"a","iteration":0}\n\n'
+    half = httpx.MockTransport(lambda _: httpx.Response(200, text=event))
+    with Client(transport=half) as other, pytest.raises(ServiceUnreachable, match="broke off"):
+        list(other.stream(QUESTION))
+    del running
+
+
+def test_a_key_is_sent(settings: dict[str, Any], tmp_path: Path) -> None:
+    ring = KeyRing(tmp_path)
+    _, token = ring.add("ann", ["ann"])
+    with serving(settings, keys=ring) as running:
+        with Client(running.url, token) as client:
+            assert client.me().user == "ann"
+            assert "xylophone" in client.ask("What does Ann keep in the cellar?").answer
+        with Client(running.url) as client, pytest.raises(ServiceError) as caught:
+            client.me()
+    assert caught.value.code == "no_key"
+
+
+def test_the_same_on_an_event_loop(running: Running) -> None:
+    async def everything() -> None:
+        async with AsyncClient(running.url) as client:
+            assert await client.ready()
+            assert (await client.me()).user == "local"
+            answers = await asyncio.gather(*(client.ask(QUESTION, session=f"a{n}") for n in range(3)))
+            assert all("90 days" in answer.answer for answer in answers)
+            events = [event async for event in client.stream(QUESTION)]
+            assert isinstance(events[-1], DoneEvent)
+            assert len(await client.sessions()) == 3
+            assert (await client.session("a0")).turns == 1
+            assert await client.forget("a0") == 1
+            assert await client.forget() == 2
+            report = await client.upload([("loft.txt", b"The loft of Dunmore smells of tar.")], "loft")
+            assert report.files[0].added == 1
+            assert (await client.document("loft.txt")).collection == "loft"
+            assert [line.id for line in (await client.documents("loft")).documents] == ["loft.txt"]
+            assert (await client.search("smells of tar"))[0].document_id == "loft.txt"
+            assert "loft" in [each.name for each in await client.collections()]
+            await client.delete_document("loft.txt")
+            with pytest.raises(ServiceError):
+                await client.document("loft.txt")
+            with pytest.raises(ServiceError):
+                _ = [event async for event in client.stream(QUESTION, preset="nothing")]
+
+    asyncio.run(everything())
+
+
+def test_the_document_is_the_one_that_was_indexed(client: Client) -> None:
+    citation = client.ask(QUESTION).citations[0]
+    text = client.document(citation.document_id).text
+    assert text == DOCUMENTS["default"]["lighthouse.md"]
+    assert text[citation.start : citation.end] == citation.text
+
+
+def test_a_profile_is_seen_corrected_and_erased(client: Client) -> None:
+    known = client.correct_profile({"age": 60, "conditions": ["gout"]})
+    assert known.user == "local"
+    assert {(slot.name, slot.value) for slot in known.slots} == {("age", "60"), ("conditions", "gout")}
+    assert all(slot.by_hand for slot in known.slots)
+    assert client.profile() == known
+    assert "60" in client.profile(language="ko").summary
+    assert len(client.correct_profile({"age": ""}).slots) == 1
+    assert client.erase_profile(name="conditions") >= 1
+    assert client.erase_profile() >= 0
+    assert client.profile().history == []
+    with pytest.raises(ServiceError, match="nonsense") as caught:
+        client.correct_profile({"nonsense": 1})
+    assert caught.value.status == 400
+
+
+def test_traces_tell_the_path_of_a_turn(client: Client) -> None:
+    answer = client.ask(QUESTION)
+    trace = client.trace(answer.trace_id)
+    assert [step.node for step in trace.steps][-1] == "finalize"
+    assert trace.stop_reason == answer.stop_reason
+    assert trace.id in [each.id for each in client.traces(5)]
+    with pytest.raises(ServiceError, match="recording") as caught:
+        client.replay(answer.trace_id)
+    assert caught.value.status == 400
+    assert client.delete_traces(answer.trace_id) == 1
+    with pytest.raises(ServiceError, match="no trace"):
+        client.trace(answer.trace_id)
+
+
+def test_a_recorded_turn_is_run_again(settings: dict[str, Any]) -> None:
+    with serving({**settings, "traces": "full"}) as running, Client(running.url) as client:
+        answer = client.ask(QUESTION)
+        again = client.replay(answer.trace_id, flags={"top_k": 1})
+        assert again.of == answer.trace_id
+        assert again.faithful
+        assert client.replay(answer.trace_id).answer.answer == answer.answer
+        assert client.trace(answer.trace_id).answer == answer

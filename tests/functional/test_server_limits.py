@@ -1,0 +1,281 @@
+"""What a caller must not be able to do: send too much, too slowly, too often; hang up halfway; lead files astray."""
+
+import concurrent.futures
+import io
+import json
+import socket
+import threading
+import time
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from selfright.entrypoints.server.keys import KeyRing
+from selfright.entrypoints.server.limits import Limits
+from selfright.llm.scripted.server import ScriptedServer
+from tests.support.service import QUESTION, Running, http_client, serving, write_index
+
+BIDI = "\N{RIGHT-TO-LEFT OVERRIDE}dm.md"
+TIGHT = Limits(idle_s=1, body_bytes=20_000, upload_bytes=200_000, upload_files=3, head_s=0.6, body_s=0.6, send_s=2.0)
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with serving(write_index(tmp_path_factory.mktemp("limits")), TIGHT) as running:
+        yield running
+
+
+@pytest.fixture
+def http(running: Running) -> Iterator[httpx.Client]:
+    with http_client(running.url) as http:
+        yield http
+
+
+def talk(running: Running, *pieces: bytes, pause: float = 0.0, half_close: bool = False) -> bytes:
+    """Sends the pieces over a bare connection and gives back all that came until the service hung up."""
+    with socket.create_connection(("127.0.0.1", running.port), timeout=60) as caller:
+        try:
+            for piece in pieces:
+                caller.sendall(piece)
+                time.sleep(pause)
+            if half_close:
+                caller.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass  # it hung up on us: what it said is still to be read
+        heard = b""
+        try:
+            while part := caller.recv(65_536):
+                heard += part
+        except ConnectionError:
+            pass
+        return heard
+
+
+def head(length: object, path: str = "/v1/ask", *more: str) -> bytes:
+    lines = [f"POST {path} HTTP/1.1", "Host: localhost", "Content-Type: application/json", f"Content-Length: {length}"]
+    return "\r\n".join([*lines, *more, "Connection: close", "", ""]).encode()
+
+
+def test_a_body_that_is_too_large_is_refused(http: httpx.Client, running: Running) -> None:
+    body = json.dumps({"question": "a", "profile": {"x": "y" * 30_000}})
+    assert http.post("/v1/ask", content=body).status_code == 413
+    assert talk(running, head(10**12)).startswith(b"HTTP/1.1 413")
+
+    def unannounced() -> Iterator[bytes]:
+        for _ in range(20):
+            yield b"x" * 2_000
+
+    assert http.post("/v1/ask", content=unannounced()).status_code == 413
+    files = {"files": ("a.txt", b"word " * 50_000)}
+    assert http.post("/v1/documents", files=files).json()["error"]["code"] == "too_large"
+
+
+def test_a_packed_body_is_refused(http: httpx.Client) -> None:
+    reply = http.post("/v1/ask", content=b"\x1f\x8b", headers={"Content-Encoding": "gzip"})
+    assert (reply.status_code, reply.json()["error"]["code"]) == (415, "packed_body")
+
+
+def test_a_body_that_does_not_come_is_not_waited_for(running: Running) -> None:
+    began = time.monotonic()
+    assert talk(running, head(1_000), b'{"question": ').startswith(b"HTTP/1.1 408")
+    assert time.monotonic() - began < 20
+
+
+def test_a_head_that_does_not_come_is_not_waited_for(running: Running) -> None:
+    assert talk(running) == b""  # hung up on after head_s, though nothing was ever sent
+    drops = [b"GET /healthz HTTP/1.1\r\n", *[b"X-Slow: 1\r\n"] * 40]
+    began = time.monotonic()
+    assert talk(running, *drops, pause=0.1) == b""
+    assert time.monotonic() - began < 30
+
+
+def test_a_head_that_is_too_large_is_refused(running: Running) -> None:
+    assert talk(running, b"GET / HTTP/1.1\r\n", b"X: " + b"x" * 100_000).startswith(b"HTTP/1.1 4")
+
+
+def test_what_is_no_http_is_refused(running: Running, http: httpx.Client) -> None:
+    for noise in (b"\x16\x03\x01\x02\x00\x01", b"GET\r\n\r\n", b"\x00" * 100 + b"\r\n\r\n", b"POST / HTTP/9.9\r\n\r\n"):
+        heard = talk(running, noise)
+        assert heard == b"" or heard.startswith(b"HTTP/1.1 4")
+    assert http.get("/healthz").status_code == 200
+
+
+def test_two_lengths_or_a_length_and_chunks_are_refused(running: Running) -> None:
+    smuggled = head(5, "/v1/ask", "Content-Length: 6"), head(5, "/v1/ask", "Transfer-Encoding: chunked")
+    for sent in smuggled:
+        assert talk(running, sent, b"0\r\n\r\n").startswith(b"HTTP/1.1 4")
+
+
+def test_callers_that_hang_up_leave_nothing_behind(running: Running, http: httpx.Client) -> None:
+    body = json.dumps({"question": QUESTION}).encode()
+    for _ in range(3):
+        talk(running, head(1_000), b"{", half_close=True)
+        talk(running, head(len(body)), body, half_close=True)
+        with socket.create_connection(("127.0.0.1", running.port), timeout=60) as caller:
+            caller.sendall(head(len(body)) + body)
+    wait_for(lambda: running.service.gate.running == 0 and not running.server.server_state.tasks)
+    assert "90 days" in http.post("/v1/ask", json={"question": QUESTION}).json()["answer"]
+
+
+def test_a_caller_that_reads_nothing_is_let_go(running: Running) -> None:
+    state = running.server.server_state
+    with socket.socket() as caller:
+        caller.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2_048)
+        caller.connect(("127.0.0.1", running.port))
+        caller.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n" * 300)  # far more than buffers hold
+        wait_for(lambda: any(each.transport.get_write_buffer_size() for each in list(state.connections)))
+        wait_for(lambda: not state.connections)
+    wait_for(lambda: not state.tasks)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../up.md",
+        "..\\up.md",
+        "/etc/up.md",
+        "a/b.md",
+        ".hidden.md",
+        "nul\x7f.md",
+        "x" * 200 + ".md",
+        BIDI,
+    ],
+    ids=["up", "backslash", "absolute", "folder", "hidden", "control", "long", "bidi"],
+)
+def test_names_that_lead_astray_are_refused(name: str, http: httpx.Client, running: Running) -> None:
+    reply = http.post("/v1/documents", files={"files": (name, b"# Up\n\nThe text that went up.")})
+    assert (reply.status_code, reply.json()["error"]["code"]) == (422, "unreadable")
+    assert not list(running.service.selfright.settings.home.parent.rglob("*up.md"))
+
+
+def test_files_that_cannot_be_read_stop_no_other(http: httpx.Client) -> None:
+    files = [("files", ("good.md", b"# Kelp\n\nThe kelp of Dunmore is dried on racks.")), ("files", ("empty.md", b""))]
+    rows = ("files", ("rows.jsonl", b'{"text": 1}\n{"_id": "kelp-2", "text": "Kelp is sold by weight."}\n'))
+    good, bad, mixed = http.post("/v1/documents", files=[*files, rows]).json()["files"]
+    assert (good["added"], bad["added"], mixed["added"], len(mixed["errors"])) == (1, 0, 1, 1)
+    assert "empty" in bad["errors"][0]
+    assert http.post("/v1/documents", files=[*files, *files]).json()["error"]["code"] == "bad_form"  # too many files
+
+
+def test_a_file_that_unpacks_to_too_much_is_refused(tmp_path: Path, http: httpx.Client) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>")
+        archive.writestr("word/document.xml", b"<a>" + b" " * 140_000_000)
+    assert len(packed.getvalue()) < 190_000
+    reply = http.post("/v1/documents", files={"files": ("bomb.docx", packed.getvalue())})
+    assert (reply.status_code, reply.json()["error"]["code"]) == (422, "unreadable")
+
+
+def test_forms_that_are_none_are_refused(http: httpx.Client) -> None:
+    for content, kind in (
+        (b"--x\r\nno", "multipart/form-data; boundary=x"),
+        (b"", "multipart/form-data"),
+        (b"--x\r\nContent-Disposition: form-data; name=files\r\n\r\ntext\r\n--x--", "multipart/form-data; boundary=x"),
+    ):
+        reply = http.post("/v1/documents", content=content, headers={"Content-Type": kind})
+        assert reply.status_code == 400, kind
+
+
+def test_too_many_requests_of_a_key_are_refused_and_others_are_not(tmp_path: Path) -> None:
+    settings = write_index(tmp_path)
+    ring = KeyRing(settings["home"])
+    first, second = (ring.add(name)[1] for name in ("ann", "bob"))
+    with (
+        serving(settings, Limits(rate=1, burst=3), keys=ring) as running,
+        http_client(running.url) as http,
+    ):
+        replies = [http.get("/v1/me", headers={"Authorization": f"Bearer {first}"}) for _ in range(6)]
+        assert [reply.status_code for reply in replies] == [200, 200, 200, 429, 429, 429]
+        assert replies[-1].json()["error"]["type"] == "rate_limit_error"
+        assert 1 <= int(replies[-1].headers["retry-after"]) <= 60
+        assert http.get("/v1/me", headers={"Authorization": f"Bearer {second}"}).status_code == 200
+        assert http.get("/healthz").status_code == 200
+
+
+def test_when_the_service_is_full_it_says_so_at_once_and_recovers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "key-of-a-test")
+    settings = write_index(tmp_path)
+    opened = threading.Event()
+    with (
+        ScriptedServer(latency_s=once(opened)) as model,
+        serving(
+            {**settings, "llm": "openai:scripted", "base_url": model.url}, Limits(turns=2, queue=2, wait_s=120)
+        ) as running,
+        http_client(running.url) as http,
+        concurrent.futures.ThreadPoolExecutor(4) as callers,
+    ):
+        asked = [callers.submit(http.post, "/v1/ask", json={"question": QUESTION}) for _ in range(4)]
+        wait_for(lambda: (running.service.gate.running, running.service.gate.waiting) == (2, 2))
+        began = time.monotonic()
+        for stream in (False, True):
+            refused = http.post("/v1/ask", json={"question": QUESTION, "stream": stream})
+            assert (refused.status_code, refused.json()["error"]["code"]) == (503, "overloaded")
+            assert int(refused.headers["retry-after"]) >= 1
+        assert time.monotonic() - began < 10
+        assert http.get("/healthz").status_code == 200
+        opened.set()
+        assert [each.result().status_code for each in asked] == [200] * 4
+        assert http.post("/v1/ask", json={"question": QUESTION}).status_code == 200
+        assert (running.service.gate.running, running.service.gate.waiting) == (0, 0)
+
+
+def test_a_second_turn_of_a_session_is_refused_while_one_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "key-of-a-test")
+    settings = write_index(tmp_path)
+    opened = threading.Event()
+    with (
+        ScriptedServer(latency_s=once(opened)) as model,
+        serving({**settings, "llm": "openai:scripted", "base_url": model.url}) as running,
+        http_client(running.url) as http,
+        concurrent.futures.ThreadPoolExecutor(1) as caller,
+    ):
+        body: dict[str, Any] = {"question": QUESTION, "session": "s"}
+        asked = caller.submit(http.post, "/v1/ask", json=body)
+        wait_for(lambda: model.requests)
+        refused = http.post("/v1/ask", json=body)
+        assert (refused.status_code, refused.json()["error"]["code"]) == (409, "session_busy")
+        assert http.delete("/v1/sessions/s").status_code == 409
+        assert "retry-after" in refused.headers
+        opened.set()
+        assert asked.result().status_code == 200
+
+
+def test_a_turn_that_takes_too_long_is_broken_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "key-of-a-test")
+    settings = write_index(tmp_path)
+    with (
+        ScriptedServer(latency_s=60.0) as model,
+        serving(
+            {**settings, "llm": "openai:scripted", "base_url": model.url}, Limits(turn_s=3.0, heartbeat_s=0.05)
+        ) as running,
+        http_client(running.url) as http,
+    ):
+        assert http.post("/v1/ask", json={"question": QUESTION}).json()["error"]["code"] == "turn_timeout"
+        streamed = http.post("/v1/ask", json={"question": QUESTION, "stream": True}).text
+        assert ": still at work" in streamed
+        assert streamed.rstrip().rpartition("event: ")[2].startswith("error\ndata: ")
+        assert "turn_timeout" in streamed
+
+
+def once(opened: threading.Event) -> Callable[[object], float]:
+    """A model's latency: until that happens."""
+
+    def latency(_: object) -> float:
+        opened.wait(60)
+        return 0.0
+
+    return latency
+
+
+def wait_for(true: Callable[[], Any], seconds: float = 60.0) -> None:
+    until = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < until, "it did not happen in time"
+        time.sleep(0.02)

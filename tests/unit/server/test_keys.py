@@ -1,0 +1,93 @@
+"""Keys: found by their secret alone, kept as a hash, ended for good."""
+
+import os
+import sqlite3
+import stat
+from pathlib import Path
+
+import pytest
+
+from selfright.domain.errors import InputError, StoreError
+from selfright.entrypoints.server import keys
+from selfright.entrypoints.server.keys import KeyRing
+
+
+def test_a_key_is_found_by_its_secret_alone(tmp_path: Path) -> None:
+    ring = KeyRing(tmp_path)
+    key, token = ring.add("ana", ["letters", "letters"], note="laptop")
+    other, _ = ring.add("root", admin=True)
+    assert ring.find(token) == key
+    assert key.collections == ("letters",)
+    assert (other.admin, other.collections) == (True, ())
+    near = [token[:-1], token + "x", token.replace(key.id, other.id), token.upper(), f" {token}"]
+    for wrong in ("", "sr-", "sr-x-y", *near):
+        assert ring.find(wrong) is None
+    ring.close()
+
+
+def test_the_secret_is_in_no_file(tmp_path: Path) -> None:
+    ring = KeyRing(tmp_path)
+    _, token = ring.add("ana")
+    ring.close()
+    secret = token.split("-", 2)[2].encode()
+    assert all(secret not in path.read_bytes() for path in tmp_path.iterdir())
+    assert stat.S_IMODE(os.stat(tmp_path / keys.FILE).st_mode) == 0o600
+
+
+def test_a_revoked_key_is_over_also_for_a_ring_that_is_open(tmp_path: Path) -> None:
+    ring, other = KeyRing(tmp_path), KeyRing(tmp_path)
+    assert not ring.any()
+    key, token = other.add("ana")
+    assert ring.any()
+    assert ring.find(token) is not None
+    assert other.revoke(key.id)
+    assert not other.revoke(key.id)
+    assert ring.find(token) is None
+    assert ring.any()  # revoking the last one does not open the service
+    assert ring.listed()[0].revoked is not None
+    ring.close()
+    other.close()
+
+
+def test_a_ring_without_a_file_makes_none(tmp_path: Path) -> None:
+    ring = KeyRing(tmp_path)
+    assert ring.find("sr-0-x") is None
+    assert ring.listed() == []
+    assert not ring.revoke("0")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("user", "collections"), [("", []), ("x" * 201, []), ("ana", [""]), ("ana", ["c"] * 101)])
+def test_names_are_bounded(user: str, collections: list[str], tmp_path: Path) -> None:
+    with pytest.raises(InputError):
+        KeyRing(tmp_path).add(user, collections)
+
+
+def test_keys_are_bounded_and_revoked_ones_make_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keys, "MOST_KEYS", 2)
+    ring = KeyRing(tmp_path)
+    first, _ = ring.add("a")
+    ring.add("b")
+    with pytest.raises(InputError, match="revoke some first"):
+        ring.add("c")
+    ring.revoke(first.id)
+    ring.add("c")
+    assert [key.user for key in ring.listed()] == ["b", "c"]
+    ring.close()
+
+
+def test_a_damaged_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / keys.FILE).write_bytes(b"this is no database, but long enough to be looked at" * 50)
+    ring = KeyRing(tmp_path)
+    with pytest.raises(StoreError, match=keys.FILE):
+        ring.find("sr-0-x")
+    with pytest.raises(StoreError, match=keys.FILE):
+        ring.any()
+
+
+def test_a_file_of_a_newer_version_is_refused(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / keys.FILE) as connection:
+        connection.execute("PRAGMA user_version = 9")
+    connection.close()
+    with pytest.raises(StoreError, match="update it"):
+        KeyRing(tmp_path).any()

@@ -1,0 +1,41 @@
+"""Every error of ours has its status, and none tells of the machine."""
+
+import inspect
+
+import pytest
+
+from selfright.domain import errors
+from selfright.domain.errors import InputError, SelfrightError, UnknownName, UnreadableFile
+from selfright.entrypoints.server.refusals import refusal_of
+
+PLACE = "the index /srv/secret/index"
+KINDS = [
+    kind
+    for _, kind in inspect.getmembers(errors, inspect.isclass)
+    if issubclass(kind, SelfrightError) and kind not in (UnknownName, UnreadableFile, errors.MissingExtra)
+]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_an_error_is_told_without_the_machine(kind: type[SelfrightError]) -> None:
+    refused = refusal_of(kind(PLACE))
+    by_caller = issubclass(kind, errors.UsageError | InputError)
+    assert (refused.status_code == 400) == by_caller
+    assert by_caller or "/srv" not in refused.detail
+    assert refused.body().message
+    assert refused.status_code in (400, 404, 409, 500, 502, 503)
+
+
+def test_a_missing_extra_is_the_operators_business() -> None:
+    assert refusal_of(errors.MissingExtra("x", "pip install x")).status_code == 500
+
+
+def test_what_can_be_tried_again_says_when() -> None:
+    for kind in (errors.SessionBusy, errors.IndexBusy, errors.ModelUnavailable):
+        assert refusal_of(kind("busy")).headers
+
+
+def test_the_names_of_collections_are_not_told() -> None:
+    refused = refusal_of(UnknownName("collection", "mine", ["secret", "other"]))
+    assert (refused.status_code, refused.code) == (404, "collection_not_found")
+    assert "secret" not in refused.detail
