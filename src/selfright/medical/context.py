@@ -1,0 +1,151 @@
+"""A profile in the words of the field: the line for prompts, and the wordings by which an answer shows it was heard."""
+
+import re
+
+from selfright.domain.passages import Language
+from selfright.domain.slots import Profile, Slot
+from selfright.domain.text import has_hangul
+from selfright.medical.kinds import KINDS, MEASURES
+from selfright.medical.names import name_in, wordings
+
+_MEN = ("m", "male", "man", "boy", "남", "남성", "남자", "남아")
+_WOMEN = ("f", "female", "woman", "girl", "여", "여성", "여자", "여아")
+_SEX: dict[Language, dict[str, str]] = {
+    "en": {"male": "male", "female": "female"},
+    "ko": {"male": "남성", "female": "여성"},
+}
+_NAMES = frozenset(kind.name for kind in KINDS)
+_MEASURES = {kind.name: kind.label for kind in MEASURES}
+_AGES: dict[Language, dict[str, str]] = {
+    "en": {"years": "{}-year-old", "months": "{}-month-old", "weeks": "{}-week-old"},
+    "ko": {"years": "{}세", "months": "{}개월", "weeks": "생후 {}주"},
+}
+_PATTERNS: dict[Language, dict[str, str]] = {
+    "en": {
+        "allergies": "allergic to {}", "medications": "takes {}", "symptoms": "has {}", "past": "{} in the past",
+        "family": "family history of {}", "disputed": "{} (said both ways)",
+    },
+    "ko": {
+        "allergies": "{} 알레르기", "medications": "{} 복용 중", "symptoms": "{} 증상", "past": "과거 {}",
+        "family": "가족력 {}", "disputed": "{}(진술 엇갈림)",
+    },
+}  # fmt: skip
+_ALLERGY = re.compile(r"알레르기|allerg", re.IGNORECASE)
+_DAILY = re.compile(r"(\d+)/day")
+_TIMES: dict[Language, str] = {"en": "{} times a day", "ko": "하루 {}회"}
+_SEVERITY: dict[Language, dict[str, str]] = {
+    "en": {"mild": "mild", "moderate": "moderate", "severe": "severe"},
+    "ko": {"mild": "경미한", "moderate": "중등도", "severe": "심한"},
+}
+_MOST_ITEMS = 14
+_LONGEST = 400
+
+
+def summary(profile: Profile, language: Language) -> str:
+    """What matters first, in one line of at most 400 characters: "60세 남성, 2형 당뇨병, 신장 기능 경미한 저하"."""
+    mine = [slot for slot in profile.slots if slot.subject == "user"]
+    now = [slot for slot in mine if slot.time == "current" and not slot.negated]
+    items = [_person(now, language), *(_pregnancy(slot, language) for slot in now if slot.name == "pregnancy")]
+    for name in ("conditions", "allergies", "medications", "symptoms"):
+        items += [_named(slot, profile, language) for slot in now if slot.name == name]
+    items += [_measure(slot, language) for slot in now if slot.name in _MEASURES]
+    items += [slot.value for slot in now if slot.name not in _NAMES]
+    items += [_said("past", slot, language) for slot in mine if slot.name == "conditions" and _is_past(slot)]
+    items += [_said("family", slot, language) for slot in profile.slots if _in_family(slot)]
+    line = ""
+    for item in [item for item in dict.fromkeys(items) if item][:_MOST_ITEMS]:
+        longer = f"{line}, {item}" if line else item
+        line = longer if len(longer) <= _LONGEST else line
+    return line
+
+
+def terms(profile: Profile) -> tuple[tuple[str, ...], ...]:
+    """For each current fact the wordings that count: any name of the same thing, in either language."""
+    mine = (s for s in profile.slots if s.subject == "user" and s.time == "current" and not s.negated)
+    return tuple(_wordings(slot) for slot in mine)
+
+
+def _wordings(slot: Slot) -> tuple[str, ...]:
+    match slot.name:
+        case "age":
+            return f"{slot.value}세", f"{slot.value}살", f"{slot.value}-year-old", f"{slot.value} years"
+        case "sex":
+            return (
+                ("남성", "남자", "male", " man", " men")
+                if _sex(slot) == "male"
+                else ("여성", "여자", "female", "woman", "women")
+            )
+        case "pregnancy":
+            return "임신", "임부", "pregnan"
+        case name if name in _MEASURES:
+            return tuple(f"{label} {slot.value}" for label in _MEASURES[name].values())
+        case _:
+            return wordings(slot)
+
+
+def _person(now: list[Slot], language: Language) -> str:
+    """Age and sex as one item: "60세 남성", "60-year-old male"."""
+    age = next((_age(slot, language) for slot in reversed(now) if slot.name == "age"), "")
+    sexes = (_SEX[language].get(_sex(slot), slot.value) for slot in reversed(now) if slot.name == "sex")
+    sex = next(sexes, "")
+    return " ".join(part for part in (age, sex) if part)
+
+
+def _age(slot: Slot, language: Language) -> str:
+    if not slot.value.replace(".", "").isdigit():
+        return slot.value
+    return _AGES[language].get(slot.unit or "years", "{} " + (slot.unit or "")).format(slot.value)
+
+
+def _sex(slot: Slot) -> str:
+    said = slot.value.casefold().strip()
+    return "male" if said in _MEN else "female" if said in _WOMEN else said
+
+
+def _pregnancy(slot: Slot, language: Language) -> str:
+    number = slot.detail("weeks") or (slot.value if slot.value.isdigit() else "")
+    if language == "ko":
+        return f"임신 {number}주" if number else "임신 중"
+    return f"{number} weeks pregnant" if number else "pregnant"
+
+
+def _named(slot: Slot, profile: Profile, language: Language) -> str:
+    name = _graded(name_in(slot, language), _SEVERITY[language].get(slot.detail("severity") or "", ""))
+    pattern = _PATTERNS[language].get(slot.name, "{}")
+    named = f"{name} {_dose(slot, language)}".strip()
+    item = name if slot.name == "allergies" and _ALLERGY.search(name) else pattern.format(named)
+    disputed = any(old.thing == slot.thing and old.name == slot.name for old in profile.disputed)
+    return _PATTERNS[language]["disputed"].format(item) if disputed else item
+
+
+def _graded(name: str, severity: str) -> str:
+    """The name with how severe it is before its last word: "신장 기능 경미한 저하", "mild asthma"."""
+    if not severity or severity in name:
+        return name
+    head, blank, last = name.rpartition(" ") if has_hangul(name) else ("", "", name)
+    return f"{head}{blank}{severity} {last}"
+
+
+def _dose(slot: Slot, language: Language) -> str:
+    """Dose and how often: "500 mg 하루 2회"."""
+    often = slot.detail("frequency") or ""
+    daily = _DAILY.fullmatch(often)
+    often = _TIMES[language].format(daily[1]) if daily else often
+    return " ".join(part for part in (slot.detail("dose") or "", often) if part)
+
+
+def _measure(slot: Slot, language: Language) -> str:
+    label = _MEASURES[slot.name][language]
+    return " ".join(part for part in (label, slot.value, slot.unit or "") if part)
+
+
+def _said(pattern: str, slot: Slot, language: Language) -> str:
+    return _PATTERNS[language][pattern].format(name_in(slot, language))
+
+
+def _is_past(slot: Slot) -> bool:
+    return slot.time == "past" and not slot.negated
+
+
+def _in_family(slot: Slot) -> bool:
+    return slot.subject == "family" and slot.name == "conditions" and not slot.negated

@@ -1,0 +1,107 @@
+"""What in a profile speaks against a medicine asked about: ``contraindications.toml``, each rule with its source.
+
+The rules tell what an answer has to deal with, not what the answer is: that is for the documents to say.
+"""
+
+import functools
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib import resources
+from typing import Any
+
+from selfright.domain.passages import Language
+from selfright.domain.slots import Concern, Profile, Slot
+from selfright.medical.names import names_of, wordings
+
+_KINDS = ("conditions", "symptoms", "allergies", "medications", "pregnancy")
+_MOST = 4
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_LATIN = re.compile(r"[a-z0-9]")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule: ``pattern`` is looked for in the profile's ``kinds``; ``below`` are measurements (and the age) that
+    count when they are lower. ``words``: what an answer mentions when it deals with it.
+    """
+
+    drugs: tuple[str, ...]
+    words: tuple[str, ...]
+    text: Mapping[Language, str]
+    source: str
+    pattern: re.Pattern[str] | None = None
+    kinds: tuple[str, ...] = _KINDS
+    below: Mapping[str, float] = field(default_factory=dict)
+
+
+@functools.cache
+def rules() -> tuple[Rule, ...]:
+    """The rules that ship. Raises ``ValueError`` naming the one that is wrong."""
+    text = resources.files(__package__).joinpath("contraindications.toml").read_text(encoding="utf-8")
+    return tuple(_rule(entry) for entry in tomllib.loads(text)["rule"])
+
+
+def concerns(question: str, profile: Profile, language: Language) -> tuple[Concern, ...]:
+    """What an answer to this question has to deal with for this user; at most four.
+
+    What was denied after it had been stated still counts: asking once too often does less harm than once too rarely.
+    """
+    slots = [s for s in (*profile.slots, *profile.disputed) if s.subject == "user" and not s.negated]
+    if not slots:
+        return ()
+    found = [*_by_rules(question.casefold(), slots, language), *_own_allergies(question.casefold(), slots, language)]
+    return tuple({concern.text: concern for concern in found}.values())[:_MOST]
+
+
+def _by_rules(question: str, slots: list[Slot], language: Language) -> Iterator[Concern]:
+    for rule in rules():
+        if any(_names(drug, question) for drug in rule.drugs) and any(_speaks(rule, slot) for slot in slots):
+            yield Concern(rule.text[language], rule.words, rule.drugs)
+
+
+def _own_allergies(question: str, slots: list[Slot], language: Language) -> Iterator[Concern]:
+    """An allergy to the very thing that is asked about."""
+    for slot in slots:
+        names = tuple(name.casefold() for name in wordings(slot)) if slot.name == "allergies" else ()
+        if any(_names(name, question) for name in names):
+            text = {"en": f"{slot.value} with an allergy to it", "ko": f"{slot.value} 알레르기가 있을 때의 사용 금기"}
+            yield Concern(
+                text[language], ("알레르기", "과민", "아나필락시스", "allerg", "hypersensitiv", "anaphyla"), names
+            )
+
+
+def _speaks(rule: Rule, slot: Slot) -> bool:
+    if slot.name in rule.below:
+        number = _NUMBER.search(slot.value)
+        return slot.time == "current" and number is not None and float(number.group()) < rule.below[slot.name]
+    if rule.pattern is None or slot.name not in rule.kinds:
+        return False
+    if slot.name == "pregnancy":
+        return slot.time == "current" and rule.pattern.search("pregnant 임신") is not None
+    gone = slot.time == "past" and slot.name == "medications"
+    return not gone and any(rule.pattern.search(wording) for wording in wordings(slot))
+
+
+def _names(name: str, text: str) -> bool:
+    """Whether a name stands in a text; Latin names as whole words, Korean ones with whatever particle follows."""
+    if not _LATIN.match(name):
+        return name in text
+    return re.search(rf"(?<![a-z0-9]){re.escape(name)}(?:s|es)?(?![a-z0-9])", text) is not None
+
+
+def _rule(entry: Mapping[str, Any]) -> Rule:
+    try:
+        drugs = tuple(dict.fromkeys(name.casefold() for drug in entry["drugs"] for name in names_of(drug)))
+        return Rule(
+            drugs=drugs,
+            words=tuple(word.casefold() for word in entry["words"]),
+            text={"en": entry["en"], "ko": entry["ko"]},
+            source=entry["source"],
+            pattern=re.compile(entry["profile"], re.IGNORECASE) if "profile" in entry else None,
+            kinds=tuple(entry.get("only", _KINDS)),
+            below={name: float(value) for name, value in entry.get("below", {}).items()},
+        )
+    except (KeyError, TypeError, ValueError, re.error) as error:
+        raise ValueError(f"contraindications.toml: '{entry.get('en', '?')}' cannot be read ({error})") from error

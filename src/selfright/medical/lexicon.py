@@ -1,0 +1,103 @@
+"""The lexicon: what conditions, symptoms, medicines and measurements are called in English and Korean.
+
+Selfright's own list, as text: one file for a kind and a field (``data/condition_heart.tsv``), one concept a line:
+English names, a tab, Korean names; of a medicine, a tab and its class. Names are separated by ``|``, the preferred one
+first. ``*`` marks a brand name.
+"""
+
+import functools
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib import resources
+from types import MappingProxyType
+from typing import Literal, get_args
+
+from selfright.domain.passages import Language
+
+Kind = Literal["condition", "symptom", "drug", "allergen", "lab", "term"]
+"""``drug`` holds classes of medicines as well; ``term`` what is only translated (organs, doses, side effects)."""
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+_BRAND = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class Concept:
+    """One thing with its names. ``id``: ``kind:english-name``; ``group``: the field, or the class of a medicine."""
+
+    id: str
+    kind: Kind
+    forms_en: tuple[str, ...]
+    forms_ko: tuple[str, ...]
+    group: str
+    brands: tuple[str, ...] = ()
+
+    @property
+    def preferred_en(self) -> str:
+        """The English name that is shown."""
+        return self.forms_en[0]
+
+    @property
+    def preferred_ko(self) -> str:
+        """The Korean name that is shown."""
+        return self.forms_ko[0]
+
+    def name(self, language: Language) -> str:
+        """The name that is shown to a reader of ``language``."""
+        return self.preferred_ko if language == "ko" else self.preferred_en
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """All concepts by id, in the order of the files."""
+
+    concepts: Mapping[str, Concept]
+
+    def of_kind(self, *kinds: Kind) -> Iterator[Concept]:
+        """The concepts of these kinds."""
+        return (concept for concept in self.concepts.values() if concept.kind in kinds)
+
+
+@functools.cache
+def load_lexicon() -> Lexicon:
+    """The lexicon that ships. Raises ``ValueError`` naming the file and line that is wrong."""
+    concepts: dict[str, Concept] = {}
+    folder = resources.files(__package__).joinpath("data")
+    for file in sorted(folder.iterdir(), key=lambda file: file.name):
+        kind, _, field = file.name.removesuffix(".tsv").partition("_")
+        if file.name.endswith(".tsv") and kind in KINDS:
+            for place, line in _lines(file.name, file.read_text(encoding="utf-8")):
+                concept = _concept(place, line, kind, field)
+                if concept.id in concepts:
+                    raise ValueError(f"{place}: {concept.id} is there already; put the names into one line")
+                concepts[concept.id] = concept
+    return Lexicon(MappingProxyType(concepts))
+
+
+def _lines(name: str, text: str) -> Iterator[tuple[str, str]]:
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip() and not line.startswith("#"):
+            yield f"{name}, line {number}", line
+
+
+def _concept(place: str, line: str, kind: Kind, field: str) -> Concept:
+    columns = line.split("\t")
+    if len(columns) != (3 if kind == "drug" else 2):
+        raise ValueError(
+            f"{place}: expected English, Korean{', class' * (kind == 'drug')}; found {len(columns)} columns"
+        )
+    names = [[name.strip() for name in column.split("|")] for column in columns[:2]]
+    if not all(name.removeprefix(_BRAND) for side in names for name in side):
+        raise ValueError(f"{place}: a name is empty")
+    english, korean = ([name.removeprefix(_BRAND) for name in side] for side in names)
+    brands = tuple(name.removeprefix(_BRAND) for side in names for name in side if name.startswith(_BRAND))
+    key = re.sub(r"[^a-z0-9]+", "-", english[0].lower()).strip("-")
+    return Concept(
+        id=f"{kind}:{key}",
+        kind=kind,
+        forms_en=tuple(english),
+        forms_ko=tuple(korean),
+        group=columns[2].strip() if kind == "drug" else field,
+        brands=brands,
+    )

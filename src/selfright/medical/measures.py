@@ -1,0 +1,207 @@
+"""Reads vitals and laboratory values: name, number, unit. What is not possible, or only a limit, is left out."""
+
+import functools
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from selfright.medical.lexicon import load_lexicon
+from selfright.medical.spotting import apart
+from selfright.medical.units import Measure, as_number, normalized, shown
+
+# Molar masses in g/mol from the formulas (C6H12O6, C27H46O, triolein for triglycerides, C4H7N3O, C5H4N4O3, C33H36N4O6).
+MEASURED: dict[str, Measure] = {
+    "heart-rate": Measure("heart_rate", "/min", 20, 250),
+    "respiratory-rate": Measure("respiratory_rate", "/min", 4, 80),
+    "temperature": Measure("temperature", "°C", 30, 43, 1, bare=("f",)),
+    "oxygen-saturation": Measure("spo2", "%", 40, 100),
+    "body-weight": Measure("weight", "kg", 0.5, 400, 1),
+    "height": Measure("height", "cm", 30, 250, 1, bare=("m",)),
+    "body-mass-index": Measure("bmi", "kg/m²", 8, 90, 1),
+    "blood-glucose": Measure("glucose", "mg/dL", 20, 1500, 0, 180.156, ("mmol/l",)),
+    "fasting-glucose": Measure("glucose", "mg/dL", 20, 1500, 0, 180.156, ("mmol/l",)),
+    "postprandial-glucose": Measure("glucose", "mg/dL", 20, 1500, 0, 180.156, ("mmol/l",)),
+    "hba1c": Measure("hba1c", "%", 3, 20, 1, bare=("mmol/mol",)),
+    "creatinine": Measure("creatinine", "mg/dL", 0.1, 25, 1, 113.12, ("umol/l",)),
+    "estimated-glomerular-filtration-rate": Measure("egfr", "mL/min/1.73m²", 1, 200),
+    "total-cholesterol": Measure("cholesterol", "mg/dL", 50, 800, 0, 386.65, ("mmol/l",)),
+    "ldl-cholesterol": Measure("ldl", "mg/dL", 10, 600, 0, 386.65, ("mmol/l",)),
+    "hdl-cholesterol": Measure("hdl", "mg/dL", 5, 200, 0, 386.65, ("mmol/l",)),
+    "triglycerides": Measure("triglycerides", "mg/dL", 20, 9000, 0, 885.4, ("mmol/l",)),
+    "aspartate-aminotransferase": Measure("ast", "U/L", 1, 20_000),
+    "alanine-aminotransferase": Measure("alt", "U/L", 1, 20_000),
+    "gamma-glutamyl-transferase": Measure("ggt", "U/L", 1, 10_000),
+    "alkaline-phosphatase": Measure("alp", "U/L", 5, 10_000),
+    "bilirubin": Measure("bilirubin", "mg/dL", 0.1, 60, 1, 584.66),
+    "albumin": Measure("albumin", "g/dL", 0.5, 8, 1),
+    "hemoglobin": Measure("hemoglobin", "g/dL", 2, 25, 1, bare=("g/l",)),
+    "white-blood-cell-count": Measure("wbc", "10⁹/L", 0.1, 500, 1, bare=("/ul",)),
+    "platelet-count": Measure("platelets", "10⁹/L", 1, 3000, 0, bare=("/ul",)),
+    "ferritin": Measure("ferritin", "ng/mL", 1, 50_000),
+    "c-reactive-protein": Measure("crp", "mg/L", 0, 800, 1),
+    "inr": Measure("inr", "", 0.5, 20, 1),
+    "sodium": Measure("sodium", "mmol/L", 100, 190),
+    "potassium": Measure("potassium", "mmol/L", 1.5, 10, 1),
+    "serum-calcium": Measure("calcium", "mg/dL", 3, 20, 1, 40.078),
+    "uric-acid": Measure("uric_acid", "mg/dL", 0.5, 30, 1, 168.11, ("umol/l",)),
+    "tsh": Measure("tsh", "mIU/L", 0, 500, 2),
+    "blood-urea-nitrogen": Measure("bun", "mg/dL", 1, 300),
+    "vitamin-d-level": Measure("vitamin_d", "ng/mL", 1, 400, 0, 400.64),
+    "prostate-specific-antigen": Measure("psa", "ng/mL", 0, 10_000, 1),
+    "systolic-blood-pressure": Measure("systolic", "mmHg", 50, 300),
+    "diastolic-blood-pressure": Measure("diastolic", "mmHg", 20, 200),
+}
+"""What is measured, by the name of its concept in the lexicon."""
+
+_MORE_NAMES = {
+    "body-weight": ("weigh", "weighs", "weighed", "wt"),
+    "height": ("ht",),
+    "temperature": ("fever of", "열이", "열", "BT"),
+    "sodium": ("Na",),
+    "potassium": ("K",),
+    "blood-glucose": ("sugar", "sugars"),
+    "total-cholesterol": ("TC",),
+    "heart-rate": ("P", "PR"),
+}
+_UNIT = (
+    r"(?P<unit>mL/min/1\.73\s?(?:m2|m²|㎡)|mL/min|mmol/mol|[x×]?\s?10(?:\^9|⁹)/L|[x×]?\s?10(?:\^3"
+    r"|³)/[uµμ]L|K/[uµμ]L|/[uµμ]L|[µμu]?mol/L|[nmp]mol/L|mEq/L"
+    r"|[mµμun]?c?g/d?m?L|pg/mL|g/d?L|mg%|㎎/㎗|[mµμu]?I?U/m?L|kg/(?:m2|m²|㎡)|mmHg|kPa|bpm"
+    r"|beats per minute|beats/min|breaths per minute|회/분|회/min|/분|/min|per minute"
+    r"|°\s?[CF]|℃|℉|degrees? (?:fahrenheit|[CF])|degrees|도(?!록)|%|퍼센트|프로(?![가-힣])|percent"
+    r"|킬로그램|킬로|키로|kg|㎏|lbs?|pounds?|stone|센티미터|센티|cm|㎝|ft|feet|미터|m(?![a-zA-Z])"
+    r"|회|번|개|[CF](?![a-zA-Z]))?"
+)
+_NUMBER = r"(?P<number>\d{1,3}(?:,\d{3})+|\d{1,6}(?:\.\d{1,3})?(?:\s?[만천](?![가-힣]))?)"
+_LINK = (
+    r"(?:\s*\([^()\d]{1,12}\))?\s*(?:level|levels|value|count|result|reading|수치|농도|검사|값"
+    r"|치)?s?\s*(?:은|는|이|가|도|을|를|의|이랑)?\s*"
+    r"(?:[:=]|(?:has |have )?(?:went|gone|rose|risen|dropped|fell|fallen|increased|decreased"
+    r"|climbed)(?: up| down)? to|is|was|of|at|were|are|has been|have been|came back (?:as|at)?"
+    r"|came out (?:as|at)?|measured"
+    r"|running|today|now|분당|about|around|약|대략|오늘|거의|지금|현재|최근에|정도|"
+    r"last week|this morning|on room air)?\s*(?:at|of|is|was|a|분당|about|around|약)?\s*"
+)
+_THEN = re.compile(rf"\s?(?:에서|→|->)\s?{_NUMBER}\s?{_UNIT}")  # 9.2에서 6.1로: the later one holds
+_LIMIT_BEFORE = re.compile(
+    r"(?:above|over|under|below|less than|more than|greater than|at least|higher than|lower than|between|<|>|≥|≤"
+    r"|(?<!went )(?<!gone )up to)\s*$",
+    re.IGNORECASE,
+)
+_LIMIT_AFTER = re.compile(
+    r"\s*(?:이상|이하|미만|초과|보다|넘|부터|까지(?!\s?(?:올|오르|나|내려|떨어|열))|~|or (?:more|less"
+    r"|higher|lower|above)|and (?:above|below)|이면|면\b"
+    r"|(?:이|가|을|를|정도|쯤)?\s?(?:빠지|빠졌|빠진|줄었|줄어|늘었|늘어|찌|쪘|감량))"
+)
+_PRESSURE = re.compile(
+    r"(?:(?P<name>혈압|blood pressure|\bBP|\bbp)[^\d\n]{0,24}?)?(?<![\d/.])(?P<high>\d{2,3})\s?(?:/|에"
+    r"|over|-)\s?(?P<low>\d{2,3})(?![\d/.])\s?(?P<unit>mm\s?Hg|mmhg)?"
+)
+_STANDING_ALONE = (
+    (re.compile(
+        r"(?<![\d.])(?P<number>3[4-9](?:\.\d)?|4[0-2](?:\.\d)?)\s?(?P<unit>도|℃|°\s?C)(?=[^가-힣]|까지|로|의"
+        r"|를|가|나|였|이|쯤|예요|래)"), "temperature"),
+    (re.compile(r"(?<![\d.])(?P<number>9[4-9](?:\.\d)?|10[0-7](?:\.\d)?)\s?(?P<unit>°\s?F|℉)"), "temperature"),
+    (re.compile(
+        r"(?<![\d.])(?P<number>\d{2,3}(?:\.\d)?)\s?(?P<unit>kg|㎏|킬로그램|킬로|키로)(?!/)(?!\s?(?:을|를|이"
+        r"|가)?\s?(?:빠|감량|줄|늘|쪘|찌|gain|loss|lost))"), "body-weight"),
+    (re.compile(r"(?<![\d.])(?P<number>1\d{2}(?:\.\d)?)\s?(?P<unit>cm|㎝|센티미터|센티)\b"), "height"),
+)  # fmt: skip
+_FEET = re.compile(
+    r"(?<!\d)(?P<feet>[3-7])\s?(?:feet|foot|ft|['’])\s?(?:(?P<inches>1[01]|\d)\s?(?:inches|inch|in\b|[\"”]|''))?",
+    re.IGNORECASE,
+)
+_BACK = 24
+_FEET_CM, _INCH_CM = 30.48, 2.54
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A measured value in its own unit, and where it stands."""
+
+    slot: str
+    value: str
+    unit: str | None
+    start: int
+    end: int
+
+
+def read_values(text: str) -> list[Value]:
+    """The values in the order of the text; of several readings of one place the first kind wins."""
+    kept = apart((*_pressures(text), *_heights(text), *_named(text), *_alone(text)), len(text))
+    return sorted(_paired([*kept]), key=lambda value: value.start)
+
+
+def _pressures(text: str) -> Iterator[Value]:
+    for match in _PRESSURE.finditer(text):
+        high, low = int(match["high"]), int(match["low"])
+        if not (match["name"] or match["unit"]) or _LIMIT_AFTER.match(text, match.end()):
+            continue
+        if 60 <= high <= 280 and 30 <= low <= 180 and low < high:
+            yield Value("blood_pressure", f"{high}/{low}", "mmHg", match.start("high"), match.end())
+
+
+def _named(text: str) -> Iterator[Value]:
+    pattern, by_name = _patterns()
+    for match in pattern.finditer(text):
+        if not _LIMIT_AFTER.match(text, match.end()) and not _LIMIT_BEFORE.search(
+            _just_before(text, match.start("number"))
+        ):
+            measure = by_name[" ".join(match["name"].lower().split())]
+            later = _THEN.match(text, match.end())
+            yield from _read(measure, match, later or match)
+
+
+def _alone(text: str) -> Iterator[Value]:
+    for pattern, concept in _STANDING_ALONE:
+        for match in pattern.finditer(text):
+            if not _LIMIT_AFTER.match(text, match.end()):
+                yield from _read(MEASURED[concept], match)
+
+
+def _heights(text: str) -> Iterator[Value]:
+    for match in _FEET.finditer(text):
+        if match["inches"] or re.match(r"\s*tall", text[match.end() :]):
+            value = int(match["feet"]) * _FEET_CM + int(match["inches"] or 0) * _INCH_CM
+            yield Value("height", shown(round(value, 1)), "cm", match.start(), match.end())
+
+
+def _just_before(text: str, place: int) -> str:
+    return text[max(0, place - _BACK) : place]
+
+
+def _read(measure: Measure, match: re.Match[str], said: re.Match[str] | None = None) -> Iterator[Value]:
+    """The value of a match; ``said``: where its number stands, if that is elsewhere."""
+    said = said or match
+    value = normalized(measure, as_number(said["number"]), said["unit"] or "")
+    if value is not None:
+        yield Value(measure.slot, shown(value), measure.unit or None, match.start(), said.end())
+
+
+def _paired(values: list[Value]) -> list[Value]:
+    """Systolic and diastolic pressure told apart become one value; a half alone keeps its name."""
+    halves = {value.slot: value for value in values if value.slot in ("systolic", "diastolic")}
+    if len(halves) < 2:
+        return values
+    high, low = halves["systolic"], halves["diastolic"]
+    start, end = min(high.start, low.start), max(high.end, low.end)
+    whole = Value("blood_pressure", f"{high.value}/{low.value}", "mmHg", start, end)
+    return [*(value for value in values if value.slot not in halves), whole]
+
+
+@functools.cache
+def _patterns() -> tuple[re.Pattern[str], dict[str, Measure]]:
+    concepts = load_lexicon().concepts
+    by_name: dict[str, Measure] = {}
+    for key, measure in MEASURED.items():
+        concept = concepts[f"lab:{key}"]
+        for form in (*concept.forms_en, *concept.forms_ko, *_MORE_NAMES.get(key, ())):
+            by_name.setdefault(" ".join(form.lower().split()), measure)
+    names = "|".join(
+        re.escape(name).replace(r"\ ", r"\s*") for name in sorted(by_name, key=lambda name: (-len(name), name))
+    )
+    pattern = (
+        rf"(?<![A-Za-z가-힣])(?P<name>{names})(?![A-Za-z약]){_LINK}(?<![\d.]){_NUMBER}(?![\d/]"
+        rf"|\.\d)\s?{_UNIT}(?![A-Za-z])"
+    )
+    return re.compile(pattern, re.IGNORECASE), by_name

@@ -1,0 +1,122 @@
+"""Signs in a message that call for help at once, before any answer: emergency guidance, in the reader's language.
+
+What counts is in ``red_flags.toml``, each sign with its source. A sign is seen when every one of its patterns is found
+in the message, none of them denied or long past. It errs towards help: a question about such signs gets it, too.
+"""
+
+import functools
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any, Literal
+
+from selfright.domain.passages import Language
+
+Call = Literal["emergency", "crisis", "poison"]
+
+_LONGEST = 10_000
+_CLAUSE = re.compile(r"[.!?。\n;,]|\b(?:but|however|though)\b|(?:지만|는데|으나|하나)\s")
+_DENIED_EN = re.compile(
+    r"\b(?:no|not|without|denies|denied|never|neither|nor|(?:do|does|did|is|was|has|have)n['’]?t)\b[^.!?]{0,40}$", re.I
+)
+_DENIED_KO = re.compile(r"^[^.!?\n]{0,10}?(?:없|않|아니|아닙)")
+_PAST = re.compile(
+    r"\b(?:\d+|a few|several|many|one|two|three|four|five|six|ten) years? ago\b|\blast year\b|\bused to\b"
+    r"|\bwhen I was (?:a )?(?:child|kid|young)"
+    r"|\d+\s*년\s*전|작년|재작년|예전에|옛날에|어렸을 때|어릴 때",
+    re.I,
+)
+# What a pattern ends in that needs its "않" to say what it says.
+_NOT_A_DENIAL = re.compile(r"(?:수(?:가|도|조차)?|멈추지|멎지|싶지|되지|없어지지|사라지지|느껴지지|움직이지|일어나지)$")
+
+_CALLS: dict[Call, dict[Language, str]] = {
+    "emergency": {
+        "en": (
+            "This may be an emergency: {what}. Call your emergency number now (119 in Korea, 911 in the US, 112 in "
+            "Europe) or have someone take you to an emergency department. Do not wait for the answer below."
+        ),
+        "ko": (
+            "응급 상황일 수 있습니다: {what}. 아래 답변을 기다리지 말고 지금 바로 119(해외에서는 현지 응급 번호)에 "
+            "전화하거나 가까운 응급실로 가세요."
+        ),
+    },
+    "crisis": {
+        "en": (
+            "You do not have to go through this alone. Please call or text a crisis line now (109 in Korea, 988 in the "
+            "US, or your local one), or your emergency number if you may act on it, and stay with someone you trust."
+        ),
+        "ko": (
+            "혼자 견디지 않으셔도 됩니다. 지금 자살예방 상담전화 109(24시간)로 전화하시고, 위급하면 119에 전화하세요. "
+            "믿을 수 있는 사람 곁에 계시고, 위험한 물건은 멀리 두세요."
+        ),
+    },
+    "poison": {
+        "en": (
+            "This may be poisoning or an overdose. Call your emergency number (119 in Korea, 911 in the US) or a "
+            "poison line (1-800-222-1222 in the US) now. Do not make anyone vomit; keep the package at hand."
+        ),
+        "ko": (
+            "중독이나 과다 복용일 수 있습니다. 지금 바로 119(해외에서는 현지 응급 번호)에 전화하세요. "
+            "억지로 토하게 하지 말고, 무엇을 얼마나 먹었는지 알 수 있게 포장을 챙겨 두세요."
+        ),
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RedFlag:
+    """One sign: ``patterns`` must all be found; ``what`` names it to a reader; ``source`` says who calls it urgent."""
+
+    name: str
+    patterns: tuple[re.Pattern[str], ...]
+    what: Mapping[Language, str]
+    source: str
+    call: Call = "emergency"
+
+
+@functools.cache
+def red_flags() -> tuple[RedFlag, ...]:
+    """The signs that ship, the most pressing first. Raises ``ValueError`` naming the one that is wrong."""
+    text = resources.files(__package__).joinpath("red_flags.toml").read_text(encoding="utf-8")
+    return tuple(_flag(entry) for entry in tomllib.loads(text)["flag"])
+
+
+def seen(text: str) -> Iterator[RedFlag]:
+    """The signs in a message, the most pressing first."""
+    text = text[:_LONGEST]
+    return (flag for flag in red_flags() if all(_stated(pattern, text) for pattern in flag.patterns))
+
+
+def urgent(text: str, language: Language) -> str:
+    """What a message calls for at once; empty for most messages. Several signs of one kind share one call."""
+    calls: dict[Call, list[str]] = {}
+    for flag in seen(text):
+        calls.setdefault(flag.call, []).append(flag.what[language])
+    return "\n".join(_CALLS[call][language].format(what=", ".join(what)) for call, what in calls.items())
+
+
+def _flag(entry: Mapping[str, Any]) -> RedFlag:
+    try:
+        patterns = tuple(re.compile(pattern, re.IGNORECASE) for pattern in entry["all"])
+        what: dict[Language, str] = {"en": entry["en"], "ko": entry["ko"]}
+        call = entry.get("call", "emergency")
+        return RedFlag(entry["name"], patterns, what, entry["source"], call)
+    except (KeyError, TypeError, re.error) as error:
+        raise ValueError(f"red_flags.toml: '{entry.get('name', '?')}' cannot be read ({error})") from error
+
+
+def _stated(pattern: re.Pattern[str], text: str) -> bool:
+    return any(not _denied(text, match.start(), match.end()) for match in pattern.finditer(text))
+
+
+def _denied(text: str, start: int, end: int) -> bool:
+    """Whether what stands there is denied, or told of long ago, within its clause."""
+    before = _CLAUSE.split(text[max(0, start - 80) : start])[-1]
+    after = _CLAUSE.split(text[end : end + 60])[0]
+    if _PAST.search(f"{before} {text[start:end]} {after}"):
+        return True
+    if _DENIED_EN.search(before):
+        return True
+    return _DENIED_KO.search(after) is not None and not _NOT_A_DENIAL.search(text[start:end])

@@ -1,0 +1,169 @@
+"""Finds the lexicon's names in running text, Korean and English, longest first."""
+
+import functools
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
+
+from selfright.domain.passages import Language
+from selfright.medical.endings import LOOSE, may_follow
+from selfright.medical.folding import is_abbreviation, may_be_written_small, words
+from selfright.medical.lexicon import Concept, Kind, load_lexicon
+
+_HANGUL = re.compile("[가-힣]")
+_BETWEEN = re.compile(
+    r"(?:[ \t\-‐‑–/'’#]|\. |\n(?!\s*\n)){0,3}|['’]s[ \-]{1,2}"
+)  # what may stand between the words of a name
+
+
+class _HasSpan(Protocol):
+    @property
+    def start(self) -> int: ...
+
+    @property
+    def end(self) -> int: ...
+
+
+_Spanned = TypeVar("_Spanned", bound=_HasSpan)
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A name at a place. ``negated`` is set where the very words of the name deny it (열이 없다)."""
+
+    concept: Concept
+    start: int
+    end: int
+    language: Language
+    negated: bool = False
+    verbal: bool = False
+
+
+@dataclass(slots=True)
+class _Node:
+    """A step of a tree of names, by words or by syllables: where it goes on, and what ends here."""
+
+    onward: "dict[str, _Node]" = field(default_factory=dict)
+    ends: "list[_Name]" = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Name:
+    form: str
+    concept: Concept
+    capitals: bool  # written in capitals, and nothing else is meant by it then
+    gaps: frozenset[int]  # how many characters, blanks left out, stand before each of its blanks
+
+
+class Spotter:
+    """Finds names of some kinds of concepts. Time grows with the text, not with the lexicon."""
+
+    def __init__(self, concepts: Iterable[Concept]) -> None:
+        self._english = _Node()
+        self._korean = _Node()
+        for concept in concepts:
+            for form in (*concept.forms_en, *concept.forms_ko):
+                self._add(form, concept)
+
+    def _add(self, form: str, concept: Concept) -> None:
+        korean = _HANGUL.search(form) is not None
+        keys = [*form.lower().replace(" ", "")] if korean else [word for word, *_ in words(form)]
+        node = self._korean if korean else self._english
+        for key in keys:
+            node = node.onward.setdefault(key, _Node())
+        if all(name.concept is not concept for name in node.ends):
+            gaps = frozenset(len(form[:place].replace(" ", "")) for place, c in enumerate(form) if c == " ")
+            node.ends.append(_Name(form, concept, not korean and is_abbreviation(form), gaps))
+
+    def find(self, text: str) -> list[Mention]:
+        """The names in the order of the text; of those that overlap the longest, then the first."""
+        return longest([*self._in_english(text), *self._in_korean(text)], len(text))
+
+    def _in_english(self, text: str) -> Iterator[Mention]:
+        spans = words(text)
+        for first, (word, start, _) in enumerate(spans):
+            node = self._english.onward.get(word)
+            best: Mention | None = None
+            place = first
+            while node:
+                end = spans[place][2]
+                name = next((name for name in node.ends if _is_written(name, text[start:end])), None)
+                if name:
+                    best = Mention(name.concept, start, end, "en")
+                place += 1
+                if place == len(spans) or not _BETWEEN.fullmatch(text, end, spans[place][1]):
+                    break
+                node = node.onward.get(spans[place][0])
+            if best:
+                yield best
+
+    def _in_korean(self, text: str) -> Iterator[Mention]:
+        if not _HANGUL.search(text):
+            return
+        lower = text.lower()
+        if len(lower) != len(text):  # a letter that grows when it is made small; positions would not fit
+            lower = text
+        before = ""
+        for start, character in enumerate(lower):
+            if character in self._korean.onward and (not before.isalnum() or _HANGUL.match(before)):
+                mention = self._longest(lower, start, begins=not before.isalnum())
+                if mention:
+                    yield mention
+            before = character
+
+    def _longest(self, text: str, start: int, *, begins: bool) -> Mention | None:
+        node, place, length, best = self._korean, start, 0, None
+        gaps: list[int] = []
+        while place < len(text):
+            if text[place] == " " and length and place + 1 < len(text) and text[place + 1] != " ":
+                gaps.append(length)
+                place += 1
+            following = node.onward.get(text[place])
+            if following is None:
+                break
+            node, place, length = following, place + 1, length + 1
+            for name in node.ends:
+                if _stands(name, text, place, length, gaps, begins=begins):
+                    best = Mention(name.concept, start, place, "ko")
+        return best
+
+
+def longest(found: Iterable[Mention], length: int) -> list[Mention]:
+    """Of mentions that overlap the longest, then the first; in the order of a text of ``length`` characters."""
+    ranked = sorted(found, key=lambda mention: (mention.start - mention.end, mention.start))
+    return sorted(apart(ranked, length), key=lambda mention: mention.start)
+
+
+def apart(ranked: Iterable[_Spanned], length: int) -> Iterator[_Spanned]:
+    """What overlaps nothing that came before it."""
+    taken = bytearray(length)
+    for one in ranked:
+        if not any(taken[one.start : one.end]):
+            taken[one.start : one.end] = b"\1" * (one.end - one.start)
+            yield one
+
+
+def _is_written(name: _Name, surface: str) -> bool:
+    """Whether an abbreviation is written as one; other names may be written in any case."""
+    if not name.capitals:
+        return True
+    plain = surface.removesuffix("s")
+    if surface.islower():
+        return surface == name.form.lower() and may_be_written_small(name.form)
+    return name.form in (plain, surface)
+
+
+def _stands(name: _Name, text: str, end: int, length: int, gaps: list[int], *, begins: bool) -> bool:
+    """Whether a Korean name is meant here: how it is spaced, where it begins, what hangs on it."""
+    if length < LOOSE and not set(gaps) <= name.gaps:
+        return False
+    if not begins and (length < LOOSE - 1 or not _HANGUL.match(name.form)):
+        return False
+    return may_follow(name.form, name.concept.kind, text, end, length)
+
+
+@functools.cache
+def spotter(*kinds: Kind) -> Spotter:
+    """The spotter for these kinds, made once."""
+    return Spotter(load_lexicon().of_kind(*kinds))
