@@ -1,0 +1,1 @@
+"""Drawing: plots as inline SVG, made of shapes and text alone."""

@@ -1,0 +1,216 @@
+"""The page in a browser, over a service without a model: documents, answers, profile, reports, languages, the end."""
+
+import json
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.page import Started, Visit, desktop, started, visiting
+
+pytest.importorskip("streamlit", reason="streamlit is not installed")
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, FilePayload
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+LIGHTHOUSE = (
+    "# Lighthouse\n\n## Lamp\n\nThe lamp of the Dunmore lighthouse is changed every 90 days. "
+    "The keeper signs the log after each change.\n\n## Fog horn\n\nThe fog horn sounds twice a minute.\n"
+)
+HOSTILE = (
+    "# Harbour <b id=planted>tax</b>\n\nThe harbour tax of Kilbray is 12 euros a night. The harbour tax of Kilbray is "
+    "paid to <img src=x onerror=\"document.title='no'\"><script>document.title='no'</script> the keeper "
+    "[1](javascript:alert(1)) ![p](http://example.org/p.png).\n"
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("page")
+
+
+@pytest.fixture(scope="module")
+def program(folder: Path) -> Iterator[Started]:
+    """``selfright ui`` with a study to show and an index that is empty still."""
+    study = folder / "reports" / "first"
+    study.mkdir(parents=True)
+    run = {"system": "<i>full</i>", "summary": {"f1": {"mean": 0.625, "low": 0.5, "high": 0.75, "n": 40}}}
+    data = {"name": "questions.jsonl", "questions": 40}
+    (study / "study.json").write_text(json.dumps({"kind": "answers", "data": data, "seed": 7, "runs": [run]}))
+    (study / "report.html").write_text("<h1>The report</h1><script>top.document.title = 'no'</script>")
+    settings = ["--index", folder / "index", "--reports", folder / "reports", "--set", "embedder=none"]
+    with started(*settings, "--set", "pack=medical", environment={"SELFRIGHT_HOME": str(folder / "home")}) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def context(browser: "Browser") -> Iterator["BrowserContext"]:
+    with desktop(browser) as context:
+        yield context
+
+
+@pytest.fixture
+def visit(context: "BrowserContext", program: Started) -> Iterator[Visit]:
+    with visiting(context, program.url) as visit:
+        yield visit
+
+
+def upload(visit: Visit, *files: tuple[str, str | bytes]) -> str:
+    """Sends files from the page of documents; what it says of them."""
+    payloads: list[FilePayload] = [
+        {"name": name, "mimeType": "text/plain", "buffer": text.encode() if isinstance(text, str) else text}
+        for name, text in files
+    ]
+    visit.go("Documents")
+    visit.page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(payloads)
+    for name, _ in files:
+        visit.page.get_by_role("button", name=f"Remove {name}").wait_for()
+    visit.page.get_by_role("button", name="Add to the index").click()
+    lines = visit.page.locator(".uploads")
+    lines.wait_for()
+    return lines.inner_text()
+
+
+def test_an_uploaded_file_is_cited_and_its_passage_marked(visit: Visit) -> None:
+    said = upload(visit, ("lighthouse.md", LIGHTHOUSE), ("broken.pdf", b"%PDF-1.7 nothing"), ("empty.txt", ""))
+    assert "✓ lighthouse.md: 1 added" in said
+    assert "✗ broken.pdf:" in said
+    assert "✗ empty.txt:" in said
+    assert "lighthouse.md" in visit.page.locator(".documents table").inner_text()
+
+    visit.go("Chat")
+    answer = visit.ask("How often is the lamp of the Dunmore lighthouse changed?")
+    assert "every 90 days" in answer.locator(".answer").inner_text()
+    cited = visit.page.locator("#turn-0-source-1")
+    assert not cited.is_visible()
+    answer.locator("a.cite").first.click()
+    cited.wait_for(state="visible")
+    assert visit.page.url.endswith("#turn-0-source-1")
+    marked = cited.locator("xpath=ancestor::mark")
+    assert "is changed every 90 days" in marked.inner_text()
+    assert marked.evaluate("mark => getComputedStyle(mark).backgroundColor") != "rgba(0, 0, 0, 0)"
+    passage = cited.locator("xpath=ancestor::*[@class='passage']").inner_text()
+    assert passage.replace("[1]", "").strip() in LIGHTHOUSE
+
+
+def test_how_the_answer_came_about_is_told(visit: Visit) -> None:
+    answer = visit.ask("How often is the lamp of the Dunmore lighthouse changed?")
+    account = answer.locator("details.account")
+    account.locator("> summary").press("Enter")  # it opens from the keyboard
+    text = account.inner_text()
+    assert "The answer holds up." in text
+    assert "✓ sufficient" in text or "◐ partly sufficient" in text
+    assert "Search the index retrieve" in text
+    assert "✓ supported" in text
+    plot = account.get_by_role("img")
+    assert "Pass 1: 0." in (plot.get_attribute("aria-label") or "")
+    assert plot.locator(".bar").count() >= 1
+
+
+def test_what_cannot_be_answered_is_marked_so_in_words(visit: Visit) -> None:
+    answer = visit.ask("What is the capital of Mars?")
+    notice = answer.get_by_role("note")
+    assert "No answer" in notice.inner_text()
+    assert answer.locator("a.cite").count() == 0
+
+
+def test_documents_cannot_put_markup_into_the_page(visit: Visit) -> None:
+    upload(visit, ("harbour.md", HOSTILE))
+    assert visit.page.locator("#planted").count() == 0
+    visit.go("Chat")
+    answer = visit.ask("What is the harbour tax of Kilbray?")
+    assert "12 euros" in answer.inner_text()
+    for summary in answer.locator("summary").all():
+        summary.click()
+    assert "<script>document.title='no'</script>" in answer.inner_text()
+    for planted in ("#planted", ".selfright img", ".selfright script", "a[href^=javascript]"):
+        assert visit.page.locator(planted).count() == 0
+    assert visit.page.title() == "Selfright"
+
+
+def test_a_profile_is_seen_corrected_and_erased(visit: Visit) -> None:
+    visit.ask("I am a 60 year old man with type 2 diabetes. How often is the lamp changed?")
+    visit.go("Profile")
+    table = visit.page.locator(".profile table")
+    assert "60 years" in table.inner_text()
+    assert "type 2 diabetes" in table.inner_text()
+
+    visit.page.get_by_label("Value", exact=True).fill("61")
+    visit.page.get_by_role("button", name="Save").click()
+    visit.page.locator(".profile table", has_text="set by hand").wait_for()
+    assert "61" in table.inner_text()
+    assert "60" not in table.inner_text()
+
+    visit.page.get_by_role("button", name="Erase my profile").click()
+    visit.page.get_by_role("button", name="Erase it").click()
+    visit.page.get_by_text("Nothing is remembered of you.").wait_for()
+
+
+def test_conversations_are_kept_reopened_and_forgotten(visit: Visit) -> None:
+    question = "How often does the fog horn sound?"
+    visit.ask(question)
+    visit.page.get_by_role("button", name="New conversation").click()
+    visit.page.locator("section.selfright").first.wait_for(state="detached")
+    visit.page.get_by_role("button", name=question[:20]).first.click()
+    visit.answer(0).wait_for()
+    assert "twice a minute" in visit.answer(0).inner_text()
+
+    visit.page.get_by_role("button", name="Forget this conversation").click()
+    visit.page.get_by_role("button", name="Delete it").click()
+    visit.page.get_by_text("The conversation was deleted.").wait_for()
+    visit.page.get_by_role("button", name=question[:20]).wait_for(state="detached")
+
+
+def test_reports_are_shown_without_running_what_is_in_them(visit: Visit) -> None:
+    visit.go("Reports")
+    study = visit.page.locator(".study")
+    study.wait_for()
+    assert "<i>full</i>" in study.inner_text()
+    assert "0.625 (0.5–0.75)" in study.inner_text()
+    inner = visit.page.frame_locator("[data-testid=stIFrame]").frame_locator("iframe")
+    inner.get_by_role("heading", name="The report").wait_for()
+    assert visit.page.title() == "Selfright"
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_it_is_korean_for_korean_browsers_and_fits_a_phone(browser: "Browser", program: Started, theme: str) -> None:
+    phone = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
+    with (
+        desktop(browser, locale="ko-KR", color_scheme=theme, **phone) as context,
+        visiting(context, program.url) as visit,
+    ):
+        answer = visit.ask("How often is the lamp of the Dunmore lighthouse changed?")
+        answer.locator("details.account > summary").tap()
+        assert "멈춘 까닭" in answer.inner_text()
+        wide = visit.page.evaluate("document.documentElement.scrollWidth")
+        assert wide <= 390
+        light = answer.evaluate("e => getComputedStyle(e).color.match(/\\d+/g).reduce((a, b) => a + +b, 0)")
+        assert (light > 380) == (theme == "dark")
+
+
+def test_every_control_has_a_name_and_the_language_can_be_switched(visit: Visit) -> None:
+    for name in ("Chat", "Documents", "Profile", "Reports"):
+        visit.page.get_by_role("link", name=name).first.click()
+        visit.page.wait_for_timeout(600)
+        nameless = visit.page.evaluate(_NAMELESS)
+        assert nameless == [], f"{name}: {nameless}"
+    visit.page.get_by_text("한국어").click()
+    visit.page.get_by_role("heading", name="보고서", level=1).wait_for()
+
+
+# Controls that a screen reader would announce without a name.
+_NAMELESS = """() => [...document.querySelectorAll('button, a[href], input, textarea, select, [role=combobox]')]
+  .filter(e => e.offsetParent && !(e.getAttribute('aria-label') || e.getAttribute('aria-labelledby') || e.title
+    || e.textContent.trim() || [...(e.labels || [])].some(l => l.innerText.trim()) || e.placeholder
+    || e.closest('label')?.innerText.trim() || e.closest('[aria-label]')))
+  .map(e => e.outerHTML.slice(0, 200))"""
+
+
+def test_a_signal_ends_service_and_page(program: Started) -> None:
+    assert program.end() == 0
+    port = int(program.url.rpartition(":")[2])
+    with socket.socket() as trying:
+        assert trying.connect_ex(("127.0.0.1", port)) != 0

@@ -1,0 +1,100 @@
+"""The report in a real browser: it asks nobody for anything, runs nothing, and fits a phone, the dark and paper."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from selfright.domain.passages import Language
+from selfright.evals.redacting import redacted
+from selfright.evals.report.writing import write_report
+from selfright.evals.results import Study
+from tests.support import reports
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+DESKTOP = {"viewport": {"width": 1200, "height": 900}}
+PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True, "device_scale_factor": 2}
+HOSTILE = "</style></title></bdi><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
+
+
+class Visit:
+    """A page that was opened, with all it asked for and all it complained of."""
+
+    def __init__(self, browser: "Browser", path: Path, **options: Any) -> None:
+        self.asked: list[str] = []
+        self.complaints: list[str] = []
+        self.page: Page = browser.new_context(**options).new_page()
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.on("console", lambda message: self.complaints.append(message.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("dialog", lambda dialog: self.complaints.append(dialog.message))
+        self.page.goto(path.as_uri(), wait_until="load")
+
+
+def studies() -> dict[str, Study]:
+    return {
+        "answers": reports.answers(),
+        "retrieval": reports.retrieval(),
+        "redacted": redacted(reports.answers()),
+        "hostile": reports.with_text(reports.answers(), HOSTILE),
+    }
+
+
+@pytest.mark.parametrize(
+    "options", [DESKTOP, {**DESKTOP, "color_scheme": "dark"}, PHONE], ids=["desktop", "dark", "phone"]
+)
+@pytest.mark.parametrize("kind", ["answers", "retrieval", "redacted", "hostile"])
+def test_it_opens_without_a_complaint_or_a_request_and_fits(
+    browser: "Browser", tmp_path: Path, kind: str, options: dict[str, Any]
+) -> None:
+    path = write_report(studies()[kind], tmp_path)
+    visit = Visit(browser, path, **options)
+    page = visit.page
+    assert visit.asked == [path.as_uri()]
+    assert visit.complaints == []
+    assert page.title().startswith("Selfright report: ")
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    assert page.locator("svg.plot").count() >= 4
+    assert page.locator("script, iframe, img").count() == 0
+    page.context.close()
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_details_open_by_keyboard_and_links_lead_to_sections(
+    browser: "Browser", tmp_path: Path, language: Language
+) -> None:
+    visit = Visit(browser, write_report(reports.answers(), tmp_path, language), **DESKTOP)
+    page = visit.page
+    details = page.locator("figure details").first
+    assert not details.locator("table").first.is_visible()
+    details.locator("summary").focus()
+    page.keyboard.press("Enter")
+    assert details.locator("table").first.is_visible()
+    page.locator("nav a").nth(4).click()
+    assert page.url.endswith("#plots")
+    assert visit.complaints == []
+    page.context.close()
+
+
+def test_in_the_dark_and_on_paper_text_stands_out(browser: "Browser", tmp_path: Path) -> None:
+    visit = Visit(browser, write_report(reports.answers(), tmp_path), color_scheme="dark", **DESKTOP)
+    page = visit.page
+    colours = "(() => { const s = getComputedStyle(document.body); return [s.color, s.backgroundColor]; })()"
+    assert brightness(page.evaluate(colours)) == ("light", "dark")
+    page.emulate_media(media="print")
+    assert brightness(page.evaluate(colours)) == ("dark", "light")
+    assert not page.locator("nav").is_visible()
+    assert page.pdf(format="A4")[:5] == b"%PDF-"
+    assert visit.complaints == []
+    page.context.close()
+
+
+def brightness(colours: list[str]) -> tuple[str, ...]:
+    channels = [
+        sum(int(part) for part in colour.removeprefix("rgb(").removesuffix(")").split(",")) for colour in colours
+    ]
+    return tuple("light" if channel > 382 else "dark" for channel in channels)
