@@ -16,11 +16,11 @@ from pathlib import Path
 
 import numpy as np
 
+from selfright.assembly.roles import shipped_reader
 from selfright.domain.judgements import Grading
 from selfright.domain.passages import Hit, Refinement
-from selfright.domain.ports import Embedder, TermStatistics, Tokenizer
+from selfright.domain.ports import Embedder, PairJudge, TermStatistics, Tokenizer
 from selfright.roles.analysis import TextAnalyzer
-from selfright.roles.grade.neural import PairJudge, shipped_neural
 from selfright.roles.grade.offline import OfflineGrader
 from selfright.roles.strips import OfflineRefiner
 from training.fitting import auc, calibration_error
@@ -73,14 +73,6 @@ def line(name: str, cases: Sequence[Case], judges: Judges) -> str:
 
 
 ORDER = ("correct", "ambiguous", "incorrect")
-
-
-def shipped_reader() -> PairJudge | None:
-    """The network that ships, where its files are there."""
-    from selfright.llm.cross_encoder import CrossEncoder
-
-    neural = shipped_neural()
-    return CrossEncoder(Path(str(files("selfright.roles.grade") / "reader.onnx")), neural.sha256) if neural else None
 
 
 def held_out() -> None:

@@ -3,8 +3,8 @@
     python -m benchmarks.medical_mentions --data DIR [--limit 530] [--medcat]
 
 Conditions and symptoms count as diseases, medicines and allergens as chemicals, whatever is said of them. The lexicon
-is not made from this set, but its frequent misses were looked at once, and about 25 names added after it. ``--medcat`` reads with a MedCAT pack made of the lexicon's
-English names instead (needs the ``medcat`` extra).
+is not made from this set, but its frequent misses were looked at once, and about 25 names added after it. With
+``--medcat`` a MedCAT pack made of the lexicon's English names reads instead (needs the ``medcat`` extra).
 """
 
 import argparse

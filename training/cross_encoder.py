@@ -1,10 +1,12 @@
 """Trains the reader on pages of questions, on two CPU cores.
 
     python -m training.cross_encoder --data DIR --model DIR --out FILE.safetensors [--start FILE.safetensors]
-        [--half 0|1] [--without SET,SET] [--gaps 5 --made-only] [--steps N] [--minutes N]
+        [--half 0|1] [--fold-out K] [--without SET,SET] [--gaps 5 --made-only] [--steps N] [--minutes N] [--bf16]
 
-``--half`` trains on one half of the groups so that the other half can be scored held out; ``--without`` leaves sets
-out. Weights are written every few minutes, with a card beside them; ``--start`` goes on from there. Needs torch.
+``--half`` trains on one half of the groups so that the other half can be scored held out, ``--fold-out`` on all but one
+fifth of them; ``--without`` leaves sets out. ``--bf16`` multiplies in half precision, 1.5 times as fast where the
+processor knows it. Weights are written every few minutes, with a card beside them; ``--start`` goes on from there.
+Needs torch.
 """
 
 import argparse
@@ -84,9 +86,10 @@ def rate(done: float, peak: float) -> float:
 def drawn_from(arguments: argparse.Namespace) -> tuple[list[Page], list[Page]]:
     """The pages to train on, and those of squad2 to look at while training (held out where half is left out)."""
     everything = [windowed(page) for page in load_pages(arguments.data) if page.questions or arguments.made_only]
-    kept = [p for p in everything if arguments.half < 0 or p.half == arguments.half]
+    kept = [p for p in everything if (arguments.half < 0 or p.half == arguments.half) and p.fold != arguments.fold_out]
     kept = [p for p in kept if p.dataset not in arguments.without.split(",")]
-    test = [p for p in everything if p.dataset == "squad2" and p.half != arguments.half]
+    seen = {page.group for page in kept} if arguments.half >= 0 or arguments.fold_out >= 0 else set()
+    test = [p for p in everything if p.dataset == "squad2" and p.group not in seen]
     random.Random(5).shuffle(test)
     return [replace(page, questions=()) for page in kept] if arguments.made_only else kept, test
 
@@ -109,7 +112,9 @@ def train(arguments: argparse.Namespace) -> None:
     begun, seen, steps, losses = time.time(), 0, 0, [0.0]
     while (done := max(steps / arguments.steps, (time.time() - begun) / 60 / arguments.minutes)) < 1:
         pages, pairs = sampler.batch()
-        losses.append(step(reader, optimizer, *encoder.batch(pages, pairs), pairs, done))
+        with torch.autocast("cpu", torch.bfloat16, enabled=arguments.bf16):
+            loss = loss_of(reader, *encoder.batch(pages, pairs), pairs)
+        losses.append(step(loss, optimizer, done))
         seen, steps = seen + len(pairs), steps + 1
         if steps % arguments.every == 0:
             took = time.time() - begun
@@ -119,18 +124,10 @@ def train(arguments: argparse.Namespace) -> None:
     save(reader, arguments, steps, seen)
 
 
-def step(
-    reader: Reader,
-    optimizer: torch.optim.Optimizer,
-    batch: Batch,
-    ends: torch.Tensor,
-    pairs: Sequence[Pair],
-    done: float,
-) -> float:
+def step(loss: torch.Tensor, optimizer: torch.optim.Optimizer, done: float) -> float:
     """One step down the gradient; the loss."""
     for group in optimizer.param_groups:
         group["lr"] = rate(done, group["peak"])
-    loss = loss_of(reader, batch, ends, pairs)
     optimizer.zero_grad()
     loss.backward()  # type: ignore[no-untyped-call]
     torch.nn.utils.clip_grad_norm_([p for group in optimizer.param_groups for p in group["params"]], 1.0)
@@ -160,7 +157,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--start", type=Path)
     parser.add_argument("--half", type=int, default=-1)
+    parser.add_argument("--fold-out", type=int, default=-1)
     parser.add_argument("--without", default="")
+    parser.add_argument("--bf16", action="store_true")
     parser.add_argument("--gaps", type=int, default=0, help="questions made for each page of a step")
     parser.add_argument("--made-only", action="store_true", help="nothing that people asked")
     parser.add_argument("--steps", type=int, default=2_000)

@@ -1,9 +1,10 @@
 """Fits ``roles/grade/weights.json``: the offline grader's scorers, their calibration and the two thresholds.
 
-    python -m training.fit_grader --data DIR --out src/selfright/roles/grade/weights.json [--cache DIR] [--limit N]
+    python -m training.fit_grader --data DIR --out FILE [--cache DIR] [--limit N] [--check]
 
 Deterministic. Every reported figure on a set that is trained on is held out: five folds, split by article, document or
-topic. Each set weighs the same, however many rows it has.
+topic. Each set weighs the same, however many rows it has. ``--check`` compares with the file that is there
+instead of writing it.
 """
 
 import argparse
@@ -225,6 +226,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--cache", type=Path, default=Path(".cache/training"))
     parser.add_argument("--limit", type=int, default=10**9)
+    parser.add_argument("--check", action="store_true")
     arguments = parser.parse_args()
     arguments.cache.mkdir(parents=True, exist_ok=True)
     trained, measured = load(arguments.data, arguments.cache, arguments.limit)
@@ -267,7 +269,12 @@ def main() -> None:
         },
         "measured": report,
     }
-    arguments.out.write_text(json.dumps(model, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    text = json.dumps(model, indent=1, ensure_ascii=False) + "\n"
+    if arguments.check:
+        if arguments.out.read_text(encoding="utf-8") != text:
+            raise SystemExit(f"{arguments.out} is not what this script makes of this data")
+        return
+    arguments.out.write_text(text, encoding="utf-8")
     print(json.dumps(report, indent=1))
 
 

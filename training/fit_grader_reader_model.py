@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from selfright.roles.calibration.thresholds import binomial_tail
 from selfright.roles.grade.features import AGAINST, FOR
 from selfright.roles.grade.model import set_signals
 from training.fit_grader_reader_data import NAMES, compared_anew, joined, on_their_own, pick
@@ -188,22 +189,8 @@ def _last_safe(p: Array, wrong: Array, weight: Array, risk: float) -> float:
     for at in np.unique(np.linspace(0.1, 1, 91) * (len(p) - 1)).astype(int):
         if (1 - risk) ** effective[at] > DOUBT:
             continue  # too few for any outcome to pass, which does not depend on the labels
-        if _tail(share[at], effective[at], risk) > DOUBT:
+        rows = int(effective[at])
+        if binomial_tail(math.floor(share[at] * rows + 1e-9), rows, risk) > DOUBT:
             break
         safe = float(p[at])
     return safe
-
-
-def _tail(share: float, count: float, risk: float) -> float:
-    """The chance to see at most ``share`` of ``count`` (rounded down) when the true share is ``risk``: binomial."""
-    n = int(count)
-    most = math.floor(share * n + 1e-9)
-    logs = (
-        math.lgamma(n + 1)
-        - math.lgamma(k + 1)
-        - math.lgamma(n - k + 1)
-        + k * math.log(risk)
-        + (n - k) * math.log(1 - risk)
-        for k in range(most + 1)
-    )
-    return min(1.0, math.fsum(math.exp(value) for value in logs))

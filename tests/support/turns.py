@@ -10,6 +10,7 @@ from selfright.domain.answers import (
     Citation,
     Draft,
     EvaluationRequest,
+    Focus,
     GenerationRequest,
     Message,
     RewriteRequest,
@@ -29,6 +30,7 @@ from selfright.domain.judgements import (
     QueryClass,
     Verdict,
 )
+from selfright.domain.packs import NoSlots
 from selfright.domain.passages import Hit, Passage, Refinement, Retrieval, Strip, WebFinding
 from selfright.domain.ports import Evaluator
 from selfright.domain.tools import Tools
@@ -37,7 +39,7 @@ from selfright.flow.outcome import outcome
 from selfright.flow.presets import Preset
 from selfright.flow.state import AgentState
 from selfright.flow.strategies import create_strategy
-from selfright.memory.profiles import InMemoryProfiles, NoSlots
+from selfright.memory.profiles import InMemoryProfiles
 
 
 def passage(document: str, text: str, n: int = 0, **fields: Any) -> Passage:
@@ -161,6 +163,9 @@ class Scripted:
 
     async def for_web(self, question: str, missing_info: Sequence[str] = ()) -> str:
         return question
+
+    async def focused(self, message: str, told: Any, pack: Any) -> Focus:
+        return Focus(message, message)
 
     async def standalone(self, question: str, history: Sequence[Message], summary: str = "") -> str:
         return f"{question} (about {history[-1].content})"

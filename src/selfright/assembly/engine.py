@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING
 
 from selfright.assembly.index import Given, IndexRoom
 from selfright.assembly.models import Models
-from selfright.assembly.roles import OfflineRoles, Roles, offline_roles, with_models
+from selfright.assembly.packs import load_pack, open_profiles, with_pack
+from selfright.assembly.roles import OfflineRoles, Roles, offline_roles, shipped_reader, with_models
 from selfright.domain.budget import Meter
+from selfright.domain.chat import Job
 from selfright.domain.errors import UsageError
 from selfright.domain.events import TurnEvent
+from selfright.domain.examining import Judge
 from selfright.domain.flags import Flags
-from selfright.domain.ports import WebSearch
+from selfright.domain.packs import DomainPack
+from selfright.domain.ports import Evaluator, ProfileStore, SlotExtractor, WebSearch
 from selfright.domain.tools import Tools
 from selfright.flow.presets import Preset, find_preset
 from selfright.flow.run import Turn
@@ -22,8 +26,12 @@ from selfright.settings import Settings
 
 if TYPE_CHECKING:
     from selfright.assembly.calibrating import Progress as CalibrationProgress
+    from selfright.assembly.recorded_models import ReplayedModels
     from selfright.flow.compile import Graph
     from selfright.roles.calibration.refit import CalibrationReport
+    from selfright.telemetry.taps import Tap
+
+_JUDGE_CALLS = 4  # one judgement, with room to ask again for one that cannot be read
 
 
 class Engine:
@@ -34,6 +42,7 @@ class Engine:
         given = given or Given()
         self.index = IndexRoom(settings, given)
         self._models = Models(settings, given.llm, given.models)
+        self._given_profiles = given.profiles
         # A wrong preset or flag should be heard of now, not at the first question.
         check_strategy(self._flags(find_preset(settings.preset), {}).refine_strategy)
 
@@ -42,6 +51,20 @@ class Engine:
         preset = find_preset(preset_name or self.settings.preset)
         tools = self._tools(preset, self._flags(preset, flags))
         return Turn(preset, compiled(preset.name), replace(tools, emit=_into_the_stream) if listen else tools)
+
+    def tapped_turn(
+        self, preset: Preset, flags: Flags, tap: "Tap", models: "ReplayedModels | None" = None, *, listen: bool = False
+    ) -> Turn:
+        """``turn`` with a tap on all that it uses; ``models`` take the place of those that are configured."""
+        from selfright.assembly.tapped import tapped_tools
+
+        tools = tapped_tools(self._tools(preset, flags, tap, models), tap)
+        return Turn(preset, compiled(preset.name), replace(tools, emit=_into_the_stream) if listen else tools)
+
+    @property
+    def models(self) -> Models:
+        """The language models that are configured."""
+        return self._models
 
     def calibrate(
         self, labelled: Path, risk: float, progress: "CalibrationProgress | None"
@@ -58,6 +81,22 @@ class Engine:
         self.__dict__.pop("_roles", None)
         return report, path
 
+    def flags(self, preset_name: str | None, given: Mapping[str, object]) -> Flags:
+        """What a turn with this preset and these flags would run under."""
+        return self._flags(find_preset(preset_name or self.settings.preset), given)
+
+    def judge(self, flags: Flags, judge: Judge) -> tuple[Evaluator, Meter]:
+        """A judge of finished answers, and the meter of what it costs: no part of any turn.
+
+        Raises ``UsageError`` when a model is to judge and none is configured for it.
+        """
+        meter = Meter(_JUDGE_CALLS, flags.max_tokens, flags.deadline_s)
+        if judge != "model":
+            return self._roles.evaluator, meter
+        if Job.EVALUATE not in self._models.jobs:
+            raise UsageError("a model is to judge, but none is configured; set llm, or let the judge be 'local'")
+        return with_models(self._roles, self._models.chat(meter), self._models.jobs, "always").evaluator, meter
+
     def close(self) -> None:
         """Closes the index."""
         self.index.close()
@@ -69,15 +108,26 @@ class Engine:
         chosen = {n: getattr(self.settings.flags, n) for n in names}
         set_by_user = {name: value for name, value in chosen.items() if value != getattr(defaults, name)}
         flags = defaults.with_values({**preset.flags, **set_by_user, **given})
-        if flags.medcat2_enabled:
-            raise UsageError("flag 'medcat2_enabled' needs the medical pack, which this version does not have")
+        if flags.medcat2_enabled and (self.settings.medcat_pack is None or self.settings.pack != "medical"):
+            raise UsageError(
+                "flag 'medcat2_enabled' needs pack 'medical' and, in setting 'medcat_pack', the folder or .zip of a "
+                "MedCAT 2 model pack"
+            )
         return flags
 
-    def _tools(self, preset: Preset, flags: Flags) -> Tools:
+    def _tools(
+        self, preset: Preset, flags: Flags, tap: "Tap | None" = None, replayed: "ReplayedModels | None" = None
+    ) -> Tools:
         meter = Meter(flags.max_llm_calls, flags.max_tokens, flags.deadline_s)
         roles: Roles = self._roles
-        if self._models.jobs:
-            roles = with_models(self._roles, self._models.chat(meter), self._models.jobs, flags.llm_judging)
+        models = self._models if replayed is None else replayed
+        if models.jobs:
+            roles = with_models(self._roles, models.chat(meter, tap), models.jobs, flags.llm_judging)
+        if tap is not None:
+            from selfright.assembly.tapped import tapped_roles
+
+            roles = tapped_roles(roles, self._roles, tap)
+        roles = with_pack(roles, self.pack)
         judge = roles.heuristic if flags.evaluator == "heuristic" else roles.evaluator
         return Tools(
             flags=flags,
@@ -90,13 +140,36 @@ class Engine:
             generator=roles.generator,
             strategy=create_strategy(flags, judge, roles.heuristic, preset.routing),
             rewriter=roles.rewriter,
-            slots=roles.slots,
-            profiles=roles.profiles,
+            slots=self._linking_extractor if flags.medcat2_enabled else self._extractor,
+            profiles=self.profiles,
             abstainer=roles.abstainer,
             summarizer=roles.summarizer,
             web=self._web,
             router=self.index.router,
+            pack=self.pack,
         )
+
+    @cached_property
+    def pack(self) -> DomainPack:
+        """The field it knows its way in."""
+        return load_pack(self.settings.pack)
+
+    @cached_property
+    def profiles(self) -> ProfileStore:
+        """What is remembered of users."""
+        return open_profiles(self.settings, self.pack, self._given_profiles)
+
+    @cached_property
+    def _extractor(self) -> SlotExtractor:
+        return self.pack.extractor()
+
+    @cached_property
+    def _linking_extractor(self) -> SlotExtractor:
+        from selfright.medical.extract import MedicalExtractor
+        from selfright.medical.medcat import load_medcat
+
+        pack = self.settings.medcat_pack
+        return MedicalExtractor(also=load_medcat(pack) if pack else None)
 
     @cached_property
     def _roles(self) -> OfflineRoles:
@@ -109,7 +182,8 @@ class Engine:
     def _grader_name(self) -> str:
         from selfright.assembly.calibrating import grader_name
 
-        return grader_name([self.index.embedder.name if self.index.embedder else "words"])
+        encoder, reader = self.index.embedder, shipped_reader()
+        return grader_name([encoder.name if encoder else "words", *([reader.name] if reader else [])])
 
     @cached_property
     def _web(self) -> WebSearch | None:

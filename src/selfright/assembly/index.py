@@ -8,9 +8,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from selfright.assembly.packs import load_pack
 from selfright.domain.errors import IndexNotFound, UnknownName, UsageError
 from selfright.domain.flags import Flags
-from selfright.domain.ports import Embedder, Library, Retriever, Router, TermLexicon, TermStatistics, Tokenizer
+from selfright.domain.ports import (
+    Embedder,
+    Library,
+    ProfileStore,
+    Retriever,
+    Router,
+    TermLexicon,
+    TermStatistics,
+    Tokenizer,
+)
 from selfright.domain.routing import Collection
 from selfright.settings import Settings
 
@@ -18,7 +28,9 @@ if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
     from langchain_core.language_models import BaseChatModel
     from langchain_core.retrievers import RetrieverLike
+    from langgraph.store.base import BaseStore
 
+    from selfright.assembly.uploads import UploadReport
     from selfright.domain.upkeep import Finding
     from selfright.ingest.exporting import ExportReport
     from selfright.ingest.importing import ImportReport
@@ -39,6 +51,7 @@ class Given:
     embeddings: "Embeddings | Embedder | None" = None
     llm: "BaseChatModel | None" = None
     models: "Mapping[str, BaseChatModel]" = field(default_factory=dict)
+    profiles: "BaseStore | ProfileStore | None" = None
 
 
 class IndexRoom:
@@ -75,7 +88,9 @@ class IndexRoom:
         from selfright.retrieval.router import DescriptionRouter
 
         store, languages = self._opened(), embedder_languages(self.embedder)
-        return DescriptionRouter(store.collections, self.tokenizer, store, self.embedder, languages)
+        pack = load_pack(self._settings.pack)
+        described = lambda: pack.pointed(store.collections())  # noqa: E731 - a name would say no more
+        return DescriptionRouter(described, self.tokenizer, store, self.embedder, languages)
 
     def collections(self) -> list[Collection]:
         """The named parts of the index, ordered by name."""
@@ -104,6 +119,14 @@ class IndexRoom:
         discover(paths, SUFFIXES)
         store = self._opened(create=True)
         return ingest(paths, writer=store, library=store, collection=collection, progress=progress)
+
+    def take_in(self, path: Path, name: str, collection: str, apart: bool) -> "UploadReport":
+        """Reads and indexes one file that somebody sent; the index is made when there is none."""
+        from selfright.assembly.uploads import take_in
+
+        if self._foreign:
+            self._foreign.put(())  # says that it cannot
+        return take_in(path, name, collection, lambda: self._opened(create=True), apart=apart)
 
     def import_corpus(
         self, corpus: Path, faiss: Path | None, meta: Path | None, collection: str | None, progress: "Progress | None"
@@ -194,9 +217,10 @@ class IndexRoom:
 
     @cached_property
     def _lexicon(self) -> TermLexicon | None:
-        """Names in both languages, from the user's file."""
+        """Names in both languages, from the user's file, else from the domain pack."""
         if self._settings.lexicon is None:
-            return None
+            known = load_pack(self._settings.pack).lexicon
+            return known() if known else None
         from selfright.retrieval.lexicon import FileLexicon
 
         return FileLexicon(self._settings.lexicon)

@@ -1,6 +1,7 @@
 """Language models by job: those that the user hands over, and those that settings name."""
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from selfright.llm.breaker import Breakers
     from selfright.llm.calling import CallPolicy
     from selfright.llm.structured import Capabilities
+    from selfright.telemetry.taps import Tap
 
 _CAPABILITIES = "models.json"
 
@@ -38,17 +40,29 @@ class Models:
         """The jobs that a model does."""
         return frozenset(job for job, backend in self._by_job.items() if backend is not None)
 
-    def chat(self, meter: Meter) -> ChatModel:
-        """The models within the turn that ``meter`` measures; each job is done by its own."""
-        from selfright.llm.calling import TurnModel
+    @property
+    def names(self) -> dict[str, str]:
+        """``provider:model`` by job."""
+        return {job.value: backend.name for job, backend in self._by_job.items() if backend is not None}
 
-        return _ByJob(
-            {
-                job: TurnModel(backend, meter, self._policy, self._breakers.of(backend.provider), self._capabilities)
-                for job, backend in self._by_job.items()
-                if backend is not None
-            }
-        )
+    @property
+    def modes(self) -> dict[str, str]:
+        """How each model is known to give objects."""
+        known = {name: self._capabilities.mode(name) for name in sorted(set(self.names.values()))}
+        return {name: mode.value for name, mode in known.items() if mode is not None}
+
+    def backend(self, job: Job) -> "Backend | None":
+        """The model that does a job, None when none does."""
+        return self._by_job[job]
+
+    def chat(self, meter: Meter, tap: "Tap | None" = None) -> ChatModel:
+        """The models within the turn that ``meter`` measures; each job is done by its own."""
+        by_job = self._by_job
+        if tap is not None:
+            from selfright.assembly.tapped_backends import tapped
+
+            by_job = tapped(by_job, tap)
+        return chat_of(by_job, meter, self._policy, self._breakers, self._capabilities)
 
     def _chosen(
         self, llm: "BaseChatModel | None", models: "Mapping[str, BaseChatModel]"
@@ -91,6 +105,26 @@ class Models:
         from selfright.llm.structured import Capabilities
 
         return Capabilities(self._settings.home / _CAPABILITIES)
+
+
+def chat_of(
+    by_job: "Mapping[Job, Backend | None]",
+    meter: Meter,
+    policy: "CallPolicy",
+    breakers: "Breakers",
+    capabilities: "Capabilities",
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+) -> ChatModel:
+    """One ``ChatModel`` over the models of all jobs, for one turn."""
+    from selfright.llm.calling import TurnModel
+
+    return _ByJob(
+        {
+            job: TurnModel(backend, meter, policy, breakers.of(backend.provider), capabilities, sleep)
+            for job, backend in by_job.items()
+            if backend is not None
+        }
+    )
 
 
 class _ByJob:

@@ -13,6 +13,7 @@ from selfright.domain.ports import (
     Evaluator,
     Generator,
     Grader,
+    PairJudge,
     ProfileStore,
     Prompter,
     Refiner,
@@ -76,7 +77,8 @@ def offline_roles(
     Their judgement was fitted on the cosines of the English encoder that ships; of another embedder's they know
     nothing, and judge by words.
     """
-    from selfright.memory.profiles import InMemoryProfiles, NoSlots
+    from selfright.domain.packs import NoSlots
+    from selfright.memory.profiles import InMemoryProfiles
     from selfright.roles.abstain import CalibratedAbstainer
     from selfright.roles.analysis import TextAnalyzer
     from selfright.roles.classify.offline import OfflineClassifier
@@ -94,7 +96,7 @@ def offline_roles(
     analyzer = TextAnalyzer(tokenizer, statistics)
     return OfflineRoles(
         classifier=OfflineClassifier(IndexTopics(analyzer), analyzer=analyzer),
-        grader=OfflineGrader(analyzer, known, calibration=calibration),
+        grader=OfflineGrader(analyzer, known, reader=shipped_reader() if known else None, calibration=calibration),
         refiner=OfflineRefiner(analyzer, known),
         prompter=BilingualPrompter(),
         generator=OfflineGenerator(analyzer, known),
@@ -107,6 +109,18 @@ def offline_roles(
         profiles=InMemoryProfiles(),
         analyzer=analyzer,
     )
+
+
+def shipped_reader() -> PairJudge | None:
+    """The network that reads question and passage together, where its files are beside the grader's weights."""
+    from selfright.roles.grade.neural import reader_file, shipped_neural
+
+    neural = shipped_neural()
+    if neural is None:
+        return None
+    from selfright.llm.cross_encoder import CrossEncoder
+
+    return CrossEncoder(reader_file(), neural.sha256)
 
 
 def with_models(

@@ -1,7 +1,7 @@
 """Turns begun, kept and taken up again: what the user gave → a turn's start → its events."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -15,18 +15,26 @@ from selfright.domain.turns import DEFAULT_USER, TurnOptions
 from selfright.flow.run import Turn, run
 
 if TYPE_CHECKING:
+    from selfright.assembly.traces import TraceRoom
     from selfright.flow.state import AgentState
     from selfright.memory.conversation import TurnHandle, TurnRecord
     from selfright.memory.sessions import Sessions
 
 _FILE = "sessions.sqlite"
 
+Go = Callable[[Turn, Mapping[str, Any] | None], AsyncGenerator[TurnEvent, None]]
+"""Runs a turn: from its start, or without one from where it was broken off."""
+
 
 class TurnRoom:
-    """Runs turns on an engine. A session's turns run one after the other, and each is kept when it is over."""
+    """Runs turns on an engine. A session's turns run one after the other, and each is kept when it is over.
 
-    def __init__(self, engine: Engine) -> None:
+    With ``traces``, turns are watched, and their traces kept.
+    """
+
+    def __init__(self, engine: Engine, traces: "TraceRoom | None" = None) -> None:
         self._engine = engine
+        self._traces = traces
         self._sessions: Sessions | None = None
         self._opening = asyncio.Lock()
 
@@ -37,10 +45,16 @@ class TurnRoom:
         ``SessionBusy`` while another turn of the session runs.
         """
         _check(options)
-        turn = self._engine.turn(options.get("preset"), options.get("flags") or {}, listen=listen)
+        watched = self._traces.watched(options, listen=listen) if self._traces else None
+        go = watched.run if watched else run
+        turn = (
+            watched.turn
+            if watched
+            else self._engine.turn(options.get("preset"), options.get("flags") or {}, listen=listen)
+        )
         start = self._start(question, turn, options)
         session = options.get("session")
-        events = run(turn, start) if session is None else self._kept(session, turn, start)
+        events = go(turn, start) if session is None else self._kept(session, turn, start, go)
         async with aclosing(events):
             async for event in events:
                 yield event
@@ -53,7 +67,8 @@ class TurnRoom:
         return self._sessions
 
     async def close(self) -> None:
-        """Closes the sessions."""
+        """Closes the sessions and the profiles."""
+        await self._engine.profiles.close()
         sessions, self._sessions = self._sessions, None
         if sessions is not None:
             await sessions.close()
@@ -72,13 +87,14 @@ class TurnRoom:
             "mode": turn.preset.mode,
             "messages": tuple(_message(message) for message in options.get("history", ())),
             "user": options.get("user") or DEFAULT_USER,
+            "remembers": bool(options.get("user") or options.get("session")),
             "given_profile": Profile.of(options.get("profile") or {}),
             "given_collections": self._engine.index.named(options.get("collections", ())),
             "iteration_count": 0,
             "retry_count": 0,
         }
 
-    async def _kept(self, session: str, turn: Turn, start: dict[str, Any]) -> AsyncGenerator[TurnEvent, None]:
+    async def _kept(self, session: str, turn: Turn, start: dict[str, Any], go: Go) -> AsyncGenerator[TurnEvent, None]:
         sessions = await self.sessions()
         handle = await _taken_up(sessions, session, turn, start)
         ended = False
@@ -95,7 +111,7 @@ class TurnRoom:
         kept = replace(turn, graph=graph, thread=handle.thread_id, trace_id=handle.turn.trace_id, keep=keep)
         so_far = {**start, "messages": handle.conversation.messages, "summary": handle.conversation.summary}
         try:
-            async with aclosing(run(kept, None if handle.resumable else so_far)) as events:
+            async with aclosing(go(kept, None if handle.resumable else so_far)) as events:
                 async for event in events:
                     yield event
         finally:

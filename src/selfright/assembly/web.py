@@ -45,7 +45,7 @@ def _static(settings: Settings, tokenizer: Tokenizer, cache: "CacheOf") -> WebSe
     """A folder of pages, or a file with the addresses of pages."""
     from selfright.ingest.reading import read_page
     from selfright.ingest.splitting import split
-    from selfright.web.providers.listed import ListedWeb
+    from selfright.web.listed import ListedWeb
     from selfright.web.providers.static import StaticWeb
 
     if settings.web_folder is None:

@@ -1,10 +1,11 @@
 """What a turn gives back: the draft while it is written, and the answer at the end; and what roles are asked for."""
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from selfright.domain.judgements import Evaluation, Grading, QueryClass, StopReason, Verdict
 from selfright.domain.passages import Hit, Language, Strip
-from selfright.domain.slots import Slot
+from selfright.domain.slots import Concern, Slot
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +103,30 @@ class Step:
     said: str = ""
 
 
+WebEffect = Literal["rescued", "added", "unused", "nothing found"]
+
+
+@dataclass(frozen=True, slots=True)
+class WebUse:
+    """What the web was to an answer: passages that came of it, citations that rest on it, and what that changed.
+
+    ``rescued``: the index was judged unable to answer, and the answer rests on the web alone. ``added``: it rests on
+    the web beside the index, or instead of an index that was not judged unable. Whether that was for the better only
+    a gold answer tells (``selfright eval answers``).
+    """
+
+    passages: int
+    citations: int
+    effect: WebEffect
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The outcome of a turn, complete: text, evidence, judgement, and how it came about."""
+    """The outcome of a turn, complete: text, evidence, judgement, and how it came about.
+
+    ``web`` is None when the web was not asked. ``strips`` are the evidence that the draft was written from, in the
+    order of the sources.
+    """
 
     question: str
     answer: str
@@ -122,11 +144,16 @@ class Answer:
     cost: Cost
     trace_id: str
     trace: tuple[Step, ...] = ()
+    web: WebUse | None = None
+    strips: tuple[Strip, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class GenerationRequest:
-    """All a generator may use. ``strips`` are the evidence, in document order; prompts are for language models."""
+    """All a generator may use. ``strips`` are the evidence, in document order; prompts are for language models.
+
+    ``concerns`` are what in the user's profile speaks against what is asked about.
+    """
 
     question: str
     language: Language
@@ -135,11 +162,16 @@ class GenerationRequest:
     system_prompt: str = ""
     user_prompt: str = ""
     history: tuple[Message, ...] = ()
+    concerns: tuple[Concern, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluationRequest:
-    """All an evaluator may use: the question, the draft, the hits and strips it was written from, and the user."""
+    """All an evaluator may use: the question, the draft, the hits and strips it was written from, and the user.
+
+    ``concerns`` are what an answer to this user has to deal with, ``personal`` for each fact of the profile the
+    wordings that show that an answer takes it up.
+    """
 
     question: str
     draft: Draft
@@ -150,6 +182,16 @@ class EvaluationRequest:
     profile_summary: str = ""
     previous: Evaluation | None = None
     history: tuple[Message, ...] = ()
+    concerns: tuple[Concern, ...] = ()
+    personal: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Focus:
+    """What of a message is asked, as judges see it, and what is searched for."""
+
+    question: str
+    query: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """From sentences to the text of an answer: layout and citation markers."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -77,6 +77,19 @@ def _citation(n: int, passage: Passage) -> Citation:
         text=passage.text,
         url=passage.url,
     )
+
+
+def with_sources(draft: Draft, needs_source: Callable[[str], bool]) -> tuple[Draft, tuple[str, ...]]:
+    """The draft without the sentences that need a source and have none, and those sentences."""
+    kept = [sentence for sentence in draft.sentences if sentence.citations or not needs_source(sentence.text)]
+    if len(kept) == len(draft.sentences):
+        return draft, ()
+    return with_sentences(draft, kept), tuple(s.text for s in draft.sentences if s not in kept)
+
+
+def first_of_all(urgent: str, draft: Draft) -> Draft:
+    """The draft with ``urgent`` before all that it says."""
+    return replace(draft, text=f"{urgent}\n\n{draft.text}".rstrip()) if urgent else draft
 
 
 def with_sentences(draft: Draft, kept: Sequence[Sentence]) -> Draft:

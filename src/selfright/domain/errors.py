@@ -28,6 +28,8 @@
     - WebReplyUnusable      a provider answered, but with nothing that can be read
     - PageRefused           an address that the guard does not let be fetched
     - PageUnusable          a page could not be had or read
+  + ServiceError            a service of ours turned a request down
+    - ServiceUnreachable    it did not answer; can be retried
 """
 
 import difflib
@@ -55,6 +57,7 @@ class UnknownName(UsageError):
         near = difflib.get_close_matches(given, names, n=1, cutoff=0.5)
         hint = f"did you mean '{near[0]}'?" if near else f"choose one of: {', '.join(names)}"
         super().__init__(f"unknown {kind} '{given}': {hint}")
+        self.kind = kind
 
 
 class SettingsError(SelfrightError):
@@ -218,3 +221,24 @@ class PageUnusable(WebError):
     def __init__(self, message: str, *, status: int | None = None, requests: int = 0) -> None:
         super().__init__(message, requests=requests)
         self.status = status
+
+
+class ServiceError(SelfrightError):
+    """A service of ours turned a request down: ``status`` is the HTTP status, ``code`` is for programs.
+
+    ``retry_after`` are the seconds that it asked to wait, where another try may help.
+    """
+
+    def __init__(
+        self, message: str, *, status: int | None = None, code: str = "", retry_after: float | None = None
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.retry_after = retry_after
+
+
+class ServiceUnreachable(ServiceError):
+    """A service of ours did not answer, or broke off."""
+
+    retryable = True

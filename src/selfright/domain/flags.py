@@ -10,7 +10,11 @@ from selfright.domain.errors import UnknownName, UsageError
 
 @dataclass(frozen=True, slots=True)
 class Flags:
-    """What a turn may do, and its limits. Thresholds and shares lie in 0…1; counts and seconds are not negative."""
+    """What a turn may do, and its limits. Thresholds and shares lie in 0…1; counts and seconds are not negative.
+
+    ``correct_threshold`` and ``incorrect_threshold`` are the sufficiencies from which a retrieval is ``correct`` and
+    below which it is ``incorrect``; 0 leaves it to the grader's own.
+    """
 
     self_refine_enabled: bool = True
     quality_check_enabled: bool = True
@@ -19,6 +23,8 @@ class Flags:
     max_retries: int = 2
     quality_threshold: float = 0.5
     evaluation_threshold: float = 0.7
+    correct_threshold: float = 0.0
+    incorrect_threshold: float = 0.0
     fast_path_enabled: bool = True
     fast_path: Literal["conversation", "always"] = "conversation"
     history_limit: int = 10
@@ -46,6 +52,9 @@ class Flags:
         for name in _SHARES:
             if not 0.0 <= getattr(self, name) <= 1.0:
                 raise UsageError(f"flag '{name}' must lie between 0 and 1, but is {getattr(self, name)}")
+        lower, upper = self.incorrect_threshold, self.correct_threshold
+        if lower > upper > 0:
+            raise UsageError(f"flag 'incorrect_threshold' ({lower}) must not lie above 'correct_threshold' ({upper})")
         for name, (low, high) in _BOUNDS.items():
             if not low <= getattr(self, name) <= high:
                 raise UsageError(f"flag '{name}' must lie between {low} and {high}, but is {getattr(self, name)}")
@@ -64,7 +73,14 @@ class Flags:
         return dataclasses.replace(self, **changed)
 
 
-_SHARES = ("quality_threshold", "evaluation_threshold", "duplicate_threshold", "min_improvement")
+_SHARES = (
+    "quality_threshold",
+    "evaluation_threshold",
+    "correct_threshold",
+    "incorrect_threshold",
+    "duplicate_threshold",
+    "min_improvement",
+)
 _BOUNDS: dict[str, tuple[float, float]] = {
     "max_refine_iterations": (0, 20),
     "max_retries": (0, 20),

@@ -6,7 +6,8 @@ from typing import Any
 
 from selfright.domain.answers import Answer, Citation, Iteration
 from selfright.domain.judgements import Evaluation
-from selfright.domain.passages import DocumentInfo, Hit, Ranked, StoreInfo
+from selfright.domain.passages import DocumentInfo, Hit, Ranked, StoreInfo, Strip
+from selfright.domain.slots import Fact, Profile, Slot
 
 
 def search_form(hits: Iterable[Hit]) -> list[dict[str, Any]]:
@@ -28,6 +29,25 @@ def search_form(hits: Iterable[Hit]) -> list[dict[str, Any]]:
     ]
 
 
+def profile_form(user: str, profile: Profile, summary: str) -> dict[str, Any]:
+    """``profile show --json``."""
+    return {
+        "user": user,
+        "summary": summary,
+        "slots": [_slot(slot) for slot in profile.slots],
+        "disputed": [_slot(slot) for slot in profile.disputed],
+    }
+
+
+def history_form(user: str, facts: Iterable[Fact]) -> dict[str, Any]:
+    """``profile export``: every fact with what has become of it, and when it was said (Unix seconds)."""
+    return {"user": user, "facts": [{**_slot(fact.slot), "state": fact.state, "at": fact.at} for fact in facts]}
+
+
+def _slot(slot: Slot) -> dict[str, Any]:
+    return {**asdict(slot), "details": dict(slot.details), "by_hand": slot.start < 0}
+
+
 def answer_form(answer: Answer) -> dict[str, Any]:
     """``ask --json``; ``evaluation`` is null for presets that do not judge their answers."""
     return {
@@ -47,6 +67,29 @@ def answer_form(answer: Answer) -> dict[str, Any]:
         "cost": {**asdict(answer.cost), "seconds": round(answer.cost.seconds, 4)},
         "trace_id": answer.trace_id,
     }
+
+
+def evidence_form(strips: Iterable[Strip]) -> list[dict[str, Any]]:
+    """The passages that strips were kept of, each once with its text and the places of its strips."""
+    found: dict[str, dict[str, Any]] = {}
+    for strip in strips:
+        passage = strip.passage
+        form = found.setdefault(
+            passage.id,
+            {
+                "passage_id": passage.id,
+                "document_id": passage.document_id,
+                "title": passage.title,
+                "section": passage.section,
+                "start": passage.start,
+                "end": passage.end,
+                "text": passage.text,
+                "url": passage.url,
+                "strips": [],
+            },
+        )
+        form["strips"].append({"start": strip.start, "end": strip.end, "score": strip.score})
+    return list(found.values())
 
 
 def document_form(document: DocumentInfo) -> dict[str, Any]:

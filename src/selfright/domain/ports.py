@@ -1,6 +1,8 @@
 """The ports: what the flow needs of the rooms around it, as small protocols.
 
 Role methods are coroutines, for a role may be a model across the network; an offline role moves its work to a thread.
+
+Long because: this is the list of all the seams of the house, and is read as one.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,6 +12,7 @@ from selfright.domain.answers import (
     Attempt,
     Draft,
     EvaluationRequest,
+    Focus,
     GenerationRequest,
     Message,
     RewriteRequest,
@@ -30,11 +33,13 @@ from selfright.domain.passages import (
     WebFinding,
 )
 from selfright.domain.routing import RoutingDecision
-from selfright.domain.slots import Profile, Slot
+from selfright.domain.slots import Concern, Fact, Profile, Slot
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from selfright.domain.packs import DomainPack
 
 
 class Tokenizer(Protocol):
@@ -197,8 +202,13 @@ class Prompter(Protocol):
         profile_summary: str,
         history: Sequence[Message],
         summary: str,
+        facts: Sequence[Slot] = (),
+        concerns: Sequence[Concern] = (),
     ) -> tuple[str, str]:
-        """System prompt and user prompt; ``strips`` is None when nothing has been looked up."""
+        """System prompt and user prompt; ``strips`` is None when nothing has been looked up.
+
+        ``facts`` are what the message itself says of who asks, ``concerns`` what the answer has to deal with.
+        """
         ...
 
 
@@ -220,6 +230,24 @@ class Evaluator(Protocol):
 
     async def evaluate(self, request: EvaluationRequest) -> Evaluation:
         """May raise ``JudgeFailed``; the caller then falls back to the heuristic."""
+        ...
+
+
+class PairJudge(Protocol):
+    """Reads a question and a passage together, for a grader."""
+
+    @property
+    def name(self) -> str:
+        """Which network; scorers fitted on one network know no other."""
+        ...
+
+    @property
+    def languages(self) -> Sequence[Language]:
+        """What it can read."""
+        ...
+
+    def score(self, question: str, passages: Sequence[str]) -> Sequence[float]:
+        """One number per passage, higher where it rather answers, in log-odds."""
         ...
 
 
@@ -246,6 +274,10 @@ class Rewriter(Protocol):
         """A web query: the topic and at most three key terms."""
         ...
 
+    async def focused(self, message: str, told: Sequence[Slot], pack: "DomainPack") -> Focus:
+        """What of a message is asked and what is searched for; ``told`` are the facts read from it."""
+        ...
+
     async def standalone(self, question: str, history: Sequence[Message], summary: str = "") -> str:
         """The question as it reads without its conversation; unchanged when it already stands alone."""
         ...
@@ -266,15 +298,38 @@ class SlotExtractor(Protocol):
 
 
 class ProfileStore(Protocol):
-    """Remembers users."""
+    """Remembers users. What stands of one is their profile; what stood before is kept as history until it is erased."""
 
-    def remember(self, user: str, slots: Sequence[Slot]) -> Profile:
-        """Adds what was said and gives the profile as it now stands."""
+    @property
+    def fleeting(self) -> bool:
+        """Whether what it keeps ends with the program though it was meant to last."""
         ...
 
-    def summary(self, profile: Profile, language: Language) -> str:
-        """The profile in one line for prompts; empty when nothing is known."""
+    async def profile(self, user: str) -> Profile:
+        """What stands of a user."""
         ...
+
+    async def remember(self, user: str, slots: Sequence[Slot]) -> Profile:
+        """Adds what was said, in this order, and gives the profile as it now stands."""
+        ...
+
+    async def correct(self, user: str, name: str, slots: Sequence[Slot]) -> Profile:
+        """Puts ``slots`` in the place of all that stands of the kind ``name`` about the user."""
+        ...
+
+    async def history(self, user: str) -> tuple[Fact, ...]:
+        """All that is kept of a user, oldest first."""
+        ...
+
+    async def forget(self, user: str, name: str | None = None, value: str | None = None) -> int:
+        """Erases a user, a kind of slot, or one value of it, history included; gives back how many facts went."""
+        ...
+
+    async def users(self) -> tuple[str, ...]:
+        """All users of whom anything is kept, by name."""
+        ...
+
+    async def close(self) -> None: ...
 
 
 class RefineStrategy(Protocol):

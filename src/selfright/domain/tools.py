@@ -1,11 +1,13 @@
 """The box that carries a turn's ports, flags and meter from node to node."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from selfright.domain.budget import Meter
 from selfright.domain.events import TurnEvent
 from selfright.domain.flags import Flags
+from selfright.domain.packs import GENERAL, DomainPack
 from selfright.domain.ports import (
     Abstainer,
     Classifier,
@@ -26,7 +28,10 @@ from selfright.domain.ports import (
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """All that a node may touch in one turn. ``emit`` tells what happens, and is None when nobody listens."""
+    """All that a node may touch in one turn. ``emit`` tells what happens, and is None when nobody listens.
+
+    ``visiting`` is what is put around the run of each node, given its name; None where nobody watches.
+    """
 
     flags: Flags
     meter: Meter
@@ -45,3 +50,5 @@ class Tools:
     web: WebSearch | None = None
     router: Router | None = None
     emit: Callable[[TurnEvent], None] | None = None
+    pack: DomainPack = GENERAL
+    visiting: Callable[[str], AbstractContextManager[object]] | None = None

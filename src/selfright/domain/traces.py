@@ -46,8 +46,8 @@ class Trace:
 
     An outline holds no word of question, passages, answer or profile. ``answer`` is ``ask --json``'s object, and None
     unless content was asked for (``kind`` is ``full``). ``scores`` are the evaluation's numbers (0…1), ``quality`` its
-    label and ``judge`` who gave it. ``web`` is what the web was to the answer (``WebUse.effect``), empty where it was not
-    asked. ``error`` names the class of the error that ended the turn.
+    label and ``judge`` who gave it. ``web`` is what the web was to the answer (``WebUse.effect``), empty where it was
+    not asked. ``error`` names the class of the error that ended the turn.
     """
 
     id: str

@@ -12,7 +12,8 @@ class TurnOptions(TypedDict, total=False):
     """What may be said with a question.
 
     ``preset`` and ``flags`` go over the settings. ``history`` is a conversation that the caller keeps; ``session``
-    names one that is kept here, for ``user``. ``profile`` says who asks, ``collections`` where to search.
+    names one that is kept here, for ``user``. ``profile`` says who asks, ``collections`` where to search. ``record``
+    keeps the turn's trace with all that is needed to replay it.
     """
 
     preset: str | None
@@ -22,3 +23,4 @@ class TurnOptions(TypedDict, total=False):
     collections: Sequence[str]
     session: str | None
     user: str | None
+    record: bool

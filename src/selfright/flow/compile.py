@@ -1,7 +1,8 @@
 """Preset table → LangGraph. The one module of the flow that imports it."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -19,8 +20,11 @@ from selfright.flow.tracing import said
 Graph = CompiledStateGraph[AgentState, Tools, AgentState, AgentState]
 
 
-def compile_preset(preset: Preset) -> Graph:
-    """The preset as a compiled graph; give it the turn's ``Tools`` as LangGraph's ``context`` when it runs."""
+def compile_preset(preset: Preset, starts: Sequence[str] = ()) -> Graph:
+    """The preset as a compiled graph; give it the turn's ``Tools`` as LangGraph's ``context`` when it runs.
+
+    ``starts`` are the nodes it begins with, side by side, where that is not the preset's own.
+    """
     graph = StateGraph(AgentState, context_schema=Tools)
     for name, following in preset.edges.items():
         graph.add_node(name, _visited(name, NODES[name]))
@@ -28,7 +32,8 @@ def compile_preset(preset: Preset) -> Graph:
             graph.add_edge(name, END if following == "__end__" else following)
         else:
             graph.add_conditional_edges(name, following, [t for t in _targets(following) if t in preset.edges])
-    graph.add_edge(START, preset.start)
+    for start in starts or (preset.start,):
+        graph.add_edge(START, start)
     return graph.compile(name=preset.name)
 
 
@@ -39,8 +44,9 @@ def mermaid(preset: Preset) -> str:
 
 def _visited(name: str, node: Node) -> Callable[..., Any]:
     async def visit(state: AgentState, runtime: Runtime[Tools]) -> dict[str, Any]:
-        began = time.perf_counter()
-        update = await node(state, _heard(runtime))
+        began, tools = time.perf_counter(), _heard(runtime)
+        with tools.visiting(name) if tools.visiting else nullcontext():
+            update = await node(state, tools)
         return {**update, "trace": (Step(name, time.perf_counter() - began, said(name, update)),)}
 
     return visit

@@ -43,6 +43,17 @@ def merged(index: Sequence[Strip], web: Sequence[Strip]) -> tuple[Strip, ...]:
     return tuple(strip for source in sources for strip in source)
 
 
+def with_strips(strips: Sequence[Strip], more: Sequence[Strip]) -> tuple[Strip, ...]:
+    """``strips``, and behind them what ``more`` has that none of them holds."""
+    fresh = [strip for strip in more if not any(_holds(other, strip) for other in strips)]
+    return (*strips, *dict.fromkeys(fresh))
+
+
+def _holds(outer: Strip, inner: Strip) -> bool:
+    same = outer.passage.document_id == inner.passage.document_id
+    return same and outer.start <= inner.start and inner.end <= outer.end
+
+
 def carried(best: Attempt | None, strips: Sequence[Strip]) -> tuple[Strip, ...]:
     """Strips that the best draft so far cites and this pass did not bring again.
 

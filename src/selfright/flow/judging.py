@@ -3,8 +3,10 @@
 import logging
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from selfright.domain.errors import JudgeFailed
+from selfright.domain.flags import Flags
 from selfright.domain.judgements import Grading, Verdict
 from selfright.domain.passages import Hit
 from selfright.domain.ports import Grader
@@ -12,15 +14,33 @@ from selfright.domain.ports import Grader
 log = logging.getLogger(__name__)
 
 
-async def judged(grader: Grader, question: str, hits: Sequence[Hit]) -> tuple[Grading, tuple[str, ...]]:
-    """The grader's verdict, and a note when there is none."""
+async def judged(grader: Grader, question: str, hits: Sequence[Hit], flags: Flags) -> tuple[Grading, tuple[str, ...]]:
+    """The grader's verdict, or what the flags' thresholds make of its sufficiency; and a note when there is none."""
     try:
-        return _checked(await grader.grade(question, hits)), ()
+        return decided(_checked(await grader.grade(question, hits)), flags), ()
     except Exception as error:
         # A judge may fail in any way its model or user code can.
         log.warning("the grader failed: %s", type(error).__name__)
         reason = f"the grader failed ({type(error).__name__})"
         return Grading(Verdict.UNKNOWN, None, reason=reason), (f"{reason}; its verdict is unknown",)
+
+
+def decided(grading: Grading, flags: Flags) -> Grading:
+    """The grading with the verdict that the flags' thresholds give it. Nothing found stays incorrect."""
+    if grading.sufficiency is None or grading.verdict is Verdict.UNKNOWN or not grading.grades:
+        return grading
+    return replace(grading, verdict=_verdict(grading.verdict, grading.sufficiency, flags))
+
+
+def _verdict(own: Verdict, sufficiency: float, flags: Flags) -> Verdict:
+    upper, lower = flags.correct_threshold, flags.incorrect_threshold
+    if upper and sufficiency >= upper:
+        return Verdict.CORRECT
+    if sufficiency < lower:
+        return Verdict.INCORRECT
+    # On a side that has a threshold, the grader's own word no longer counts.
+    overruled = (own is Verdict.CORRECT and upper > 0) or (own is Verdict.INCORRECT and lower > 0)
+    return Verdict.AMBIGUOUS if overruled else own
 
 
 def _checked(grading: Grading) -> Grading:

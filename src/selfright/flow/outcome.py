@@ -2,16 +2,16 @@
 
 from dataclasses import replace
 
-from selfright.domain.answers import Answer, Draft
+from selfright.domain.answers import Answer, Draft, WebUse
 from selfright.domain.budget import Meter
-from selfright.domain.judgements import StopReason
+from selfright.domain.judgements import StopReason, Verdict
 from selfright.domain.passages import Language
 from selfright.flow.state import AgentState
 
 
 def outcome(state: AgentState, preset: str, meter: Meter, trace_id: str) -> Answer:
     """The answer, its evidence and how it came about."""
-    draft = state["draft"]
+    draft, best = state["draft"], state.get("best")
     evaluation = state.get("evaluation")
     iterations = state.get("iterations", ())
     return Answer(
@@ -31,7 +31,21 @@ def outcome(state: AgentState, preset: str, meter: Meter, trace_id: str) -> Answ
         cost=meter.cost(),
         trace_id=trace_id,
         trace=state.get("trace", ()),
+        web=_web_use(state, draft),
+        strips=best.strips if best else state.get("strips") or (),
     )
+
+
+def _web_use(state: AgentState, draft: Draft) -> WebUse | None:
+    """What the web was to ``draft``, judged by the verdict on the index and by what the draft cites."""
+    if not any(step.node == "web_search" for step in state.get("trace", ())):
+        return None
+    passages, cited = len(state.get("web_docs", ())), sum(one.passage_id.startswith("web:") for one in draft.citations)
+    if not cited or state.get("abstained", False):
+        return WebUse(passages, 0, "unused" if passages else "nothing found")
+    grading = state.get("grading")
+    unable = grading is not None and grading.verdict is Verdict.INCORRECT
+    return WebUse(passages, cited, "rescued" if unable and cited == len(draft.citations) else "added")
 
 
 def _notes(draft: Draft, language: Language, meter: Meter) -> list[str]:

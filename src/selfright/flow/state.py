@@ -7,7 +7,7 @@ from selfright.domain.answers import Attempt, Cost, Draft, Iteration, Message, S
 from selfright.domain.judgements import Evaluation, Grading, QueryClass, StopReason, Verdict
 from selfright.domain.passages import Hit, Language, Strip
 from selfright.domain.routing import RoutingDecision
-from selfright.domain.slots import Profile, Slot
+from selfright.domain.slots import Concern, Profile, Slot
 
 
 class AgentState(TypedDict, total=False):
@@ -16,7 +16,9 @@ class AgentState(TypedDict, total=False):
     ``question`` is the stand-alone form and is what judges see; ``query_for_retrieval`` is what is searched for and
     changes from pass to pass. ``strips`` is None until evidence of this pass has been cut; ``ask_web`` tells whether
     the web may be asked at all; ``summarized`` counts the messages that this turn took into the summary. ``routing``
-    is missing where all collections are searched without anybody's choosing.
+    is missing where all collections are searched without anybody's choosing. ``remembers`` (default: true) tells
+    whether what users say of themselves is kept; ``profile`` is what is known in this turn of the one who asks,
+    ``concerns`` what in it speaks against what is asked about, ``personal`` how an answer would word it.
     """
 
     # what came in
@@ -28,13 +30,17 @@ class AgentState(TypedDict, total=False):
     language: Language
     user: str
     given_profile: Profile
+    remembers: bool
     given_collections: tuple[str, ...]
 
     # what is made of it
     question: str
     query_for_retrieval: str
     slot_out: tuple[Slot, ...]
+    profile: Profile
     profile_summary: str
+    concerns: tuple[Concern, ...]
+    personal: tuple[tuple[str, ...], ...]
     query_class: QueryClass
     fast_path: bool
 
@@ -47,6 +53,7 @@ class AgentState(TypedDict, total=False):
     ask_web: bool
     strips: tuple[Strip, ...] | None
     web_docs: tuple[Hit, ...]
+    web_provider: str
     web_grading: Grading | None
     web_strips: tuple[Strip, ...]
     system_prompt: str

@@ -161,4 +161,6 @@ def _request(state: Mapping[str, Any]) -> EvaluationRequest:
         profile_summary=state.get("profile_summary", ""),
         previous=state.get("evaluation"),
         history=tuple(state.get("messages", ())),
+        concerns=state.get("concerns", ()),
+        personal=state.get("personal", ()),
     )

@@ -41,7 +41,7 @@ _TELLERS: Mapping[str, Callable[[Mapping[str, Any]], str]] = MappingProxyType(
         "retrieve": _retrieve,
         "grade": _grade,
         "refine_knowledge": lambda update: f"{len(update['strips'])} strips, {update['verdict']}",
-        "web_search": lambda update: f"{len(update['web_docs'])} passages",
+        "web_search": lambda update: f"{len(update['web_docs'])} passages from {update['web_provider']}",
         "assemble_context": lambda update: f"{len(update['strips'])} strips",
         "generate": lambda update: (
             "nothing to say" if update["draft"].refused else f"{len(update['draft'].sentences)} sentences"

@@ -20,6 +20,7 @@ Split = Callable[[Document], Sequence[Passage]]
 _RATES = {
     ".txt": 3.4e6, ".md": 3.4e6, ".markdown": 3.4e6, ".html": 2.3e6, ".htm": 2.3e6, ".pdf": 0.9e6, ".docx": 1.9e6,
 }  # fmt: skip
+_RISKY = frozenset({".html", ".htm", ".pdf", ".docx"})  # read by code that is not Python
 _LARGEST = 16 * 2**20  # bytes; the documents of a few such files are in memory at a time
 _PAYS_S = 4.0  # work that is worth starting processes for
 _ENTRY = f"{__name__}:work"
@@ -71,6 +72,16 @@ def readings(
         answers = workers.map(map(_task, apart), _task_here, _task_lost)
         for file, size in files:
             yield map(_decoded, next(answers)) if _sent(file, size) else _here(file)
+
+
+def read_apart(file: SourceFile, patience_s: float) -> Iterator[Reading | UnreadableFile]:
+    """What is in a file of unknown origin; one that a library reads is read and split by a process that it may end."""
+    if file.path.suffix.lower() not in _RISKY:
+        yield from _here(file)
+        return
+    with Workers(_ENTRY, {}, 1, patience_s) as workers:
+        for items in workers.map([_task(file)], _task_here, _task_lost):
+            yield from map(_decoded, items)
 
 
 def work(options: dict[str, Any] | None) -> Callable[[dict[str, Any]], list[dict[str, Any]]]:

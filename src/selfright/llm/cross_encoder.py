@@ -111,4 +111,6 @@ def _session(content: bytes) -> Any:
     options = runtime.SessionOptions()
     options.intra_op_num_threads = _THREADS
     options.inter_op_num_threads = 1
+    # Threads that spin while they wait take the processor from others: on a busy machine many times what they use.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     return runtime.InferenceSession(content, options, providers=["CPUExecutionProvider"])

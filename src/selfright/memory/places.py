@@ -14,12 +14,12 @@ HEADS, TURNS = "heads", "turns"
 def info(item: SearchItem) -> SessionInfo:
     """What a session's stored head says of it."""
     head = Head.restored(item.value)
-    return SessionInfo(_name(item.key), head.turns, head.created, head.updated, head.unfinished is not None)
+    return SessionInfo(unlabel(item.key), head.turns, head.created, head.updated, head.unfinished is not None)
 
 
 def owner(item: SearchItem) -> tuple[str, str]:
     """The user and the session that a stored head belongs to."""
-    return _name(item.namespace[1]), _name(item.key)
+    return unlabel(item.namespace[1]), unlabel(item.key)
 
 
 def put_head(user: str, session: str, head: Head | None) -> PutOp:
@@ -52,7 +52,8 @@ def label(name: str) -> str:
     return quote(name, safe="", errors="surrogatepass").replace(".", "%2E")
 
 
-def _name(label: str) -> str:
+def unlabel(label: str) -> str:
+    """The name that ``label`` made a label of."""
     return unquote(label, errors="surrogatepass")
 
 

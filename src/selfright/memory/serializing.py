@@ -8,15 +8,13 @@ An object that a state holds several times (a passage in its hit, in its strips 
 once. Both sides number objects in the order in which they are complete, which is the same while writing and reading.
 """
 
-import dataclasses
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum
-from types import MappingProxyType, ModuleType
 from typing import Any
 
 import ormsgpack
 
-from selfright.domain import answers, judgements, passages, routing, slots
+from selfright.domain.records import FIELDS, RECORDS
 
 TAG = "selfright-1"
 """What a checkpoint's bytes are marked with; it changes when they can no longer be read as before."""
@@ -32,37 +30,8 @@ _WRITING = (
 )
 
 
-def _classes(modules: Iterable[ModuleType]) -> Mapping[str, type]:
-    """The records and enumerations that these modules define, by name."""
-    found: dict[str, type] = {}
-    for module in modules:
-        for name, value in vars(module).items():
-            if not isinstance(value, type) or value.__module__ != module.__name__ or not _is_known_kind(value):
-                continue
-            if name in found:
-                raise ValueError(f"two classes of the domain are called {name}; names in checkpoints must be unique")
-            found[name] = value
-    return MappingProxyType(found)
-
-
-def _is_known_kind(value: type) -> bool:
-    return dataclasses.is_dataclass(value) or issubclass(value, Enum) or _is_named_tuple(value)
-
-
-def _is_named_tuple(value: type) -> bool:
-    return issubclass(value, tuple) and hasattr(value, "_fields")
-
-
-def _field_names(value: type) -> tuple[str, ...]:
-    if dataclasses.is_dataclass(value):
-        return tuple(field.name for field in dataclasses.fields(value) if field.init)
-    return tuple(getattr(value, "_fields", ()))
-
-
-CLASSES = _classes((answers, judgements, passages, routing, slots))
+CLASSES = RECORDS
 """All that a checkpoint can hold besides plain values, tuples and sets."""
-
-_FIELDS = {value: _field_names(value) for value in CLASSES.values()}
 
 
 class TurnSerializer:
@@ -119,7 +88,7 @@ class Packed:
 
 
 def _lasts(value: Any) -> bool:
-    return isinstance(value, tuple) or (type(value) in _FIELDS and not isinstance(value, Enum))
+    return isinstance(value, tuple) or (type(value) in FIELDS and not isinstance(value, Enum))
 
 
 class _Writer:
@@ -148,7 +117,7 @@ class _Writer:
             return ormsgpack.Ext(_FROZENSET if kind is frozenset else _SET, self._written(list(value)))
         if isinstance(value, BaseException):  # what a node failed with; its words may quote a document
             return type(value).__name__
-        if kind not in _FIELDS or CLASSES.get(kind.__name__) is not kind:
+        if kind not in FIELDS or CLASSES.get(kind.__name__) is not kind:
             self._refused = f"{kind.__module__}.{kind.__qualname__}"
             raise TypeError(self._refused)
         if isinstance(value, Enum):
@@ -159,7 +128,7 @@ class _Writer:
         number = self._numbers.get(id(value))
         if number is not None:
             return ormsgpack.Ext(_SEEN, self._written(number))
-        fields = {name: getattr(value, name) for name in _FIELDS[kind]}
+        fields = {name: getattr(value, name) for name in FIELDS[kind]}
         payload = self._written([kind.__name__, fields])
         self._numbers[id(value)] = len(self._numbers)
         return ormsgpack.Ext(_OBJECT, payload)

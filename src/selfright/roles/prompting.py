@@ -1,17 +1,19 @@
 """From a role's request to its two prompts: rules in the system prompt, what others wrote as fenced data in the other.
 
 Nothing that was written by anyone else reaches a system prompt, and every length is bounded.
+
+Long because: what reaches a model is put together here and nowhere else, to be read in one sitting.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from selfright.domain.answers import EvaluationRequest, Message, RewriteRequest
 from selfright.domain.chat import Job
 from selfright.domain.judgements import Evaluation
 from selfright.domain.passages import Hit, Language, Passage, Strip
-from selfright.domain.slots import Slot
+from selfright.domain.slots import Concern, Slot
 from selfright.domain.text import language_of
 from selfright.roles.fencing import Fence
 from selfright.roles.planted import evidence_in, evidence_of
@@ -37,7 +39,10 @@ _MARKER = re.compile(r" ?\[(\d{1,3})\]")
 
 
 class BilingualPrompter:
-    """Writes the answering prompts (port ``Prompter``)."""
+    """Writes the answering prompts (port ``Prompter``); ``hints`` are more rules, of the field in question."""
+
+    def __init__(self, hints: Mapping[Language, str] | None = None) -> None:
+        self._hints = hints or {}
 
     def prompts(
         self,
@@ -47,6 +52,8 @@ class BilingualPrompter:
         profile_summary: str,
         history: Sequence[Message],
         summary: str,
+        facts: Sequence[Slot] = (),
+        concerns: Sequence[Concern] = (),
     ) -> Prompts:
         """The rules, and the data: passages numbered from 1 as ``strips`` stand, profile, conversation, question.
 
@@ -54,11 +61,16 @@ class BilingualPrompter:
         """
         labels = LABELS[language]
         cut = _evidence(question, strips or ())
-        fence = Fence.around(question, profile_summary, summary, *_texts(history), *_shown_texts(cut))
-        rules = WITHOUT_DOCUMENTS if strips is None else SYSTEM[Job.ANSWER]
-        return rules[language], _sections(
+        known = _listed(_fact(slot, labels) for slot in facts)
+        points = _listed(concern.text for concern in concerns)
+        said = [*_texts(history), *_shown_texts(cut), *filter(None, (known, points))]
+        fence = Fence.around(question, profile_summary, summary, *said)
+        rules = (WITHOUT_DOCUMENTS if strips is None else SYSTEM[Job.ANSWER])[language]
+        return "\n".join(filter(None, (rules, self._hints.get(language)))), _sections(
             (labels["passages"], "" if strips is None else _passages(cut, fence) or labels["no_evidence"]),
             (labels["profile"], fence.wrap("profile", profile_summary[:_LONGEST_NOTE])),
+            (labels["facts"], fence.wrap("facts", known)),
+            (labels["concerns"], fence.wrap("concerns", points)),
             (labels["summary"], fence.wrap("summary", summary[:_LONGEST_NOTE])),
             (labels["history"], fence.wrap("conversation", _conversation(history, labels))),
             (labels["question"], question.strip()),
@@ -116,10 +128,13 @@ def evaluation_prompt(request: EvaluationRequest) -> Prompts:
     answer = _renumbered(request, shown)[:_LONGEST_ANSWER]
     feedback = _feedback(request.previous)
     question, profile = request.question[:_LONGEST_QUESTION], request.profile_summary[:_LONGEST_NOTE]
-    fence = Fence.around(question, answer, profile, feedback, *_texts(request.history), *_shown_texts(shown))
+    points = _listed(concern.text for concern in request.concerns)
+    said = [*_texts(request.history), *_shown_texts(shown), *filter(None, (points,))]
+    fence = Fence.around(question, answer, profile, feedback, *said)
     return SYSTEM[Job.EVALUATE][request.language], _sections(
         (labels["passages"], _passages(shown, fence) or labels["no_passages"]),
         (labels["profile"], fence.wrap("profile", profile)),
+        (labels["concerns"], fence.wrap("concerns", points)),
         (labels["history"], fence.wrap("conversation", _conversation(request.history, labels))),
         (labels["previous_feedback"], fence.wrap("feedback", feedback)),
         (labels["question"], fence.wrap("question", question)),
@@ -256,7 +271,8 @@ def _listed(items: Iterable[str]) -> str:
 def _fact(slot: Slot, labels: dict[str, str]) -> str:
     remarks = [labels["not"]] * slot.negated + [labels["past"]] * (slot.time == "past")
     remarks += [labels[slot.subject]] * (slot.subject != "user")
-    value = f"{slot.value} {slot.unit or ''}".strip()
+    said = [slot.value, slot.unit or "", *(value for name, value in slot.details if name != "key")]
+    value = " ".join(part for part in said if part)
     return f"{slot.name}: {value}" + (f" ({', '.join(remarks)})" if remarks else "")
 
 

@@ -75,6 +75,23 @@ def test_korean_and_sets_without_cosines_are_left_to_the_signals() -> None:
     assert not reader.seen
 
 
+def test_the_few_passages_that_may_help_are_read_and_the_others_judged_by_signals() -> None:
+    near = [replace(passage_of(f"The compactor {n} rewrote the log at night.", f"n{n}"), id=f"n{n}") for n in range(8)]
+    far = replace(passage_of("Bread rises in a warm kitchen.", "far"), id="far")
+    reader = Favourite("compactor")
+    asked = grader(reader).judge(QUESTION, hits(*near, far))
+    assert len(reader.seen) == 5
+    assert not any("Bread" in text for text in reader.seen)
+    assert asked.probability("far") == grader(None).judge(QUESTION, hits(*near, far)).probability("far")
+
+
+def test_nothing_is_read_when_nothing_may_help() -> None:
+    reader = Favourite("compactor")
+    far = replace(passage_of("Bread rises in a warm kitchen.", "far"), id="far")
+    grader(reader).judge(QUESTION, hits(far))
+    assert not reader.seen
+
+
 @pytest.mark.parametrize("broken", [math.nan, math.inf, -math.inf])
 def test_a_score_that_is_no_number_fails_the_judge(broken: float) -> None:
     with pytest.raises(JudgeFailed):

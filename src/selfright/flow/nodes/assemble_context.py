@@ -21,6 +21,8 @@ async def assemble_context(state: AgentState, tools: Tools) -> dict[str, Any]:
         state.get("profile_summary", ""),
         state.get("messages", ()),
         state.get("summary", ""),
+        state.get("slot_out", ()),
+        state.get("concerns", ()),
     )
     return {"strips": strips, "system_prompt": system, "user_prompt": user}
 

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
-from selfright.domain.answers import Attempt
-from selfright.domain.composing import styled
+from selfright.domain.answers import Attempt, Draft
+from selfright.domain.composing import first_of_all, styled, with_sources
 from selfright.domain.judgements import QueryClass, StopReason
 from selfright.domain.tools import Tools
 from selfright.flow.attempts import iteration, without_unsupported
@@ -31,9 +31,13 @@ async def finalize(state: AgentState, tools: Tools) -> dict[str, Any]:
         draft = tools.abstainer.refusal(state["question"], state["language"], best, state.get("retrieved_docs", ()))
         update["notes"] = (_STOPPED[state["language"]].format(reason=reason.value),)
         reason = StopReason.ABSTAINED
-    draft = styled(draft, tools.flags.citation_style)
+    draft, unsourced = _sourced(draft, best, state, tools)
+    urgent = tools.pack.urgent(state["user_text"], state["language"])
+    draft = first_of_all(urgent, styled(draft, tools.flags.citation_style))
     return {
         **update,
+        "notes": (*update.get("notes", ()), *_notes_of_the_field(draft, unsourced, urgent, state, tools)),
+        "removed_claims": (*removed, *unsourced),
         "draft": draft,
         "answer": draft.text,
         "abstained": reason is StopReason.ABSTAINED,
@@ -41,4 +45,36 @@ async def finalize(state: AgentState, tools: Tools) -> dict[str, Any]:
     }
 
 
+def _sourced(draft: Draft, best: Attempt, state: AgentState, tools: Tools) -> tuple[Draft, tuple[str, ...]]:
+    """The draft without what may be said only with a source and has none, and those sentences."""
+    if draft.refused:
+        return draft, ()
+    kept, unsourced = with_sources(draft, tools.pack.needs_source)
+    if not kept.sentences and unsourced:
+        kept = tools.abstainer.refusal(state["question"], state["language"], best, state.get("retrieved_docs", ()))
+    return kept, unsourced
+
+
+def _notes_of_the_field(
+    draft: Draft, unsourced: tuple[str, ...], urgent: str, state: AgentState, tools: Tools
+) -> tuple[str, ...]:
+    words = _WORDS[state["language"]]
+    notes: tuple[str, ...] = (words["unsourced"].format(count=len(unsourced)),) if unsourced else ()
+    if draft.refused and not urgent:
+        return notes
+    left = [] if draft.refused else [c.text for c in state.get("concerns", ()) if not c.is_met_by(draft.text)]
+    notes += (words["unheeded"].format(what="; ".join(left)),) if left else ()
+    return (*notes, *tools.pack.notes(state["question"], state["language"]))
+
+
 _STOPPED = {"en": "the loop had stopped because: {reason}", "ko": "반복이 멈춘 까닭: {reason}"}
+_WORDS = {
+    "en": {
+        "unsourced": "sentences removed because they may be said only with a source, and had none: {count}",
+        "unheeded": "your profile matters here, and the documents found do not say how: {what}",
+    },
+    "ko": {
+        "unsourced": "출처 없이 말해서는 안 되는 내용이라 지운 문장: {count}개",
+        "unheeded": "프로필과 관련이 있지만 찾은 자료가 다루지 않는 내용: {what}",
+    },
+}

@@ -11,7 +11,10 @@ from selfright.flow.state import AgentState
 
 
 async def generate(state: AgentState, tools: Tools) -> dict[str, Any]:
-    """Writes a draft from the assembled evidence."""
+    """Writes a draft from the assembled evidence; who listens hears first what the message calls for at once."""
+    say = _say(state["iteration_count"], tools)
+    if say is not None and (urgent := tools.pack.urgent(state["user_text"], state["language"])):
+        say(f"{urgent}\n\n")
     draft = await tools.generator.generate(
         GenerationRequest(
             question=state["question"],
@@ -21,8 +24,9 @@ async def generate(state: AgentState, tools: Tools) -> dict[str, Any]:
             system_prompt=state["system_prompt"],
             user_prompt=state["user_prompt"],
             history=state.get("messages", ()),
+            concerns=state.get("concerns", ()),
         ),
-        _say(state["iteration_count"], tools),
+        say,
     )
     return {"draft": draft, "answer": draft.text}
 

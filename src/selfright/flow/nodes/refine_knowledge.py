@@ -2,10 +2,14 @@
 
 from typing import Any
 
+from selfright.domain.passages import Strip
 from selfright.domain.tools import Tools
-from selfright.flow.evidence import merged, outweighs
+from selfright.flow.evidence import merged, outweighs, with_strips
 from selfright.flow.routes import instead_of_index
 from selfright.flow.state import AgentState
+
+_MOST_CONCERNS = 2
+_MOST_STRIPS = 2
 
 
 async def refine_knowledge(state: AgentState, tools: Tools) -> dict[str, Any]:
@@ -23,4 +27,16 @@ async def refine_knowledge(state: AgentState, tools: Tools) -> dict[str, Any]:
     if refinement.fell_back and verdict is not None:
         verdict = verdict.lowered()
     beside = found.strips if found and not found.fell_back else ()
-    return {"strips": merged(refinement.strips, beside), "verdict": verdict}
+    heeding = await _heeding(state, tools)
+    return {"strips": merged(with_strips(refinement.strips, heeding), beside), "verdict": verdict}
+
+
+async def _heeding(state: AgentState, tools: Tools) -> list[Strip]:
+    """Strips that deal with what in the profile speaks against what is asked about, which the question may not ask."""
+    found: list[Strip] = []
+    for concern in state.get("concerns", ())[:_MOST_CONCERNS]:
+        bearing = [h for h in state["retrieved_docs"] if concern.bears(h.passage.heading, h.passage.text)]
+        refined = await tools.refiner.refine(concern.text, bearing) if bearing else None
+        strips = refined.strips if refined else ()
+        found += [s for s in strips if concern.bears(s.passage.heading, s.text)][:_MOST_STRIPS]
+    return found

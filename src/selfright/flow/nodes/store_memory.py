@@ -8,8 +8,27 @@ from selfright.flow.state import AgentState
 
 
 async def store_memory(state: AgentState, tools: Tools) -> dict[str, Any]:
-    """Remembers what was said (unless ``memory_mode`` is ``none``) and sums the profile up in one line."""
-    slots = state.get("slot_out", ())
-    known = Profile(slots) if tools.flags.memory_mode == "none" else tools.profiles.remember(state["user"], slots)
-    given = state.get("given_profile", Profile())
-    return {"profile_summary": tools.profiles.summary(Profile((*given.slots, *known.slots)), state["language"])}
+    """Remembers what was said (unless ``memory_mode`` is ``none``), and works out who asks and what speaks against it.
+
+    What came with the question goes over what was remembered, and what was just said over both.
+    """
+    # What a question says of others ("can people with gout eat fish?") is nobody's profile.
+    slots = [slot for slot in state.get("slot_out", ()) if slot.subject != "other"]
+    language = state["language"]
+    keeps = tools.flags.memory_mode != "none" and state.get("remembers", True)
+    known = await tools.profiles.remember(state["user"], slots) if keeps else Profile()
+    given = (tools.pack.keyed(slot) for slot in state.get("given_profile", Profile()).slots)
+    profile = known.with_slots((*given, *slots), tools.pack.kinds_by_name)
+    return {
+        "profile": profile,
+        "profile_summary": tools.pack.summary(profile, language),
+        "personal": tools.pack.terms(profile),
+        "concerns": tools.pack.concerns(state["question"], profile, language),
+        "notes": (_FLEETING[language],) if keeps and slots and tools.profiles.fleeting else (),
+    }
+
+
+_FLEETING = {
+    "en": "profiles cannot be written here: what you say of yourself is forgotten when the program ends",
+    "ko": "프로필을 저장할 수 없어, 알려 주신 내용은 프로그램이 끝나면 사라집니다",
+}

@@ -24,9 +24,14 @@ async def web_search(state: AgentState, tools: Tools) -> dict[str, Any]:
     tools.meter.web_requests += finding.requests
     hits = as_hits(finding.passages)
     if not hits:
-        return {"web_docs": (), "web_grading": None, "notes": notes}
-    grading, trouble = await judged(tools.grader, state["question"], hits)
-    update: dict[str, Any] = {"web_docs": hits, "web_grading": grading, "notes": (*notes, *trouble)}
+        return {"web_docs": (), "web_grading": None, "web_provider": finding.provider, "notes": notes}
+    grading, trouble = await judged(tools.grader, state["question"], hits, tools.flags)
+    update: dict[str, Any] = {
+        "web_docs": hits,
+        "web_grading": grading,
+        "web_provider": finding.provider,
+        "notes": (*notes, *trouble),
+    }
     if not instead_of_index(state):
         refinement = await tools.refiner.refine(state["question"], hits, grading)
         update["web_strips"] = () if refinement.fell_back else refinement.strips

@@ -15,10 +15,12 @@ from selfright.roles.words import negated
 _WINDOW = 2
 _COMPARABLE = 0.5
 _AS_NEAR = 0.9
+_SAME_WORDS = 0.9
 _MOST_PER_CLAIM = 3
 _MOST_EMBEDDED = 4
 _NAME = re.compile(r"(?<!^)(?<![.?!:]\s)\b[A-Z][\w-]+|\b[A-Za-z]*\d[\w.-]*\b")
 _FOREIGN = re.compile(r"[A-Za-z][A-Za-z0-9.-]+|\d[\d.,]*")
+_DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
 _LINE_MARK = re.compile(r"^(?:- |\(?\d{1,3}[.)] )")
 
 
@@ -75,7 +77,8 @@ def claim_facts(
         anywhere=best.anywhere,
         names_missing=_share_missing(names, best.tokens),
         numbers_missing=len(missing) / len(amounts) if amounts else 0.0,
-        number_conflict=comparable and _conflicts(missing, quantities(best.nearest[0])),
+        number_conflict=(comparable and _conflicts(missing, quantities(best.nearest[0])))
+        or _misquotes(text, terms, best, analyzer),
         negation_conflict=comparable and all(negated(sentence) != denied for sentence in best.nearest),
         cosine=_cosine(text, reads, embedder) if embedder else None,
         specific=specific,
@@ -154,6 +157,26 @@ def _share_missing(names: Sequence[str], tokens: frozenset[str]) -> float:
 def _conflicts(missing: Sequence[Quantity], said: Sequence[Quantity]) -> bool:
     """Whether a number the claim gives stands there with another value and the same unit."""
     return any(amount.unit == other.unit and amount.value != other.value for amount in missing for other in said)
+
+
+def _misquotes(text: str, terms: Sequence[Term], best: "_Reading", analyzer: TextAnalyzer) -> bool:
+    """Whether a sentence says the claim in the same words but for a number, which may well stand elsewhere."""
+    numbers = _digits(text)
+    words = [term for term in terms if not any(map(str.isdigit, term.token))]
+    total = sum(term.weight for term in words)
+    if not numbers or not total:
+        return False
+    said = []
+    for sentence in best.nearest:
+        tokens = set(analyzer.tokens(sentence))
+        if sum(term.weight for term in words if term.token in tokens) >= _SAME_WORDS * total:
+            said.append(_digits(sentence))
+    heading = _digits(best.source.passage.heading)
+    return bool(said) and all(numbers - heading - other and other - numbers for other in said)
+
+
+def _digits(text: str) -> frozenset[str]:
+    return frozenset(match.group().replace(",", "") for match in _DIGITS.finditer(text))
 
 
 def _bulk(text: str) -> float:

@@ -23,7 +23,7 @@ class HeuristicEvaluator:
 
     The score stands in grounding, completeness and accuracy alike, so that ``overall`` equals it. Length is relative to
     160 letters (Korean: 80), evidence to two passages, personalisation is the share of the profile's items that the
-    answer mentions (0.5 without a profile).
+    answer mentions in any wording that counts (0.5 without a profile).
     """
 
     async def evaluate(self, request: EvaluationRequest) -> Evaluation:
@@ -56,8 +56,10 @@ def _evidence(request: EvaluationRequest) -> float:
 
 
 def _personalisation(request: EvaluationRequest) -> float:
-    items = [letters(item) for item in _ITEM.split(request.profile_summary) if letters(item)]
+    wordings = request.personal or [(item,) for item in _ITEM.split(request.profile_summary)]
+    items = [[letters(word) for word in words if letters(word)] for words in wordings]
+    items = [words for words in items if words]
     if not items:
         return _NO_PROFILE
     answer = letters(request.draft.text)
-    return sum(item in answer for item in items) / len(items)
+    return sum(any(word in answer for word in words) for words in items) / len(items)

@@ -13,6 +13,7 @@ _REASONS: dict[Language, dict[str, str]] = {
         "unsupported": "The evidence does not support: {what}",
         "incomplete": "The answer leaves open: {what}",
         "off_topic": "The answer does not speak of what was asked.",
+        "unheeded": "The answer passes over what the profile says: {what}",
         "adequate": "Each sentence rests on the evidence and the question is answered.",
     },
     "ko": {
@@ -23,6 +24,7 @@ _REASONS: dict[Language, dict[str, str]] = {
         "unsupported": "근거가 뒷받침하지 않는 내용이 있습니다: {what}",
         "incomplete": "답변에 다음 내용이 빠져 있습니다: {what}",
         "off_topic": "답변이 질문한 내용을 다루지 않습니다.",
+        "unheeded": "프로필에 있는 다음 내용을 답변이 다루지 않습니다: {what}",
         "adequate": "모든 문장이 근거에 있고 질문에 답합니다.",
     },
 }
@@ -32,12 +34,14 @@ _SUGGESTIONS: dict[Language, dict[str, str]] = {
         "address": "Address what was asked: {what}",
         "correct": "Correct what the evidence says otherwise: {what}",
         "support": "Find evidence for, or leave out: {what}",
+        "heed": "Say what holds for this user: {what}",
     },
     "ko": {
         "add": "문서에 있는 내용 추가: {what}",
         "address": "질문에서 다루지 않은 부분 보완: {what}",
         "correct": "근거와 다른 내용 바로잡기: {what}",
         "support": "근거를 찾거나 삭제: {what}",
+        "heed": "이 사용자에게 해당하는 내용 반영: {what}",
     },
 }
 _LONGEST = 160
@@ -50,7 +54,7 @@ def reason(language: Language, kind: str, what: Sequence[str] = ()) -> str:
 
 
 def suggestion(language: Language, kind: str, what: Sequence[str]) -> str:
-    """One thing to do about the answer: ``add``, ``address``, ``correct`` or ``support``."""
+    """One thing to do about the answer: ``add``, ``address``, ``correct``, ``support`` or ``heed``."""
     return _SUGGESTIONS[language][kind].format(what=_listed(what))
 
 

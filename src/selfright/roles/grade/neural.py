@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any
 
-from selfright.domain.passages import Language, Passage
+from selfright.domain.passages import Passage
 from selfright.roles.grade.features import SEMANTIC, Asked, Read
 from selfright.roles.grade.model import Variant
 from selfright.roles.grade.two_steps import read_steps
@@ -28,21 +29,6 @@ CHARACTERS = 1_000
 _EDGE = 10.0
 
 
-class PairJudge(Protocol):
-    """Reads a question and a passage together."""
-
-    @property
-    def name(self) -> str:
-        """Which network; scorers fitted on one network know no other."""
-
-    @property
-    def languages(self) -> Sequence[Language]:
-        """What it can read."""
-
-    def score(self, question: str, passages: Sequence[str]) -> Sequence[float]:
-        """One number per passage, higher where it rather answers, in log-odds."""
-
-
 @dataclass(frozen=True, slots=True)
 class NeuralModel:
     """Scorers of passages and sets that count on the reader called ``reader``; ``sha256`` is that of its file."""
@@ -55,11 +41,15 @@ class NeuralModel:
 @cache
 def shipped_neural() -> NeuralModel | None:
     """The model that ships with the package, or None where its files are absent."""
-    folder = files("selfright.roles.grade")
-    card = folder.joinpath("reader.json")
-    if not card.is_file() or not folder.joinpath("reader.onnx").is_file():
+    card = files("selfright.roles.grade").joinpath("reader.json")
+    if not card.is_file() or not reader_file().is_file():
         return None
     return read_neural(json.loads(card.read_text(encoding="utf-8")))
+
+
+def reader_file() -> Path:
+    """Where the network of the reader is, if it ships."""
+    return Path(str(files("selfright.roles.grade") / "reader.onnx"))
 
 
 def read_neural(stored: Mapping[str, Any]) -> NeuralModel:

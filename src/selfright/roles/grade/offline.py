@@ -8,18 +8,21 @@ from dataclasses import dataclass
 from selfright.domain.errors import JudgeFailed
 from selfright.domain.judgements import Grade, Grading, Verdict
 from selfright.domain.passages import Hit
-from selfright.domain.ports import Embedder
+from selfright.domain.ports import Embedder, PairJudge
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.calibration.stored import GraderCalibration
 from selfright.roles.grade.features import Asked, Read, features
 from selfright.roles.grade.model import GraderModel, Variant, set_signals, shipped_model
-from selfright.roles.grade.neural import NeuralModel, PairJudge, shipped_neural, shown, with_reader
+from selfright.roles.grade.neural import NeuralModel, shipped_neural, shown, with_reader
 from selfright.roles.planted import evidence_in
 
 SENTENCES = 2
 _LONGEST_EMBEDDED = 2_000
 _MOST_HITS = 50
 _LIKELY = 0.5
+# Reading costs much more than signals do, so only what may turn out to help is read.
+_MOST_READ = 5
+_WORTH_READING = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,8 @@ class OfflineGrader:
 
     ``embedder`` is the encoder whose cosines the hits carry. Cosines count for English only, and only when they come
     from the encoder the weights were fitted on; else words alone decide. The same holds for ``reader`` and the network
-    that ``neural`` (by default the shipped one) was fitted on: where cosines count, it is asked too.
+    that ``neural`` (by default the shipped one) was fitted on: where cosines count, it is asked too, about the five
+    passages at most that may help by the signals.
     """
 
     def __init__(
@@ -80,8 +84,9 @@ class OfflineGrader:
         asked = Asked.of(question, self._analyzer)
         reads = [Read.of(asked, hit.passage) for hit in graded]
         cosines = self._cosines(asked, graded, reads)
-        scores = self._scores(asked, graded, reads, cosines)
-        rows = tuple(with_reader(features(asked, reads, cosines), scores))
+        signals = features(asked, reads, cosines)
+        scores = self._scores(asked, graded, reads, self._worth_reading(signals, cosines))
+        rows = tuple(with_reader(signals, scores))
         known = ((pair is not None, score is not None) for pair, score in zip(cosines, scores, strict=True))
         variants = tuple(self._variant(asked, hit, *which) for hit, which in zip(graded, known, strict=True))
         probabilities = tuple(v.passage.probability(row) for v, row in zip(variants, rows, strict=True))
@@ -137,19 +142,31 @@ class OfflineGrader:
             return self._model.cross
         return self._model.korean if asked.korean else self._model.lexical
 
+    def _worth_reading(
+        self, rows: Sequence[Mapping[str, float]], cosines: Sequence[tuple[float, float] | None]
+    ) -> list[int]:
+        """The places of the few passages that the reader is asked about, in order: those that may help by the signals.
+
+        Without cosines its scorers know too little.
+        """
+        if self._reader is None:
+            return []
+        chances = {
+            i: self._model.semantic.passage.probability(row)
+            for i, (row, pair) in enumerate(zip(rows, cosines, strict=True))
+            if pair is not None
+        }
+        likely = sorted((i for i, p in chances.items() if p >= _WORTH_READING), key=lambda i: -chances[i])
+        return sorted(likely[:_MOST_READ])
+
     def _scores(
-        self,
-        asked: Asked,
-        hits: Sequence[Hit],
-        reads: Sequence[Read],
-        cosines: Sequence[tuple[float, float] | None],
+        self, asked: Asked, hits: Sequence[Hit], reads: Sequence[Read], chosen: Sequence[int]
     ) -> Sequence[float | None]:
-        """The reader's scores, or None where it is not asked: without cosines its scorers know too little."""
+        """The reader's scores of the chosen passages, None for the others."""
         scores: list[float | None] = [None] * len(hits)
-        asked_of = [i for i, pair in enumerate(cosines) if pair is not None] if self._reader else []
-        if self._reader and asked_of:
-            texts = [shown(asked, hits[i].passage, reads[i]) for i in asked_of]
-            for i, score in zip(asked_of, self._reader.score(asked.text, texts), strict=True):
+        if self._reader and chosen:
+            texts = [shown(asked, hits[i].passage, reads[i]) for i in chosen]
+            for i, score in zip(chosen, self._reader.score(asked.text, texts), strict=True):
                 scores[i] = score
         return scores
 

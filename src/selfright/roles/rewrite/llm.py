@@ -4,9 +4,11 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from selfright.domain.answers import Message, RewriteRequest
+from selfright.domain.answers import Focus, Message, RewriteRequest
 from selfright.domain.chat import Job
+from selfright.domain.packs import DomainPack
 from selfright.domain.ports import ChatModel
+from selfright.domain.slots import Slot
 from selfright.domain.text import language_of
 from selfright.roles.asking import Judging, written
 from selfright.roles.prompting import rewrite_prompt, standalone_prompt, web_prompt
@@ -45,6 +47,10 @@ class QueryRewriter:
             if query and len(query.split()) <= _MOST_WEB_WORDS:
                 return query
         return await self.offline.for_web(question, missing_info)
+
+    async def focused(self, message: str, told: Sequence[Slot], pack: DomainPack) -> Focus:
+        """As the offline rewriter: no call is made before anything was looked up."""
+        return await self.offline.focused(message, told, pack)
 
     async def standalone(self, question: str, history: Sequence[Message], summary: str = "") -> str:
         """The question without its conversation; unchanged when it stands alone.

@@ -4,13 +4,16 @@ import asyncio
 import re
 from collections.abc import Iterator, Sequence
 
-from selfright.domain.answers import Message, RewriteRequest
+from selfright.domain.answers import Focus, Message, RewriteRequest
+from selfright.domain.packs import DomainPack
 from selfright.domain.passages import Language
+from selfright.domain.slots import Slot
 from selfright.domain.text import has_hangul
 from selfright.roles.analysis import Term, TextAnalyzer
 from selfright.roles.phrases import distinct, phrases
 from selfright.roles.questions import question_parts
 from selfright.roles.rewrite.feedback import feedback_terms
+from selfright.roles.rewrite.focus import focus
 from selfright.roles.rewrite.followup import completed, depends_on_history
 from selfright.roles.rewrite.prefixes import bounded, strip_prefix
 
@@ -74,6 +77,10 @@ class OfflineRewriter:
         """A follow-up with what it leaves out filled in; unchanged when it stands alone. ``summary`` is not needed."""
         del summary
         return await asyncio.to_thread(completed, question, history, self._analyzer)
+
+    async def focused(self, message: str, told: Sequence[Slot], pack: DomainPack) -> Focus:
+        """What of a message is asked, and what is searched for; see ``rewrite.focus``."""
+        return await asyncio.to_thread(focus, message, told, pack, self._analyzer)
 
     def depends_on_history(self, question: str) -> bool:
         """Whether the question leaves out what it is about."""

@@ -1,0 +1,90 @@
+"""Domain packs by name, and what they change of the roles."""
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+from selfright.assembly.roles import Roles
+from selfright.domain.errors import InputError, SettingsError, UnknownName
+from selfright.domain.packs import GENERAL, DomainPack
+from selfright.domain.ports import ProfileStore
+from selfright.domain.slots import Profile
+
+if TYPE_CHECKING:
+    from langgraph.store.base import BaseStore
+
+    from selfright.settings import Settings
+
+MAX_VALUE = 500
+_FILE = "profiles.sqlite"
+
+
+@cache
+def load_pack(name: str) -> DomainPack:
+    """The pack that a setting names: ``none``, ``medical``, or ``module:attribute`` of one's own.
+
+    Raises ``SettingsError`` when there is no such module or attribute, or when it is no ``DomainPack``.
+    """
+    if name == GENERAL.name:
+        return GENERAL
+    if name == "medical":
+        from selfright.medical.pack import MEDICAL
+
+        return MEDICAL
+    module, _, attribute = name.partition(":")
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise SettingsError(f"setting 'pack' names {name}, which cannot be had ({error}); check both names") from None
+    if not isinstance(found, DomainPack):
+        raise SettingsError(f"setting 'pack' names {name}, a {type(found).__name__}; a DomainPack was expected")
+    return found
+
+
+def with_pack(roles: Roles, pack: DomainPack) -> Roles:
+    """The roles as they are in the pack's field; judges take what speaks against an answer into account."""
+    from selfright.roles.evaluate.concerns import ConcernedEvaluator
+    from selfright.roles.generate.heeding import HeedingGenerator
+    from selfright.roles.prompting import BilingualPrompter
+
+    return replace(
+        roles,
+        prompter=BilingualPrompter(pack.hints),
+        generator=HeedingGenerator(roles.generator),
+        evaluator=ConcernedEvaluator(roles.evaluator),
+    )
+
+
+async def corrected(store: ProfileStore, pack: DomainPack, user: str, facts: Mapping[str, object]) -> Profile:
+    """The profile after a user has set some kinds of it by hand.
+
+    Raises ``UnknownName`` for a kind that the pack does not have, and ``InputError`` for a value that is too long.
+    """
+    for name in facts:
+        if pack.kinds and name not in pack.kinds_by_name:
+            raise UnknownName("kind of fact", name, pack.kinds_by_name)
+    for name, given in facts.items():
+        slots = Profile.of({name: given}).slots
+        if any(len(slot.value) > MAX_VALUE for slot in slots):
+            raise InputError(f"a value of '{name}' has more than {MAX_VALUE} characters; say it in fewer")
+        if len(slots) > 1 and name in pack.kinds_by_name and not pack.kinds_by_name[name].many:
+            raise InputError(f"'{name}' has one value, but got {len(slots)}; give the one that holds")
+        await store.correct(user, name, [pack.keyed(slot) for slot in slots])
+    return await store.profile(user)
+
+
+def open_profiles(settings: "Settings", pack: DomainPack, given: "ProfileStore | BaseStore | None") -> ProfileStore:
+    """Where profiles are kept: what the user gave, or a file in the home folder, opened when it is first used."""
+    from langgraph.store.base import BaseStore
+
+    if isinstance(given, BaseStore):
+        from selfright.memory.profiles_in_store import StoreProfiles
+
+        return StoreProfiles(given, pack.kinds_by_name)
+    if given is not None:
+        return given
+    from selfright.memory.profiles import SqliteProfiles
+
+    return SqliteProfiles(settings.home / _FILE, pack.kinds_by_name)

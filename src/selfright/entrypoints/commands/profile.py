@@ -1,0 +1,113 @@
+"""``selfright profile``: what is remembered of a user, to see, correct, take along and erase."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from selfright.entrypoints.commands.options import json_option, print_json, set_option, values_of
+
+if TYPE_CHECKING:
+    from selfright.domain.slots import Profile, Slot
+
+
+@click.group()
+def profile() -> None:
+    """See, correct, take along and erase what is remembered of a user."""
+
+
+@profile.command()
+@click.argument("user")
+@set_option
+@json_option
+def show(user: str, assignments: tuple[str, ...], as_json: bool) -> None:
+    """Show what stands of USER, and what the user has said both ways."""
+    from selfright.api import Selfright
+
+    with Selfright.open(**values_of(assignments)) as selfright:
+        known, summary = selfright.profile(user), selfright.profile_summary(user)
+    _told(user, known, summary, as_json)
+
+
+@profile.command("set")
+@click.argument("user")
+@click.argument("facts", nargs=-1, required=True, metavar="NAME=VALUE...")
+@set_option
+@json_option
+def put(user: str, facts: tuple[str, ...], assignments: tuple[str, ...], as_json: bool) -> None:
+    """Correct what is known of USER: age=60 conditions=gout conditions=migraine.
+
+    What is given for a kind takes the place of all that stands of it; "NAME=" says that nothing does.
+    """
+    from selfright.api import Selfright
+
+    given = _facts(facts)
+    with Selfright.open(**values_of(assignments)) as selfright:
+        known, summary = selfright.set_profile(given, user), selfright.profile_summary(user)
+    _told(user, known, summary, as_json)
+
+
+@profile.command()
+@click.argument("user")
+@click.option("--name", metavar="NAME", help="Only facts of this kind.")
+@click.option("--value", metavar="VALUE", help="Only facts with this value.")
+@set_option
+@json_option
+def forget(user: str, name: str | None, value: str | None, assignments: tuple[str, ...], as_json: bool) -> None:
+    """Erase what is known of USER for good, history included. Conversations are erased with /forget in the chat."""
+    from selfright.api import Selfright
+
+    with Selfright.open(**values_of(assignments)) as selfright:
+        gone = selfright.forget_profile(user, name, value)
+    if as_json:
+        print_json({"user": user, "erased": gone})
+    else:
+        click.echo(f"{gone} facts erased" if gone != 1 else "1 fact erased")
+
+
+@profile.command()
+@click.argument("user")
+@set_option
+@click.option("--json", "as_json", is_flag=True, help="JSON, which this always is.")
+def export(user: str, assignments: tuple[str, ...], as_json: bool) -> None:
+    """Write all that is kept of USER as JSON: what stands, and what was superseded or contradicted."""
+    from selfright.api import Selfright
+    from selfright.domain.forms import history_form
+
+    del as_json
+    with Selfright.open(**values_of(assignments)) as selfright:
+        print_json(history_form(user, selfright.profile_history(user)))
+
+
+def _facts(pairs: tuple[str, ...]) -> dict[str, object]:
+    from selfright.domain.errors import UsageError
+
+    facts: dict[str, list[str]] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name.strip():
+            raise UsageError(f"expected NAME=VALUE, but got '{pair}'; for example: selfright profile set ana age=60")
+        facts.setdefault(name.strip(), []).extend([value.strip()] if value.strip() else [])
+    return dict(facts)
+
+
+def _told(user: str, known: "Profile", summary: str, as_json: bool) -> None:
+    from selfright.domain.forms import profile_form
+
+    if as_json:
+        print_json(profile_form(user, known, summary))
+        return
+    if not known.slots:
+        click.echo(f"selfright: nothing is known of '{user}'", err=True)
+        return
+    click.echo(summary)
+    for slot in known.slots:
+        click.echo(f"  {_line(slot)}")
+    for slot in known.disputed:
+        click.echo(f"  {_line(slot)}  (said otherwise since)")
+
+
+def _line(slot: "Slot") -> str:
+    remarks = ["not so"] * slot.negated + ["in the past"] * (slot.time == "past")
+    remarks += [slot.subject] * (slot.subject != "user") + [f"turn {slot.turn + 1}" if slot.start >= 0 else "by hand"]
+    said = [slot.value, slot.unit or "", *(value for name, value in slot.details if name != "key")]
+    return f"{slot.name}: {' '.join(part for part in said if part)} ({', '.join(remarks)})"

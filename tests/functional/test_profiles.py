@@ -1,0 +1,153 @@
+"""Profiles from end to end: said in a turn, seen, corrected and erased at every door; packs by setting."""
+
+import json
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from langgraph.store.memory import InMemoryStore
+
+from selfright import Selfright
+from selfright.domain.errors import SettingsError, UnknownName
+from selfright.entrypoints.cli import main
+
+EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
+SUPPORT = "support_desk:PACK"
+DOCUMENTS = {
+    "upgrade.md": "# Upgrading\n\nFxStore 0.3 is installed with Gradle. Files of version 0.2 must be converted with "
+    "`fxstore migrate` before FxStore 0.3 opens them.\n",
+    "errors.md": "# Error codes\n\nFX-1007 means that another process holds the lock of the store.\n",
+}
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Selfright]:
+    """A small index, and the support desk's pack from the documentation."""
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    documents = tmp_path / "documents"
+    documents.mkdir()
+    for name, text in DOCUMENTS.items():
+        (documents / name).write_text(text, encoding="utf-8")
+    with Selfright.open(tmp_path / "index", embedder="none", pack=SUPPORT) as selfright:
+        selfright.add([documents])
+        yield selfright
+
+
+def test_a_second_pack_is_read_from_a_setting_and_does_all_that_a_pack_does(desk: Selfright) -> None:
+    first = desk.ask("I use FxStore version 0.2.4 on linux. What does FX-1007 mean?", user="ana")
+    assert first.citations
+    assert desk.profile_summary("ana") == "FxStore 0.2.4, linux, error FX-1007"
+    upgrade = desk.ask("How do I upgrade with Gradle?", user="ana")
+    assert "must be converted" in upgrade.answer  # what the profile makes a concern, though it was not asked
+    assert desk.ask("How do I upgrade with Gradle?", user="ben").citations
+    desk.ask("Now I have version 0.3.0.", user="ana")
+    assert desk.profile("ana").values("version") == ("0.3.0",)
+    assert [fact.state for fact in desk.profile_history("ana") if fact.slot.name == "version"] == [
+        "superseded",
+        "stands",
+    ]
+    corrupt = desk.ask("The file is corrupt, what does FX-1007 mean?", user="ana")
+    assert corrupt.answer.startswith("First copy the store's file")
+
+
+def test_nothing_is_kept_of_who_is_not_named_or_asks_for_it(desk: Selfright) -> None:
+    desk.ask("I use FxStore version 0.2.4. How do I upgrade?")
+    desk.ask("I use FxStore version 0.2.4. How do I upgrade?", user="ana", flags={"memory_mode": "none"})
+    assert desk.profile_users() == ()
+    desk.ask("I use FxStore version 0.2.4. How do I upgrade?", session="s")
+    assert desk.profile_users() == ("local",)
+
+
+def test_a_profile_that_comes_with_the_question_counts_and_is_not_kept(desk: Selfright) -> None:
+    answer = desk.ask("How do I upgrade with Gradle?", profile={"version": "0.2.4"}, user="ana")
+    assert "must be converted" in answer.answer
+    assert desk.profile("ana").slots == ()
+
+
+def test_profiles_in_a_langgraph_store_of_the_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    store = InMemoryStore()
+    with Selfright.open(tmp_path / "index", embedder="none", pack=SUPPORT, profiles=store) as selfright:
+        selfright.set_profile({"version": "0.3.0"}, "ana")
+        assert selfright.profile("ana").values("version") == ("0.3.0",)
+    assert store.search(("profiles",))
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("nowhere_at_all:PACK", "cannot be had"),
+        ("support_desk:NOTHING", "cannot be had"),
+        ("support_desk:ERROR", "Pattern"),
+    ],
+    ids=["no module", "no attribute", "no pack"],
+)
+def test_a_pack_that_is_none_is_refused(name: str, expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    with pytest.raises(SettingsError, match=expected):
+        Selfright.open(pack=name).profile("ana")
+
+
+def test_an_unknown_pack_names_the_nearest() -> None:
+    with pytest.raises(UnknownName, match="medical"):
+        Selfright.open(pack="medicall")
+
+
+def test_the_command_line_shows_corrects_exports_and_erases(
+    capsys: pytest.CaptureFixture[str], home_folder: Path
+) -> None:
+    assert main(["profile", "set", "ana", "age=60", "sex=male", "conditions=2형 당뇨병", "conditions=gout"]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == "60-year-old male, type 2 diabetes, gout"
+    assert main(["profile", "show", "ana", "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert set(shown) == {"user", "summary", "slots", "disputed"}
+    assert [slot["value"] for slot in shown["slots"]] == ["60", "male", "2형 당뇨병", "gout"]
+    assert all(slot["by_hand"] for slot in shown["slots"])
+    assert main(["profile", "set", "ana", "conditions="]) == 0
+    assert "gout" not in capsys.readouterr().out
+    assert main(["profile", "export", "ana"]) == 0
+    exported = json.loads(capsys.readouterr().out)
+    assert {(fact["value"], fact["state"]) for fact in exported["facts"]} >= {("gout", "superseded"), ("60", "stands")}
+    assert main(["profile", "forget", "ana", "--name", "age", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"user": "ana", "erased": 1}
+    assert main(["profile", "forget", "ana"]) == 0
+    capsys.readouterr()
+    assert main(["profile", "show", "ana"]) == 0
+    assert "nothing is known of 'ana'" in capsys.readouterr().err
+    left = b"".join(path.read_bytes() for path in (home_folder / "home").rglob("*") if path.is_file())
+    assert not [value for value in ("gout", "2형 당뇨병", "male") if value.encode() in left]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["profile", "set", "ana", "colour=red"], "unknown kind of fact 'colour'"),
+        (["profile", "set", "ana", "age"], "expected NAME=VALUE"),
+        (["profile", "set", "ana", "age=1", "age=2"], "'age' has one value"),
+        (["profile", "set", "ana", f"age={'9' * 501}"], "more than 500"),
+        (["profile", "show", ""], "name of a user"),
+    ],
+    ids=["kind", "no pair", "two values", "long", "no name"],
+)
+def test_wrong_use_is_told_in_one_line(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) in (1, 2)
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+
+
+def test_what_users_say_of_themselves_is_in_no_log(desk: Selfright, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG):
+        desk.ask("I use FxStore version 7.7.7 on alpine.", user="secretive")
+        desk.set_profile({"version": "8.8.8"}, "secretive")
+        desk.forget_profile("secretive")
+    assert not [word for word in ("7.7.7", "8.8.8", "alpine", "secretive") if word in caplog.text]
+
+
+def test_without_a_home_to_write_to_it_says_that_it_will_forget(desk: Selfright, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder")
+    with Selfright.open(tmp_path / "index", embedder="none", pack=SUPPORT, home=tmp_path / "file") as selfright:
+        answer = selfright.ask("I use FxStore version 0.2.4. What does FX-1007 mean?", user="ana")
+        assert any("forgotten when the program ends" in note for note in answer.notes)
+        assert selfright.profile("ana").values("version") == ("0.2.4",)
