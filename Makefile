@@ -19,6 +19,7 @@ demo: $(READY)  ## five questions over the demo documents, each a different path
 	@$(BIN)/selfright demo
 
 test: $(READY)  ## the whole test suite
+	@sh scripts/browser.sh
 	@$(BIN)/python -m pytest
 
 check: $(READY)  ## format, lint, types, import contracts, generated docs

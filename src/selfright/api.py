@@ -1,5 +1,9 @@
-"""``Selfright``: the one object that users hold. All runs on coroutines; ``ask`` and ``search`` are the sync door."""
+"""``Selfright``: the one object that users hold. All runs on coroutines; ``ask`` and ``search`` are the sync door.
 
+Long because: every door of the package is a method here, and none does more than open.
+"""
+
+import asyncio
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from pathlib import Path
@@ -10,8 +14,10 @@ from selfright.background import LoopThread
 from selfright.domain.answers import Answer
 from selfright.domain.errors import InputError, UsageError
 from selfright.domain.events import TurnEvent, TurnFinished
-from selfright.domain.passages import Document, DocumentInfo, Hit, StoreInfo
+from selfright.domain.flags import Flags
+from selfright.domain.passages import Document, DocumentInfo, Hit, Language, StoreInfo
 from selfright.domain.routing import Collection
+from selfright.domain.slots import Fact, Profile, SlotKind
 from selfright.domain.turns import DEFAULT_USER, TurnOptions
 from selfright.settings import Settings, load_settings
 
@@ -19,16 +25,20 @@ if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
     from langchain_core.language_models import BaseChatModel
     from langchain_core.retrievers import RetrieverLike
+    from langgraph.store.base import BaseStore
 
     from selfright.assembly.calibrating import Progress as CalibrationProgress
     from selfright.assembly.engine import Engine
     from selfright.assembly.index import Given
-    from selfright.domain.ports import Embedder
+    from selfright.assembly.uploads import UploadReport
+    from selfright.domain.examining import Examined, Judge
+    from selfright.domain.ports import Embedder, ProfileStore
+    from selfright.domain.traces import Replay, ReplayOptions, Trace
     from selfright.domain.upkeep import Finding
     from selfright.ingest.exporting import ExportReport
     from selfright.ingest.importing import ImportReport
     from selfright.ingest.pipeline import Progress, Report
-    from selfright.memory.conversation import Conversation, SessionInfo
+    from selfright.memory.conversation import Conversation, SessionInfo, TurnRecord
     from selfright.retrieval.stores.langchain import SelfrightRetriever
     from selfright.roles.calibration.refit import CalibrationReport
 
@@ -49,11 +59,13 @@ class Selfright:
         given: "Given | None" = None,
     ) -> None:
         from selfright.assembly.engine import build_engine
+        from selfright.assembly.traces import TraceRoom
         from selfright.assembly.turns import TurnRoom
 
         self.settings = settings
         self._engine: Engine = build_engine(settings, given)
-        self._turns = TurnRoom(self._engine)
+        self._traces = TraceRoom(self._engine)
+        self._turns = TurnRoom(self._engine, self._traces)
         self._loop = LoopThread()
 
     @classmethod
@@ -65,13 +77,16 @@ class Selfright:
         embeddings: "Embeddings | Embedder | None" = None,
         llm: "str | BaseChatModel | None" = None,
         models: "Mapping[str, str | BaseChatModel] | None" = None,
+        profiles: "BaseStore | ProfileStore | None" = None,
         **values: Any,
     ) -> Self:
         """Opens the index at ``path`` (default: the setting ``index``); ``values`` are settings and flags by name.
 
         ``llm`` is ``offline``, ``provider:model`` or a LangChain chat model, ``models`` the same for single jobs. The
-        index itself is opened when it is first used, and made by the first ``add``. Raises ``UnknownName`` for a name
-        that is no setting, flag or preset, and ``MissingExtra`` for a provider whose package is not installed.
+        index itself is opened when it is first used, and made by the first ``add``. ``profiles`` keeps profiles
+        elsewhere than in the home folder: in a LangGraph store, or a ``ProfileStore`` of one's own. Raises
+        ``UnknownName`` for a name that is no setting, flag or preset, and ``MissingExtra`` for a provider whose package
+        is not installed.
         """
         from selfright.assembly.index import Given
 
@@ -82,7 +97,7 @@ class Selfright:
         said = {"index": path, "llm": llm if isinstance(llm, str) else None, "models": named or None}
         settings = load_settings({**values, **{name: value for name, value in said.items() if value is not None}})
         handed = None if isinstance(llm, str) else llm
-        return cls(settings, Given(retriever, embeddings, handed, objects))
+        return cls(settings, Given(retriever, embeddings, handed, objects, profiles))
 
     def ask(self, question: str, **options: Unpack[TurnOptions]) -> Answer:
         """Answers a question, or says plainly that it cannot; ``options`` are those of ``TurnOptions``.
@@ -98,6 +113,23 @@ class Selfright:
             if isinstance(event, TurnFinished):
                 return event.answer
         raise RuntimeError("a turn ended without an answer")  # the graph always reaches finalize
+
+    def examine(self, question: str, judge: "Judge" = "local", **options: Unpack[TurnOptions]) -> "Examined":
+        """A turn watched: the answer, what each pass looked at, and a second judgement that no preset has a hand in.
+
+        Raises what ``ask`` raises, and ``UsageError`` when a ``model`` is to judge and none is configured.
+        """
+        return self._loop.run(self.aexamine(question, judge, **options))
+
+    async def aexamine(self, question: str, judge: "Judge" = "local", **options: Unpack[TurnOptions]) -> "Examined":
+        """``examine`` as a coroutine."""
+        from selfright.assembly.examining import examine
+
+        return await examine(self._engine, _checked(question), options, judge)
+
+    def flags(self, preset: str | None = None, given: Mapping[str, object] | None = None) -> Flags:
+        """The flags that a turn so asked runs under: the preset's, over them the settings', over both the call's."""
+        return self._engine.flags(preset, given or {})
 
     def stream(self, question: str, **options: Unpack[TurnOptions]) -> Iterator[TurnEvent]:
         """``astream`` for callers without an event loop."""
@@ -125,6 +157,14 @@ class Selfright:
         """``conversation`` as a coroutine."""
         return await (await self._turns.sessions()).conversation(user, session)
 
+    def turns(self, session: str, user: str = DEFAULT_USER) -> "tuple[TurnRecord, ...]":
+        """The finished turns of a session that are kept, oldest first."""
+        return self._loop.run(self.aturns(session, user))
+
+    async def aturns(self, session: str, user: str = DEFAULT_USER) -> "tuple[TurnRecord, ...]":
+        """``turns`` as a coroutine."""
+        return await (await self._turns.sessions()).records(user, session)
+
     def forget(self, session: str | None = None, user: str = DEFAULT_USER) -> int:
         """Deletes a session, or all of the user's, for good; gives back how many there were."""
         return self._loop.run(self.aforget(session, user))
@@ -133,17 +173,114 @@ class Selfright:
         """``forget`` as a coroutine."""
         return await (await self._turns.sessions()).forget(user, session)
 
-    def search(self, query: str, k: int = 10, collections: Sequence[str] = ()) -> tuple[Hit, ...]:
-        """The ``k`` best passages for a query, best first; from all collections when none is named."""
-        return self._loop.run(self.asearch(query, k, collections))
+    def search(
+        self,
+        query: str,
+        k: int = 10,
+        collections: Sequence[str] = (),
+        flags: Mapping[str, object] | None = None,
+    ) -> tuple[Hit, ...]:
+        """The ``k`` best passages for a query, best first; from all collections when none is named.
 
-    async def asearch(self, query: str, k: int = 10, collections: Sequence[str] = ()) -> tuple[Hit, ...]:
+        Of the ``flags``, which go over the settings', ``fusion`` and ``rrf_k`` are heard here.
+        """
+        return self._loop.run(self.asearch(query, k, collections, flags))
+
+    async def asearch(
+        self,
+        query: str,
+        k: int = 10,
+        collections: Sequence[str] = (),
+        flags: Mapping[str, object] | None = None,
+    ) -> tuple[Hit, ...]:
         """``search`` as a coroutine."""
         if k < 1:
             raise InputError(f"k must be at least 1, but is {k}")
-        return (
-            await self._engine.index.retriever().search(_checked(query), k, self._engine.index.named(collections))
-        ).hits
+        index = self._engine.index
+        retriever = index.retriever(self.settings.flags.with_values(flags or {}))
+        return (await retriever.search(_checked(query), k, index.named(collections))).hits
+
+    def traces(self, limit: int = 50, user: str | None = None) -> "list[Trace]":
+        """The kept traces of turns, the newest first; of one user where one is named."""
+        return self._traces.traces(limit, user)
+
+    def trace(self, trace_id: str) -> "Trace":
+        """The trace of a turn, by its id or the beginning of it. Raises ``InputError`` when there is none."""
+        return self._traces.trace(trace_id)
+
+    def profile(self, user: str = DEFAULT_USER) -> Profile:
+        """What stands of a user: what was read from messages, and what was set by hand."""
+        return self._loop.run(self.aprofile(user))
+
+    async def aprofile(self, user: str = DEFAULT_USER) -> Profile:
+        """``profile`` as a coroutine."""
+        return await self._engine.profiles.profile(user)
+
+    def profile_summary(self, user: str = DEFAULT_USER, language: Language = "en") -> str:
+        """What stands of a user in one line, as prompts have it."""
+        return self._engine.pack.summary(self.profile(user), language)
+
+    def set_profile(self, facts: Mapping[str, object], user: str = DEFAULT_USER) -> Profile:
+        """Corrects a profile, ``{"age": 60, "conditions": ["gout"]}``: what is given for a kind is what stands of it.
+
+        An empty value says that nothing does. Raises ``UnknownName`` for a kind that the pack does not have.
+        """
+        return self._loop.run(self.aset_profile(facts, user))
+
+    async def aset_profile(self, facts: Mapping[str, object], user: str = DEFAULT_USER) -> Profile:
+        """``set_profile`` as a coroutine."""
+        from selfright.assembly.packs import corrected
+
+        return await corrected(self._engine.profiles, self._engine.pack, user, facts)
+
+    def forget_profile(self, user: str = DEFAULT_USER, name: str | None = None, value: str | None = None) -> int:
+        """Erases a user's profile with its history, or one kind or value of it; gives back how many facts went."""
+        return self._loop.run(self.aforget_profile(user, name, value))
+
+    async def aforget_profile(self, user: str = DEFAULT_USER, name: str | None = None, value: str | None = None) -> int:
+        """``forget_profile`` as a coroutine."""
+        return await self._engine.profiles.forget(user, name, value)
+
+    def profile_history(self, user: str = DEFAULT_USER) -> tuple[Fact, ...]:
+        """All that is kept of a user, oldest first: what stands, and what was superseded or contradicted."""
+        return self._loop.run(self.aprofile_history(user))
+
+    async def aprofile_history(self, user: str = DEFAULT_USER) -> tuple[Fact, ...]:
+        """``profile_history`` as a coroutine."""
+        return await self._engine.profiles.history(user)
+
+    def profile_kinds(self) -> tuple[SlotKind, ...]:
+        """The kinds of facts that the pack knows, in the order in which readers see them; none without a pack."""
+        return self._engine.pack.kinds
+
+    def profile_users(self) -> tuple[str, ...]:
+        """The users of whom anything is kept, by name."""
+        return self._loop.run(self._engine.profiles.users())
+
+    def forget_traces(self, user: str | None = None, trace_id: str | None = None) -> int:
+        """Deletes a user's traces, or one of them, or all; gives back how many there were."""
+        return self._traces.store.forget(user, trace_id)
+
+    def replay(self, trace_id: str, **options: Unpack["ReplayOptions"]) -> "Replay":
+        """A recorded turn run again, from what its judges and models said then; ``options`` are ``ReplayOptions``.
+
+        No model is called unless ``live``, and nothing is remembered. Raises ``InputError`` for a trace that holds no
+        recording, and ``UsageError`` for a preset, flag or node that does not fit.
+        """
+        return self._loop.run(self.areplay(trace_id, **options))
+
+    async def areplay(self, trace_id: str, **options: Unpack["ReplayOptions"]) -> "Replay":
+        """``replay`` as a coroutine."""
+        return await self._traces.replay(trace_id, options)
+
+    def prepare(self) -> None:
+        """Loads what the first question would wait for: index, tokenizer, judges. Raises ``IndexNotFound``."""
+        self._loop.run(self.aprepare())
+
+    async def aprepare(self) -> None:
+        """``prepare`` as a coroutine."""
+        await asyncio.to_thread(self._engine.turn, None, {})
+        await self.asearch("ready?", 1)
 
     def as_retriever(self, k: int = 10, collections: Sequence[str] = ()) -> "SelfrightRetriever":
         """The search as a LangChain retriever, for chains and ensembles."""
@@ -160,6 +297,16 @@ class Selfright:
     ) -> "Report":
         """Adds files, folders or JSONL to the index, which is made when there is none. Unchanged files are skipped."""
         return self._engine.index.add([Path(path) for path in paths], collection, progress)
+
+    def take_in(
+        self, path: str | Path, name: str, *, collection: str = "default", apart: bool = False
+    ) -> "UploadReport":
+        """Adds one file that somebody sent, under ``name``; documents of other collections are never replaced.
+
+        With ``apart`` names tell nothing of other collections either: documents are called ``collection/name``. The
+        file is not needed afterwards. Raises ``UnreadableFile``.
+        """
+        return self._engine.index.take_in(Path(path), _readable(name), _readable(collection), apart)
 
     def collections(self) -> list[Collection]:
         """The named parts of the index with what is said of them, ordered by name."""
@@ -250,6 +397,7 @@ class Selfright:
         if self._loop.started:
             self._loop.run(self._turns.close())
         self._loop.close()
+        self._traces.close()
         self._engine.close()
 
     def __enter__(self) -> Self:

@@ -16,6 +16,7 @@ import platformdirs
 from selfright.domain.chat import Job
 from selfright.domain.errors import SettingsError, UnknownName
 from selfright.domain.flags import Flags
+from selfright.domain.traces import TRACE_KINDS, TraceKind
 
 DEFAULT_INDEX = Path(".selfright/index")
 FILE_NAME = "selfright.toml"
@@ -24,6 +25,7 @@ MAX_FILE_BYTES = 1_000_000
 
 WEB_PROVIDERS = ("none", "static", "tavily", "brave", "searxng", "duckduckgo")
 EMBEDDERS = ("auto", "minilm", "none")
+PACKS = ("none", "medical")
 OFFLINE = "offline"
 
 
@@ -43,7 +45,13 @@ class Settings:
     ``web_provider``: several names, with commas, are the order of fall-back; ``static`` reads ``web_folder`` as the
     web. ``web_base_url``: where a provider listens (``searxng=http://…`` when there are several). ``web_allow``:
     private hosts that may be fetched. ``web_cache``: bytes of the web that are kept, for ``web_cache_hours``.
+    ``pack``: the field it knows its way in: ``medical``, ``none``, or ``module:attribute`` of one's own.
+    ``medcat_pack``: a MedCAT 2 model pack (folder or .zip), which is read when flag ``medcat2_enabled`` is on.
+    ``serve_turns`` run at once in the service and ``serve_queue`` more wait; ``serve_rate`` requests a minute are a
+    key's; ``serve_hosts`` may stand in the Host header, ``serve_origins`` may send from a browser (CORS).
     ``lexicon``: a file of names in Korean and English. ``embedding_cache``: bytes of vectors kept for other indexes.
+    ``traces``: what is kept of turns: ``off``, ``outline`` (no content) or ``full``; ``otel``: spans are sent, without
+    content unless ``otel_content``.
     """
 
     index: Path = DEFAULT_INDEX
@@ -61,11 +69,24 @@ class Settings:
     web_allow: tuple[str, ...] = ()
     web_cache: int = 100_000_000
     web_cache_hours: float = 24.0
+    pack: str = "medical"
+    medcat_pack: Path | None = None
     lexicon: Path | None = None
     embedding_cache: int = 1_000_000_000
     session_turns: int = 200
     session_days: float = 90.0
     max_sessions: int = 10_000
+    serve_turns: int = 64
+    serve_queue: int = 64
+    serve_rate: float = 300.0
+    serve_upload_bytes: int = 100_000_000
+    serve_hosts: tuple[str, ...] = ()
+    serve_origins: tuple[str, ...] = ()
+    traces: TraceKind = "outline"
+    max_traces: int = 1_000
+    trace_bytes: int = 100_000_000
+    otel: bool = False
+    otel_content: bool = False
     flags: Flags = field(default_factory=Flags)
 
     def __post_init__(self) -> None:
@@ -74,27 +95,38 @@ class Settings:
                 raise UnknownName("value of setting 'web_provider':", name, WEB_PROVIDERS)
         if self.embedder not in EMBEDDERS and ":" not in self.embedder:
             raise UnknownName("value of setting 'embedder':", self.embedder, (*EMBEDDERS, "provider:model"))
+        if self.pack not in PACKS and ":" not in self.pack:
+            raise UnknownName("value of setting 'pack':", self.pack, (*PACKS, "module:attribute"))
         if self.llm != OFFLINE and ":" not in self.llm:
             raise UnknownName("value of setting 'llm':", self.llm, (OFFLINE, "provider:model"))
+        if self.traces not in TRACE_KINDS:
+            raise UnknownName("value of setting 'traces':", self.traces, TRACE_KINDS)
         for job in self.models:
             if job not in set(Job):
                 raise UnknownName("job in setting 'models':", job, list(Job))
+        self._check_numbers()
+        if "static" in self.web_providers and self.web_folder is None:
+            raise SettingsError("web_provider 'static' needs web_folder: the folder that plays the web")
+
+    def _check_numbers(self) -> None:
         for name in (
             "llm_timeout_s",
             "llm_attempts",
             "session_turns",
             "session_days",
             "max_sessions",
+            "max_traces",
+            "trace_bytes",
             "web_cache_hours",
+            "serve_turns",
+            "serve_rate",
+            "serve_upload_bytes",
         ):
             if getattr(self, name) <= 0:
                 raise SettingsError(f"setting '{name}' must be more than 0, but is {getattr(self, name)}")
-        if self.embedding_cache < 0:
-            raise SettingsError(f"embedding_cache is a number of bytes, 0 for none, but is {self.embedding_cache}")
-        if self.web_cache < 0:
-            raise SettingsError(f"web_cache is a number of bytes, 0 for none, but is {self.web_cache}")
-        if "static" in self.web_providers and self.web_folder is None:
-            raise SettingsError("web_provider 'static' needs web_folder: the folder that plays the web")
+        for name, noun in (("embedding_cache", "bytes"), ("serve_queue", "turns"), ("web_cache", "bytes")):
+            if getattr(self, name) < 0:
+                raise SettingsError(f"{name} is a number of {noun}, 0 for none, but is {getattr(self, name)}")
 
     @property
     def web_providers(self) -> tuple[str, ...]:
@@ -132,15 +164,24 @@ class Settings:
 
 FLAG_NAMES = tuple(f.name for f in dataclasses.fields(Flags))
 SETTING_NAMES = tuple(f.name for f in dataclasses.fields(Settings) if f.name != "flags")
-_PATHS = ("index", "home", "web_folder", "lexicon")
-_OPTIONAL = ("base_url", "web_folder", "web_base_url", "lexicon")
+_PATHS = ("index", "home", "web_folder", "lexicon", "medcat_pack")
+_OPTIONAL = ("base_url", "web_folder", "web_base_url", "lexicon", "medcat_pack")
 _ABOVE_ZERO = ("llm_timeout_s", "llm_attempts", "session_turns", "session_days", "max_sessions", "web_cache_hours")
+_LISTS = ("web_allow", "serve_hosts", "serve_origins")
+_SWITCHES = ("otel", "otel_content")
+_ON_OFF = {"true": True, "on": True, "yes": True, "1": True, "false": False, "off": False, "no": False, "0": False}
 _NUMBERS = {
     "embedding_cache": int,
     "llm_attempts": int,
     "session_turns": int,
     "max_sessions": int,
+    "max_traces": int,
+    "trace_bytes": int,
     "session_days": float,
+    "serve_turns": int,
+    "serve_queue": int,
+    "serve_rate": float,
+    "serve_upload_bytes": int,
     "web_cache": int,
     "web_cache_hours": float,
     "llm_timeout_s": float,
@@ -154,17 +195,24 @@ def _setting(name: str, value: object) -> Path | float | str | tuple[str, ...] |
         return Path(str(value)).expanduser()
     if name == "models":
         return _models(value)
-    if name == "web_allow":
+    if name in _LISTS:
         parts = value if isinstance(value, list | tuple) else str(value).split(",")
         return tuple(str(part).strip() for part in parts if str(part).strip())
     if name not in _NUMBERS:
-        return str(value)
+        return _switch(name, value) if name in _SWITCHES else str(value)
     kind = _NUMBERS[name]
     try:
         return int(str(value)) if kind is int else float(str(value))
     except ValueError:
         noun = "a whole number" if kind is int else "a number"
         raise SettingsError(f"setting '{name}' is {noun}, but is '{value}'") from None
+
+
+def _switch(name: str, value: object) -> bool:
+    on = value if isinstance(value, bool) else _ON_OFF.get(str(value).strip().lower())
+    if on is None:
+        raise SettingsError(f"setting '{name}' is true or false, but is '{value}'")
+    return on
 
 
 def _models(value: object) -> dict[str, str]:

@@ -25,6 +25,11 @@ _WORDS: Mapping[Language, Words] = MappingProxyType(
             "removed": "removed",
             "note": "note",
             "cost": "cost",
+            "web": "web",
+            "rescued": "the index could not answer; the answer rests on the web",
+            "added": "the answer rests on the web, too",
+            "unused": "asked, but nothing of it was used",
+            "nothing found": "asked, and nothing was found",
             "spent": "{seconds:.2f} s, {calls} model calls, {web} web pages read",
         },
         "ko": {
@@ -38,6 +43,11 @@ _WORDS: Mapping[Language, Words] = MappingProxyType(
             "removed": "삭제",
             "note": "참고",
             "cost": "비용",
+            "web": "웹",
+            "rescued": "색인으로는 답할 수 없어 웹을 근거로 답함",
+            "added": "웹도 근거로 삼음",
+            "unused": "찾아보았으나 쓰지 않음",
+            "nothing found": "찾아보았으나 결과가 없음",
             "spent": "{seconds:.2f}초, 모델 호출 {calls}회, 웹 페이지 {web}쪽",
         },
     }
@@ -110,6 +120,7 @@ def _lines(answer: Answer, words: Words) -> list[str]:
     rows.append((words["stopped"], f"{answer.stop_reason.value} ({_STOPPED[answer.language][answer.stop_reason]})"))
     rows += [(words["removed"], claim) for claim in answer.removed_claims]
     rows += [(words["note"], note) for note in answer.notes]
+    rows += [(words["web"], words[answer.web.effect])] if answer.web else []
     cost = answer.cost
     spent = words["spent"].format(seconds=cost.seconds, calls=cost.llm_calls, web=cost.web_requests)
     rows.append((words["cost"], spent))

@@ -13,14 +13,22 @@ from collections.abc import Sequence
 import click
 
 from selfright.domain.errors import SelfrightError
+from selfright.entrypoints.commands.ablate import ablate
 from selfright.entrypoints.commands.ask import ask
 from selfright.entrypoints.commands.calibrate import calibrate
 from selfright.entrypoints.commands.chat import chat
 from selfright.entrypoints.commands.config import config
 from selfright.entrypoints.commands.demo import demo
+from selfright.entrypoints.commands.eval import evaluate
 from selfright.entrypoints.commands.graph import graph
 from selfright.entrypoints.commands.index import index
+from selfright.entrypoints.commands.keys import keys
+from selfright.entrypoints.commands.mcp import mcp
+from selfright.entrypoints.commands.profile import profile
 from selfright.entrypoints.commands.search import search
+from selfright.entrypoints.commands.serve import serve
+from selfright.entrypoints.commands.trace import trace
+from selfright.entrypoints.commands.ui import ui
 
 
 class Commands(click.Group):
@@ -48,7 +56,24 @@ def cli(debug: bool) -> None:
     logging.basicConfig(level=logging.DEBUG if debug else logging.ERROR, format="%(name)s: %(message)s")
 
 
-for command in (demo, index, search, ask, chat, calibrate, graph, config):
+for command in (
+    demo,
+    index,
+    search,
+    ask,
+    chat,
+    calibrate,
+    evaluate,
+    ablate,
+    graph,
+    config,
+    profile,
+    trace,
+    serve,
+    keys,
+    mcp,
+    ui,
+):
     cli.add_command(command)
 
 

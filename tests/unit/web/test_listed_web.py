@@ -8,8 +8,8 @@ import pytest
 
 from selfright.domain.errors import SettingsError, WebUnavailable
 from selfright.web.extract import PageReader
+from selfright.web.listed import MOST_ADDRESSES, ListedWeb, addresses_in
 from selfright.web.pages import Pages
-from selfright.web.providers.listed import MOST_ADDRESSES, ListedWeb, addresses_in
 from tests.support.web_rooms import Words, guard, split, visitor
 from tests.support.web_servers import Answer, WebServer, serving, site
 

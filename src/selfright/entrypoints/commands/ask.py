@@ -23,8 +23,9 @@ from selfright.entrypoints.commands.options import (
 @session_option
 @user_option
 @set_option
+@click.option("--record", is_flag=True, help="Keep all that is needed to replay the turn ('selfright trace replay').")
 @json_option
-def ask(
+def ask(  # noqa: PLR0913, PLR0917 - one parameter for each option
     question: str,
     index: str | None,
     preset: str | None,
@@ -32,6 +33,7 @@ def ask(
     session: str | None,
     user: str | None,
     assignments: tuple[str, ...],
+    record: bool,
     as_json: bool,
 ) -> None:
     """Answer QUESTION from the index, with citations and an account of how the answer came about."""
@@ -40,7 +42,9 @@ def ask(
     from selfright.entrypoints.account import account
 
     with Selfright.open(**values_of(assignments, index=index, preset=preset)) as selfright:
-        answer = selfright.ask(question, collections=collections, session=session, user=user)
+        answer = selfright.ask(question, collections=collections, session=session, user=user, record=record)
+    if record:
+        click.echo(f"recorded; run it again with: selfright trace replay {answer.trace_id[:8]}", err=True)
     if as_json:
         print_json(answer_form(answer))
     else:

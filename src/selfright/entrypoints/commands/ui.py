@@ -1,0 +1,71 @@
+"""``selfright ui``: the service and the page over it, started and ended together."""
+
+import importlib.util
+from pathlib import Path
+
+import click
+
+from selfright.entrypoints.commands.options import index_option, preset_option, set_option, values_of
+from selfright.entrypoints.commands.serve import check_installed, index_first
+
+HERE = "127.0.0.1"
+
+
+@click.command()
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--port", type=click.IntRange(0, 65_535), default=0, help="Port of the page [default: a free one].")
+@click.option("--service", metavar="URL", help="Use a service that runs already instead of starting one.")
+@click.option(
+    "--reports",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    metavar="DIR",
+    help="Show the evaluations and ablations in this folder.",
+)
+@index_option
+@preset_option
+@set_option
+def ui(
+    paths: tuple[Path, ...],
+    port: int,
+    service: str | None,
+    reports: Path | None,
+    index: str | None,
+    preset: str | None,
+    assignments: tuple[str, ...],
+) -> None:
+    """Open the web page for this machine: chat, documents, profile, reports. PATHS are added to the index first.
+
+    Starts the service and the page on free ports of this machine, prints the page's address, and ends both on Ctrl-C
+    or SIGTERM. Where there are API keys the page asks for one, or takes it from SELFRIGHT_API_KEY.
+    """
+    from selfright.domain.errors import UsageError
+
+    check_page_installed()
+    from selfright.entrypoints.pages import PageProcess
+
+    if service is not None:
+        if paths or index or preset or assignments:
+            raise UsageError("--service takes a service as it runs: leave out PATHS, --index, --preset and --set")
+        with PageProcess(port, reports, _tell) as page:
+            page.serve(service)
+        return
+    check_installed()
+    from selfright.api import Selfright
+    from selfright.entrypoints.server.running import serve
+
+    values = values_of(assignments, index=index, preset=preset)
+    index_first(paths, values)
+    with PageProcess(port, reports, _tell) as page:
+        serve(Selfright.open(**values), HERE, 0, page.start)
+
+
+def check_page_installed() -> None:
+    """Raises ``MissingExtra`` where the page's packages are not installed."""
+    from selfright.domain.errors import MissingExtra
+
+    if not all(map(importlib.util.find_spec, ("streamlit", "httpx"))):
+        raise MissingExtra("what the page needs", 'pip install "selfright[ui]"')
+
+
+def _tell(url: str) -> None:
+    click.echo(f"Selfright's page is at {url}; Ctrl-C ends it", err=True)

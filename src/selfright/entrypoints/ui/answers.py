@@ -1,0 +1,207 @@
+"""A turn as HTML: live while it runs, then the answer with its marks, its evidence and how it came about."""
+
+import re
+from collections.abc import Sequence
+
+from selfright.entrypoints.client import AnswerReply, Citation, Claim, Iteration
+from selfright.entrypoints.ui import evidence
+from selfright.entrypoints.ui.markup import figure_bars, items, pairs, prose, table, tag, text
+from selfright.entrypoints.ui.names import NODES, STOPPED, VERDICTS, WITHDRAWN, told
+from selfright.entrypoints.ui.turns import Step, Turn
+from selfright.entrypoints.ui.words import WORDS, Language, Words
+
+_MARK = re.compile(r"\[(\d{1,3})\]|\[(?:Source|출처): ([^\[\]\n]{1,300})\]")
+_SIGNS = {"supported": "✓", "unsupported": "✗"}
+
+
+def live(turn: Turn, language: Language) -> str:
+    """What is known of a turn that is still running.
+
+    When its reader stops it nothing more can be sent to the page, so that it was stopped is in it, unseen till then.
+    """
+    words = WORDS[language]
+    draft = (
+        tag("p", text(words["draft"]), cls="quiet") + tag("div", prose(turn.draft), cls="prose") if turn.draft else ""
+    )
+    working = tag("p", f"{text(words['working'])} …", cls="quiet working", role="status")
+    stopped = tag("div", _notice("failed", "✗", words["broken_off"], words), cls="stopped")
+    inner = working + _path(turn.steps, language) + draft + stopped
+    return tag("section", inner, cls="selfright live", lang=language, aria_busy="true")
+
+
+def whole(turn: Turn, name: str, language: Language) -> str:
+    """A turn that is over; ``name`` is its place in the page."""
+    words = WORDS[language]
+    if turn.earlier is not None:
+        return _earlier(turn, name, language)
+    if turn.answer is None:
+        said = turn.trouble or words["broken_off"]
+        return tag("section", _notice("failed", "✗", said, words), cls="selfright", lang=language)
+    answer = turn.answer
+    parts = [
+        *_notices(answer, words),
+        _answer_text(answer, name, words),
+        _removed(answer, words),
+        _notes(answer, words),
+        evidence.section(name, turn.evidence, answer.citations, words, "nearest" if answer.abstained else "evidence"),
+        _account(turn, answer, language),
+    ]
+    return tag("section", "".join(parts), cls="selfright", lang=language)
+
+
+def linked(said: str, citations: Sequence[Citation], name: str, words: Words) -> str:
+    """An answer as markup, its markers as links to what they cite; a marker of nothing stays text."""
+    by_number = {str(citation.n): citation.n for citation in citations}
+    by_source = {text(source): citation.n for citation in reversed(citations) for source in _sources(citation)}
+
+    def link(found: re.Match[str]) -> str:
+        n = by_number.get(found[1]) if found[1] else by_source.get(found[2])
+        if n is None:
+            return found[0]
+        label = words["to_source"].format(n=n)
+        return tag("a", found[0], href=f"#{evidence.anchor(name, n)}", cls="cite", title=label)
+
+    return prose(said, lambda escaped: _MARK.sub(link, escaped))
+
+
+def _sources(citation: Citation) -> tuple[str, ...]:
+    """By what a marker may name a citation."""
+    file_name = citation.document_id.replace("\\", "/").rpartition("/")[2]
+    return tuple(filter(None, (citation.url, file_name, citation.title, citation.document_id)))
+
+
+def _answer_text(answer: AnswerReply, name: str, words: Words) -> str:
+    said = linked(answer.answer, answer.citations, name, words)
+    return tag("div", said, cls="prose answer", id=f"{name}-answer", lang=answer.language)
+
+
+def _notices(answer: AnswerReply, words: Words) -> list[str]:
+    judged_by_stand_in = answer.evaluation is not None and answer.evaluation.source == "heuristic"
+    kinds = [
+        (answer.abstained, "abstained", "∅"),
+        (answer.degraded, "degraded", "⚠"),
+        ((judged_by_stand_in or answer.stop_reason == "degraded") and not answer.abstained, "unverified", "?"),
+    ]
+    return [_notice(kind, sign, words[f"{kind}_more"], words) for applies, kind, sign in kinds if applies]
+
+
+def _notice(kind: str, sign: str, said: str, words: Words) -> str:
+    head = tag("strong", f"{tag('span', sign, aria_hidden='true')} {text(words[kind])}")
+    return tag("p", f"{head} {text(said)}", cls=f"notice {kind}", role="note")
+
+
+def _removed(answer: AnswerReply, words: Words) -> str:
+    lines = items(tag("del", text(claim)) for claim in answer.removed_claims)
+    return tag("section", tag("h2", text(words["removed"])) + lines, cls="removed") if lines else ""
+
+
+def _notes(answer: AnswerReply, words: Words) -> str:
+    lines = items(text(note) for note in answer.notes)
+    return tag("section", tag("h2", text(words["notes"])) + lines, cls="notes", lang=answer.language) if lines else ""
+
+
+def _earlier(turn: Turn, name: str, language: Language) -> str:
+    line, words = turn.earlier, WORDS[language]
+    assert line is not None
+    notice = _notice("abstained", "∅", told(STOPPED, language, line.stop_reason), words)
+    sources = pairs([(text(words["sources"]), text(" · ".join(line.documents)))])
+    stopped = pairs([(text(words["stopped"]), text(told(STOPPED, language, line.stop_reason)))])
+    parts = [notice if line.stop_reason == "abstained" else "", tag("div", prose(line.answer), cls="prose answer")]
+    return tag("section", "".join([*parts, sources, stopped]), cls="selfright", lang=language, id=name)
+
+
+def _account(turn: Turn, answer: AnswerReply, language: Language) -> str:
+    words, cost = WORDS[language], answer.cost
+    spent = words["spent"].format(
+        seconds=cost.seconds,
+        calls=cost.llm_calls,
+        tokens=cost.prompt_tokens + cost.completion_tokens,
+        web=cost.web_requests,
+    )
+    stopped = told(STOPPED, language, answer.stop_reason)
+    facts = pairs(
+        [
+            (text(words["stopped"]), f"{text(stopped)} {tag('code', text(answer.stop_reason))}"),
+            (text(words["verdict"]), text(told(VERDICTS, language, answer.verdict or ""))),
+            (text(words["preset"]), text(answer.preset)),
+            (text(words["cost"]), text(spent)),
+            (text(words["trace"]), tag("code", text(answer.trace_id))),
+        ]
+    )
+    parts = [
+        facts,
+        _scores(answer.iterations, language),
+        _judgement(answer, words),
+        _path(turn.steps, language),
+    ]
+    # A chat keeps to its end while it grows: what is unfolded there may not be taller than the window.
+    inner = tag("div", "".join(parts), cls="inner", tabindex="0", role="region", aria_label=words["account"])
+    summary = tag("summary", f"{text(words['account'])} · {text(stopped)}")
+    return tag("details", summary + inner, cls="account")
+
+
+def _scores(iterations: Sequence[Iteration], language: Language) -> str:
+    if not iterations:
+        return ""
+    words = WORDS[language]
+    names = [words["pass"].format(n=n) for n in range(1, len(iterations) + 1)]
+    bars = {name: each.overall for name, each in zip(names, iterations, strict=True)}
+    head = [text(words[f"column_{each}"]) for each in ("pass", "verdict", "quality", "gain", "same")]
+    rows = [_score_row(name, each, language) for name, each in zip(names, iterations, strict=True)]
+    plot = figure_bars(words["threshold"], bars, words["unjudged"])
+    caption = text(words["scores"])
+    listed = table(caption, [*head, text(words["query"])], rows)
+    return tag("section", tag("h2", caption) + plot + listed, cls="scores listed")
+
+
+def _score_row(name: str, each: Iteration, language: Language) -> list[str]:
+    quality = WORDS[language]["unjudged"] if each.overall is None else f"{each.overall:.2f}"
+    gain = "" if each.improvement is None else f"{each.improvement:+.2f}"
+    same = "" if each.duplicate_share is None else f"{each.duplicate_share:.0%}"
+    verdict = told(VERDICTS, language, each.verdict or "")
+    return [text(cell) for cell in (name, verdict, quality, gain, same, each.query)]
+
+
+def _judgement(answer: AnswerReply, words: Words) -> str:
+    judged = answer.evaluation
+    if judged is None:
+        return ""
+    scores = [(text(words[name]), f"{getattr(judged, name):.2f}") for name in _SCORES]
+    judge = words.get(f"judge_{judged.source}", judged.source)
+    facts = pairs(
+        [(text(words["judge"]), text(judge)), *scores, (text(words["missing"]), items(map(text, judged.missing_info)))]
+    )
+    claims = items((_claim(claim, words) for claim in judged.claims), cls="claims")
+    head = tag("h2", text(words["judgement"]))
+    return tag("section", head + facts + (tag("h3", text(words["claims"])) + claims if claims else ""), cls="judgement")
+
+
+_SCORES = ("overall", "grounding", "completeness", "accuracy")
+
+
+def _claim(claim: Claim, words: Words) -> str:
+    sign = tag("b", f"{_SIGNS.get(claim.status, '?')} {text(words.get(claim.status, claim.status))}")
+    return f"{sign}: {text(claim.text)}"
+
+
+def _path(steps: Sequence[Step], language: Language) -> str:
+    if not steps:
+        return ""
+    words, withdrawn, lines = WORDS[language], 0, []
+    for step in steps:
+        withdrawn += bool(step.withdrawn)
+        lines.append(tag("li", _step(step, withdrawn, language)))
+    return tag("section", tag("h2", text(words["path"])) + tag("ol", "".join(lines), cls="path"))
+
+
+def _step(step: Step, withdrawn: int, language: Language) -> str:
+    if step.withdrawn:
+        reason = told(WITHDRAWN, language, step.withdrawn)
+        head = WORDS[language]["withdrawn"].format(n=withdrawn, reason=reason)
+        return tag("b", text(f"↩ {head}"), cls="back-step") + (
+            f" {tag('del', text(step.said[:500]))}" if step.said else ""
+        )
+    if step.verdict:
+        return f"{text(WORDS[language]['verdict'])}: {tag('b', text(told(VERDICTS, language, step.verdict)))}"
+    said = tag("span", text(step.said), cls="quiet") if step.said else ""
+    return f"{text(told(NODES, language, step.node))} {tag('code', text(step.node))} {said}"

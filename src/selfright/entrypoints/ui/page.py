@@ -1,0 +1,64 @@
+"""The page itself, as Streamlit runs it for each browser tab and each thing that is done there."""
+
+from typing import Literal
+
+import streamlit as st
+
+from selfright.entrypoints.ui.chat_view import show_chat
+from selfright.entrypoints.ui.documents_view import show_documents
+from selfright.entrypoints.ui.profile_view import show_profile
+from selfright.entrypoints.ui.reports_view import show_reports
+from selfright.entrypoints.ui.state import Memory, memory, say_once
+from selfright.entrypoints.ui.style import ICON, STYLE
+from selfright.entrypoints.ui.words import LANGUAGES
+
+
+def main() -> None:
+    """Draws the page that is open."""
+    # First of all: else Streamlit fetches the icon of the page that is open from elsewhere, to show it in the tab.
+    st.set_page_config(page_title="Selfright", page_icon=ICON, layout="centered")
+    mind = memory()
+    words = mind.words
+    pages = [
+        st.Page(show_chat, title=words["chat"], icon=":material/forum:", url_path="chat", default=True),
+        st.Page(show_documents, title=words["documents"], icon=":material/description:", url_path="documents"),
+        st.Page(show_profile, title=words["profile"], icon=":material/person:", url_path="profile"),
+        st.Page(show_reports, title=words["reports"], icon=":material/bar_chart:", url_path="reports"),
+    ]
+    chosen = st.navigation(pages, position="top")
+    st.set_page_config(initial_sidebar_state=_side_bar(mind, chosen.url_path))
+    st.html(STYLE)
+    _choose_language(mind)
+    say_once(mind)
+    chosen.run()
+
+
+def _side_bar(mind: Memory, page: str) -> Literal["auto", "collapsed"]:
+    """How the side bar is to be: folded away on a phone, where it lies over the page that was just chosen.
+
+    Both states mean that there; Streamlit obeys when it hears another one than before.
+    """
+    if page != mind.page and "Mobi" in st.context.headers.get("User-Agent", ""):
+        mind.folded = not mind.folded
+    mind.page = page
+    return "collapsed" if mind.folded else "auto"
+
+
+def _choose_language(mind: Memory) -> None:
+    with st.sidebar:
+        names = list(LANGUAGES)
+        chosen = st.radio(
+            "Language · 언어",
+            names,
+            index=names.index(mind.language),
+            format_func=lambda each: LANGUAGES[each],
+            horizontal=True,
+            key="language",
+        )
+    if chosen != mind.language:
+        mind.language = chosen
+        st.rerun()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,113 @@
+"""What one browser tab has in mind, and how it reaches the service."""
+
+import os
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import cast
+
+import streamlit as st
+
+from selfright.entrypoints.client import Client, ServiceError, WhoReply
+from selfright.entrypoints.ui.turns import MOST_TURNS, Turn
+from selfright.entrypoints.ui.words import LANGUAGES, WORDS, Language, Words, language_of
+
+SERVICE = "SELFRIGHT_UI_SERVICE"
+REPORTS = "SELFRIGHT_UI_REPORTS"
+KEY = "SELFRIGHT_API_KEY"
+_NAME = "selfright"
+_MOST_CLIENTS = 64
+
+
+@dataclass
+class Memory:
+    """What a tab has in mind: the language, the conversation on show, and what to say once after a rerun."""
+
+    language: Language = "en"
+    session: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
+    turns: list[Turn] = field(default_factory=list)
+    key: str = ""
+    say: str = ""
+    titles: dict[tuple[str, float], str] = field(default_factory=dict)
+    uploads: int = 0
+    page: str = ""
+    folded: bool = False
+
+    @property
+    def words(self) -> Words:
+        """The words of the page's language."""
+        return WORDS[self.language]
+
+    def begin(self, session: str | None = None) -> None:
+        """Opens another conversation, a new one where none is named."""
+        self.session, self.turns = session or uuid.uuid4().hex[:12], []
+
+    def add(self, turn: Turn) -> None:
+        """One more turn on show; the oldest goes when there are too many."""
+        self.turns = [*self.turns, turn][-MOST_TURNS:]
+
+
+def memory() -> Memory:
+    """The memory of this tab."""
+    if _NAME not in st.session_state:
+        asked = st.query_params.get("lang", "")
+        language = cast("Language", asked) if asked in LANGUAGES else language_of(st.context.locale)
+        st.session_state[_NAME] = Memory(language, key=os.environ.get(KEY, ""))
+    return cast("Memory", st.session_state[_NAME])
+
+
+def service(mind: Memory) -> Client:
+    """The client for this tab's key."""
+    return _client(os.environ[SERVICE], mind.key)
+
+
+@st.cache_resource(max_entries=_MOST_CLIENTS, show_spinner=False)
+def _client(url: str, key: str) -> Client:
+    return Client(url, key or None)
+
+
+def who(mind: Memory) -> WhoReply | None:
+    """Who one is to the service; asks for a key where it wants one, and tells of an error otherwise."""
+    try:
+        return service(mind).me()
+    except ServiceError as error:
+        if error.status == 401:
+            _ask_for_key(mind, error)
+        else:
+            st.error(said_of(error, mind.words))
+    return None
+
+
+def _ask_for_key(mind: Memory, error: ServiceError) -> None:
+    words = mind.words
+    st.info(words["key_why"])
+    if mind.key:
+        st.error(str(error))
+    with st.form("key"):
+        given = st.text_input(words["key"], type="password", autocomplete="off")
+        if st.form_submit_button(words["key_use"]) and given.strip():
+            mind.key = given.strip()
+            st.rerun()
+
+
+def said_of(error: ServiceError, words: Words) -> str:
+    """An error in a line or two, with when to try again."""
+    wait = words["retry_in"].format(seconds=error.retry_after) if error.retry_after else ""
+    return f"{error} {wait}".strip()
+
+
+@contextmanager
+def told(mind: Memory) -> Iterator[None]:
+    """Shows an error of the service instead of passing it on."""
+    try:
+        yield
+    except ServiceError as error:
+        st.error(said_of(error, mind.words))
+
+
+def say_once(mind: Memory) -> None:
+    """Says what was left to be said by the run before."""
+    if mind.say:
+        st.toast(mind.say)
+        mind.say = ""

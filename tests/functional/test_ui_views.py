@@ -1,0 +1,147 @@
+"""The page's views without a browser: keys, a service that is gone, what is kept in mind."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from selfright.entrypoints.client import Client, DoneEvent
+from selfright.entrypoints.server.keys import KeyRing
+from tests.support.service import QUESTION, Running, serving, write_index
+
+pytest.importorskip("streamlit", reason="streamlit is not installed")
+from streamlit.testing.v1 import AppTest
+
+WAIT_S = 60
+
+
+def chat() -> None:
+    from selfright.entrypoints.ui.chat_view import show_chat
+
+    show_chat()
+
+
+def profile() -> None:
+    from selfright.entrypoints.ui.profile_view import show_profile
+
+    show_profile()
+
+
+def documents() -> None:
+    from selfright.entrypoints.ui.documents_view import show_documents
+
+    show_documents()
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with serving({**write_index(tmp_path_factory.mktemp("views")), "pack": "none"}) as running:
+        yield running
+
+
+@pytest.fixture
+def at_service(service: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SELFRIGHT_UI_SERVICE", service.url)
+
+
+def shown(app: AppTest) -> str:
+    """All markup on the page."""
+    return " ".join(element.proto.body for element in app.get("html"))
+
+
+def test_a_key_is_asked_for_and_taken_from_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = write_index(tmp_path)
+    keys = KeyRing(settings["home"])
+    _, key = keys.add("ann", ["ann"])
+    keys.close()
+    with serving(settings, keyed=True) as running:
+        monkeypatch.setenv("SELFRIGHT_UI_SERVICE", running.url)
+        app = AppTest.from_function(chat, default_timeout=WAIT_S).run()
+        assert not app.chat_input
+        app.text_input[0].input("sr-wrong")
+        app.button[0].click().run()
+        assert any("unknown or was revoked" in error.value for error in app.error)
+        app.text_input[0].input(key)
+        app.button[0].click().run()
+        assert app.chat_input
+        monkeypatch.setenv("SELFRIGHT_API_KEY", key)
+        assert AppTest.from_function(chat, default_timeout=WAIT_S).run().chat_input
+
+
+def test_a_service_that_is_gone_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SELFRIGHT_UI_SERVICE", "http://127.0.0.1:9")
+    app = AppTest.from_function(chat, default_timeout=WAIT_S).run()
+    assert len(app.error) == 1
+    assert "did not answer" in app.error[0].value
+    assert not app.exception
+
+
+def test_the_evidence_of_an_answer_is_told_with_exact_places(service: Running) -> None:
+    with Client(service.url) as client:
+        *_, done = client.stream(QUESTION)
+        assert isinstance(done, DoneEvent)
+        assert done.evidence
+        for passage in done.evidence:
+            document = client.document(passage.document_id).text
+            assert document[passage.start : passage.end] == passage.text
+            assert passage.strips
+            assert all(passage.start <= strip.start < strip.end <= passage.end for strip in passage.strips)
+        cited = done.answer.citations[0]
+        assert any(e.document_id == cited.document_id and e.start <= cited.start <= e.end for e in done.evidence)
+
+
+@pytest.mark.usefixtures("at_service")
+def test_single_questions_leave_no_conversation(service: Running) -> None:
+    app = AppTest.from_function(chat, default_timeout=WAIT_S).run()
+    app.radio(key="mode").set_value("ask").run()
+    app.chat_input[0].set_value(QUESTION).run()
+    assert "90 days" in shown(app)
+    assert not [button for button in app.button if (button.key or "").startswith("session-")]
+    app.radio(key="mode").set_value("chat").run()
+    app.chat_input[0].set_value(QUESTION).run()
+    assert [button for button in app.button if (button.key or "").startswith("session-")]
+    assert service.service.selfright.sessions()
+
+
+@pytest.mark.usefixtures("at_service")
+def test_a_turn_that_the_service_refuses_is_told_and_the_chat_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    from selfright.entrypoints.client import Client, ServiceError
+
+    def refuse(*_: object, **__: object) -> Iterator[None]:
+        raise ServiceError("too many turns are running", status=429, retry_after=3.0)
+        yield
+
+    app = AppTest.from_function(chat, default_timeout=WAIT_S).run()
+    with monkeypatch.context() as patched:
+        patched.setattr(Client, "stream", refuse)
+        app.chat_input[0].set_value(QUESTION).run()
+    assert "too many turns are running Try again in 3 s." in shown(app)
+    app.chat_input[0].set_value(QUESTION).run()
+    assert "90 days" in shown(app)
+
+
+@pytest.mark.usefixtures("at_service")
+def test_without_a_pack_a_profile_takes_any_kind() -> None:
+    app = AppTest.from_function(profile, default_timeout=WAIT_S).run()
+    app.text_input(key="kind-name").input("version").run()
+    app.text_area[0].input("0.3.0\n\n0.2.0")
+    app.button[0].click().run()
+    assert "0.3.0" in shown(app)
+    assert "0.2.0" in shown(app)
+    app.button(key="erase").click().run()
+    assert "0.3.0" not in shown(app)
+
+
+@pytest.mark.usefixtures("at_service")
+def test_documents_are_listed_page_by_page_and_removed(monkeypatch: pytest.MonkeyPatch) -> None:
+    from selfright.entrypoints.ui import documents_view
+
+    monkeypatch.setattr(documents_view, "PAGE", 1)
+    app = AppTest.from_function(documents, default_timeout=WAIT_S).run()
+    first = shown(app)
+    more = next(button for button in app.button if button.label == "Show more")
+    more.click().run()
+    assert len(shown(app)) > len(first)
+    app.selectbox[1].select("ann-diary.md")
+    next(button for button in app.button if button.label == "Remove it").click().run()
+    assert "ann-diary.md" not in shown(app)

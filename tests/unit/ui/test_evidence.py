@@ -1,0 +1,81 @@
+"""Passages cut where strips and citations begin and end."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from selfright.entrypoints.ui.answers import linked, whole
+from selfright.entrypoints.ui.evidence import MOST_CHARACTERS, Piece, passages, pieces, section
+from selfright.entrypoints.ui.turns import Turn
+from selfright.entrypoints.ui.words import WORDS
+from tests.support.answers import EVALUATION, cited, passage, reply
+
+SPANS = st.lists(st.tuples(st.integers(-5, 40), st.integers(-5, 40)), max_size=6)
+
+
+@given(st.text(min_size=1, max_size=30), st.integers(0, 10), SPANS, SPANS)
+def test_pieces_put_together_are_the_passage(
+    said: str, start: int, strips: list[tuple[int, int]], citations: list[tuple[int, int]]
+) -> None:
+    whole_passage = passage(said, *strips, start=start)
+    cut = pieces(whole_passage, [cited(n, *span) for n, span in enumerate(citations, start=1) if span[0] <= span[1]])
+    assert "".join(piece.text for piece in cut) == said
+    at = start
+    for piece in cut:
+        inside = any(first <= at and at + len(piece.text) <= last for first, last in strips)
+        assert piece.kept == (inside or bool(piece.cited))
+        at += len(piece.text)
+
+
+def test_kept_and_cited_parts_are_told_apart() -> None:
+    cut = pieces(passage("aaabbbccc", (10, 16), start=10), [cited(2, 13, 16)])
+    assert cut == [Piece("aaa", True, ()), Piece("bbb", True, (2,)), Piece("ccc", False, ())]
+
+
+def test_cited_passages_come_first_and_a_homeless_citation_brings_its_own() -> None:
+    first, second = passage("x" * 20, document="a"), passage("x" * 20, document="b")
+    found = passages([first, second], [cited(1, 3, 6, "b"), cited(2, 100, 103, "b")])
+    assert [(each.document_id, [citation.n for citation in inside]) for each, inside in found] == [
+        ("b", [1]), ("b", [2]), ("a", []),
+    ]  # fmt: skip
+
+
+def test_every_citation_has_one_place_to_jump_to() -> None:
+    citations = [cited(1, 0, 6), cited(2, 3, 9), cited(3, 50, 60)]
+    markup = section("turn-4", [passage("x" * 20, (0, 9))], citations, WORDS["en"])
+    for n in (1, 2, 3):
+        assert markup.count(f'id="turn-4-source-{n}"') == 1
+
+
+def test_a_passage_of_any_length_is_shown_in_part() -> None:
+    markup = section("t", [passage("x" * (3 * MOST_CHARACTERS), (0, 5))], [], WORDS["en"])
+    assert len(markup) < 2 * MOST_CHARACTERS
+    assert "…" in markup
+
+
+def test_markers_are_linked_by_number_and_by_source() -> None:
+    citations = [cited(1, 0, 3, "folder/api.md"), cited(2, 0, 3, "b", url="https://example.org/x")]
+    markup = linked(
+        "A. [1] B. [Source: api.md] C. [Source: https://example.org/x] D. [3] [12]", citations, "t", WORDS["en"]
+    )
+    assert markup.count('href="#t-source-1"') == 2
+    assert markup.count('href="#t-source-2"') == 1
+    assert "D. [3] [12]" in markup
+
+
+def test_removed_claims_are_listed_and_struck_out() -> None:
+    markup = whole(Turn("?", answer=reply("x", removed_claims=["One.", "Two."])), "t", "en")
+    assert WORDS["en"]["removed"] in markup
+    assert "<del>One.</del>" in markup
+    assert "<del>Two.</del>" in markup
+
+
+def test_marks_of_an_answer_are_said_in_words() -> None:
+    turn = Turn("?", answer=reply("x", degraded=True, evaluation={**EVALUATION, "source": "heuristic"}))
+    for language, words in WORDS.items():
+        markup = whole(turn, "t", language)
+        assert words["degraded"] in markup
+        assert words["unverified"] in markup
+        assert words["abstained_more"] not in markup
+    abstained = whole(Turn("?", answer=reply("x", abstained=True), evidence=[passage("abc")]), "t", "ko")
+    assert WORDS["ko"]["abstained_more"] in abstained
+    assert WORDS["ko"]["nearest"] in abstained
