@@ -2,12 +2,13 @@
 
     python -m benchmarks.ablation_sets --data DIR --work DIR [--sets covidqa squad2] [--limit 300] [--out docs/reports]
 
-Documents and questions are those that abstention is measured on (``training.fit_abstention_turns``). The index and the
-questions are kept in ``--work``, so a run that was broken off goes on; the reports hold ids and figures, no text.
+Documents and questions are those that abstention is measured on (``training.fit_abstention_turns``). Index, questions
+and answers are kept in ``--work``, so a run that was broken off goes on; the reports hold ids and figures, no text.
 """
 
 import argparse
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -15,6 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from selfright import Selfright
+from selfright.evals.redacting import redacted
+from selfright.evals.report.writing import write_report
+from selfright.evals.results import read_study
 from training.fit_abstention_turns import TASKS, Question, Task
 
 
@@ -53,11 +57,21 @@ def main() -> int:
     options = parser.parse_args()
     for name in options.sets:
         questions, index = prepared(TASKS[name](options.data), options.work / name)
-        given = {"index": index, "out": options.out / name, "limit": options.limit, "workers": options.workers}
+        run = options.work / name / "run"
+        given = {"index": index, "out": run, "limit": options.limit, "workers": options.workers}
         command = [part for key, value in given.items() for part in (f"--{key}", str(value))]
         program = "from selfright.entrypoints.cli import run; run()"
         subprocess.run([sys.executable, "-c", program, "ablate", str(questions), *command, "--no-texts"], check=True)
+        published(run, options.out / name)
     return 0
+
+
+def published(run: Path, folder: Path) -> None:
+    """Page and means of a run, without the large files beside them; the page links to what lies beside it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copy(run / "summary.csv", folder)
+    for language in ("en", "ko"):
+        write_report(redacted(read_study(run / "study.json")), folder, language)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from selfright.domain.routing import Collection
 from selfright.domain.slots import Concern, Profile, Slot
 from selfright.domain.tools import Tools
 from selfright.flow.compile import compile_preset
+from selfright.flow.nodes.rewrite import rewrite
 from selfright.flow.presets import PRESETS
 from selfright.medical.pack import MEDICAL
 from selfright.roles.evaluate.concerns import ConcernedEvaluator
@@ -219,6 +220,32 @@ def turn(
         "retry_count": 0,
     }
     return asyncio.run(compile_preset(preset).ainvoke(start, context=tools))  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize(
+    ("question", "extra", "used"),
+    [
+        (QUESTION, {}, SUMMARY),
+        ("FxStore 최신 버전이 뭐야?", {}, ""),
+        ("FxStore 최신 버전이 뭐야?", {"given_profile": Profile.of({"plan": "pro"})}, SUMMARY),
+        ("FxStore 최신 버전이 뭐야?", {"slot_out": (Slot("conditions", "당뇨병"),)}, SUMMARY),
+    ],
+    ids=["of the field", "of another", "given with it", "said in it"],
+)
+def test_what_is_remembered_bears_on_questions_of_the_field(question: str, extra: dict[str, Any], used: str) -> None:
+    asked: list[RewriteRequest] = []
+
+    class Listening:
+        async def rewrite(self, request: RewriteRequest) -> str:
+            asked.append(request)
+            return "query"
+
+    base = tools_of(PRESETS["full"], Judge(evaluation(0.9)))
+    fields = {name: getattr(base, name) for name in Tools.__dataclass_fields__}
+    tools = Tools(**{**fields, "pack": MEDICAL, "rewriter": Listening()})
+    state: Any = {"question": question, "query_for_retrieval": question, "language": "ko", "iteration_count": 1}
+    run(rewrite({**state, "profile_summary": SUMMARY, **extra}, tools))
+    assert asked[0].profile_summary == used
 
 
 def test_the_loop_goes_on_until_the_contraindication_is_dealt_with() -> None:

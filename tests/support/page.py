@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Locator, Page
 
-WAIT_MS = 30_000
-_START_S = 90.0
+WAIT_MS = 60_000
+_START_S = 240.0
 # What Streamlit's front end logs on its own account when a frame is shown.
 _HARMLESS = re.compile(r"Unrecognized feature|allow-scripts|sandboxed")
 

@@ -55,7 +55,8 @@ class DomainPack:
     model that answers. ``keyed``: a slot given by hand, with the key of what it names. ``pointers``: which slots lead
     to which collections. ``urgent``: what a message calls for at once, put before any answer. ``concerns``: what in a
     profile speaks against what is asked about. ``needs_source``: whether a sentence may be said only with a citation.
-    ``notes``: what goes with every answer to such a question. ``names``: what the things a message speaks of are
+    ``notes``: what goes with every answer to such a question. ``about``: whether a question is of the field, so that
+    what is remembered of a user bears on it. ``names``: what the things a message speaks of are
     usually called, to be searched for; ``vocabulary``: English words in lower case that misspelt ones are held against.
     """
 
@@ -72,6 +73,7 @@ class DomainPack:
     concerns: Concerns = lambda _question, _profile, _language: ()
     needs_source: Callable[[str], bool] = lambda _sentence: False
     notes: Notes = lambda _question, _language: ()
+    about: Callable[[str], bool] = lambda _question: True
     names: Callable[[str], tuple[str, ...]] = lambda _text: ()
     vocabulary: Callable[[], frozenset[str]] = frozenset
 

@@ -18,7 +18,7 @@ from selfright.domain.errors import SelfrightError, UsageError
 HERE = "127.0.0.1"
 _MODULE = "selfright.entrypoints.ui"
 _SERVICE, _REPORTS = "SELFRIGHT_UI_SERVICE", "SELFRIGHT_UI_REPORTS"  # as `ui.state` reads them
-_READY_S = 120.0
+_READY_S = 180.0
 _POLL_S = 0.1
 _END_S = 10.0
 

@@ -9,7 +9,7 @@ from selfright.medical.kinds import KINDS
 from selfright.medical.names import keyed
 from selfright.medical.naming import names, vocabulary
 from selfright.medical.red_flags import urgent
-from selfright.medical.safety import needs_source, notes
+from selfright.medical.safety import is_medical, needs_source, notes
 
 
 def _extractor() -> SlotExtractor:
@@ -64,6 +64,7 @@ MEDICAL = DomainPack(
     concerns=concerns,
     needs_source=needs_source,
     notes=notes,
+    about=is_medical,
     names=names,
     vocabulary=vocabulary,
 )

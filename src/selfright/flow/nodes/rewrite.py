@@ -3,6 +3,7 @@
 from typing import Any
 
 from selfright.domain.answers import RewriteRequest
+from selfright.domain.slots import Profile
 from selfright.domain.tools import Tools
 from selfright.flow.state import AgentState
 
@@ -22,7 +23,7 @@ async def rewrite(state: AgentState, tools: Tools) -> dict[str, Any]:
             previous_answer=state.get("answer", "")[:ANSWER_CHARACTERS],
             missing_info=evaluation.missing_info if evaluation else (),
             improvement_suggestions=evaluation.improvement_suggestions if evaluation else (),
-            profile_summary=state.get("profile_summary", ""),
+            profile_summary=_profile(state, tools),
             slots=state.get("slot_out", ()),
             hits=state.get("retrieved_docs", ()),
             iteration=state["iteration_count"],
@@ -30,3 +31,9 @@ async def rewrite(state: AgentState, tools: Tools) -> dict[str, Any]:
         )
     )
     return {"query_for_retrieval": query.strip() or state["question"]}
+
+
+def _profile(state: AgentState, tools: Tools) -> str:
+    """Who asks, where it bears on the question: what is remembered has no place in queries about other things."""
+    said_now = state.get("given_profile", Profile()).slots or state.get("slot_out", ())
+    return state.get("profile_summary", "") if said_now or tools.pack.about(state["question"]) else ""
