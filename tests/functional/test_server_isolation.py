@@ -185,7 +185,7 @@ def delete_sessions(two: Two) -> None:
 
 @checks("get", "/v1/profiles")
 def profiles(two: Two) -> None:
-    two.bob.patch("/v1/profiles/me", json={"facts": {"age": 77}})
+    two.bob.patch("/v1/profiles/me", json={"facts": {"medications": ["unobtainium"]}})
     two.ann.patch("/v1/profiles/me", json={"facts": {"age": 33}})
     assert two.ann.get("/v1/profiles").json() == {"users": ["ann"]}
     assert set(two.admin.get("/v1/profiles").json()["users"]) >= {"ann", "bob"}
@@ -193,12 +193,12 @@ def profiles(two: Two) -> None:
 
 @checks("get", "/v1/profiles/{user}")
 def profile(two: Two) -> None:
-    two.bob.patch("/v1/profiles/me", json={"facts": {"age": 77}})
+    two.bob.patch("/v1/profiles/me", json={"facts": {"medications": ["unobtainium"]}})
     hidden, missing = two.ann.get("/v1/profiles/bob"), two.ann.get("/v1/profiles/eve")
     assert hidden.status_code == missing.status_code == 404
     assert hidden.text.replace("bob", "eve") == missing.text
-    assert "77" not in two.ann.get("/v1/profiles/me").text
-    assert "77" in two.bob.get("/v1/profiles/bob").text
+    assert "unobtainium" not in two.ann.get("/v1/profiles/me").text
+    assert "unobtainium" in two.bob.get("/v1/profiles/bob").text
 
 
 @checks("patch", "/v1/profiles/{user}")
@@ -209,7 +209,7 @@ def correct_profile(two: Two) -> None:
 
 @checks("delete", "/v1/profiles/{user}")
 def erase_profile(two: Two) -> None:
-    two.bob.patch("/v1/profiles/me", json={"facts": {"age": 77}})
+    two.bob.patch("/v1/profiles/me", json={"facts": {"medications": ["unobtainium"]}})
     assert two.ann.delete("/v1/profiles/bob").status_code == 404
     assert two.bob.get("/v1/profiles/me").json()["slots"]
 

@@ -29,7 +29,7 @@ def content(folder: Path) -> str:
 
 def test_an_outline_is_kept_by_default_and_says_nothing_of_what_was_said(indexed: Path, traces: Path) -> None:
     with Selfright.open(indexed, **PLAIN) as selfright:
-        answer = selfright.ask(QUESTION, profile={"age": "61"})
+        answer = selfright.ask(QUESTION, profile={"boat": "ketch"})
         (trace,) = selfright.traces()
         assert trace == selfright.trace(answer.trace_id) == selfright.trace(answer.trace_id[:6])
     assert (trace.id, trace.kind, trace.answer) == (answer.trace_id, "outline", None)
@@ -40,7 +40,7 @@ def test_an_outline_is_kept_by_default_and_says_nothing_of_what_was_said(indexed
     assert [one.overall for one in trace.passes] == [one.overall for one in answer.iterations]
     assert trace.origins.models == {}
     written = content(traces).lower()
-    for word in ("lamp", "lighthouse", "dunmore", "90 days", "61", str(indexed)):
+    for word in ("lamp", "lighthouse", "dunmore", "90 days", "ketch", str(indexed)):
         assert word not in written
 
 

@@ -1,5 +1,6 @@
 """The page's views without a browser: keys, a service that is gone, what is kept in mind."""
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -31,6 +32,14 @@ def documents() -> None:
     from selfright.entrypoints.ui.documents_view import show_documents
 
     show_documents()
+
+
+@pytest.fixture(autouse=True)
+def main_module() -> Iterator[None]:
+    """Streamlit puts the page in the place of ``__main__``, and processes that are spawned later would run it."""
+    main = sys.modules["__main__"]
+    yield
+    sys.modules["__main__"] = main
 
 
 @pytest.fixture(scope="module")

@@ -80,7 +80,7 @@ def load_medcat(path: Path) -> MedCatNames:
 
     Raises ``MissingExtra`` without the package, and ``InputError`` when there is no pack that it can read.
     """
-    os.environ.setdefault("MEDCAT_DISABLE_VERSION_CHECK", "1")  # it would ask the network at import
+    os.environ.setdefault("MEDCAT_DISABLE_VERSION_CHECK", "true")  # it would ask the network at import
     try:
         cat = importlib.import_module("medcat.cat").CAT
     except ImportError as error:

@@ -41,6 +41,7 @@ def holding_process(folder: Path) -> Iterator[int]:
     process = FORK.Process(target=hold, args=(str(folder), theirs))
     process.start()
     try:
+        assert ours.poll(60)
         assert ours.recv()
         assert process.pid is not None
         yield process.pid

@@ -144,6 +144,7 @@ def test_a_second_writer_is_told_who_writes_while_readers_go_on(index: Path) -> 
     here, there = context.Pipe()
     other = context.Process(target=_hold, args=(index, there))
     other.start()
+    assert here.poll(60)
     assert here.recv() == "written"
     with reopen(index) as store:
         with pytest.raises(IndexBusy, match=str(other.pid)):

@@ -38,7 +38,7 @@ router = APIRouter(tags=["turns"])
 _STREAM = {
     "description": "The answer; with `stream`, the events `node`, `verdict`, `token`, `withdrawn`, `corrected` and, "
     "last of all, `done` with the answer or `error`.",
-    "content": {"text/event-stream": {"schema": {"type": "string"}}},
+    "content": {"text/event-stream": {}},
 }
 
 

@@ -17,7 +17,7 @@ router = APIRouter(tags=["openai"])
 
 _STREAM = {
     "description": "The answer; with `stream`, chunks of it.",
-    "content": {"text/event-stream": {"schema": {"type": "string"}}},
+    "content": {"text/event-stream": {}},
 }
 
 
