@@ -14,7 +14,6 @@ pytest.importorskip("streamlit", reason="streamlit is not installed")
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, FilePayload
 
-pytestmark = pytest.mark.xdist_group("browser")
 
 LIGHTHOUSE = (
     "# Lighthouse\n\n## Lamp\n\nThe lamp of the Dunmore lighthouse is changed every 90 days. "

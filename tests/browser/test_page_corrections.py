@@ -20,7 +20,6 @@ pytest.importorskip("streamlit", reason="streamlit is not installed")
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext
 
-pytestmark = pytest.mark.xdist_group("browser")
 
 SLOW = "FxStore를 아주 자세히 설명해줘"
 # What the model drafts for each question, and what it says of each draft.

@@ -10,7 +10,6 @@ from selfright.entrypoints.commands.demo import DATA, SCENES
 from tests.functional.conftest import Cli
 
 # One worker makes the demo's index once.
-pytestmark = pytest.mark.xdist_group("demo")
 
 QUESTIONS = [json.loads(line) for line in (DATA / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
 
