@@ -383,6 +383,7 @@ class TestBytes:
 
 class TestStarting:
     def test_it_stops_cleanly_with_calls_under_way(self) -> None:
+        gc.collect()  # what tests before left open is not to be counted
         before, files = threading.active_count(), len(os.listdir("/proc/self/fd")) if sys.platform == "linux" else 0
         with ScriptedServer(latency_s=30) as server:
             connection = socket.create_connection(("127.0.0.1", server.port))
@@ -395,7 +396,7 @@ class TestStarting:
         server.close()
         gc.collect()
         assert threading.active_count() == before
-        assert not files or len(os.listdir("/proc/self/fd")) == files
+        assert not files or len(os.listdir("/proc/self/fd")) <= files
 
     def test_a_port_that_is_taken_is_an_error(self, server: ScriptedServer) -> None:
         with pytest.raises(OSError, match="address already in use"):
