@@ -9,8 +9,6 @@ from selfright import Answer, Selfright, StopReason
 from selfright.entrypoints.commands.demo import DATA, SCENES
 from tests.functional.conftest import Cli
 
-# One worker makes the demo's index once.
-
 QUESTIONS = [json.loads(line) for line in (DATA / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
