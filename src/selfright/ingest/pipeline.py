@@ -14,7 +14,7 @@ from selfright.domain.ports import Library, Writer
 from selfright.ingest.discover import Discovery, discover
 from selfright.ingest.files import Limits, SourceFile
 from selfright.ingest.naming import is_another_file, is_named_by_file, names
-from selfright.ingest.parallel import Reading, Split, readings
+from selfright.ingest.parallel import Elsewhere, Reading, Split, readings
 from selfright.ingest.reading import SUFFIXES
 from selfright.ingest.splitting import split as split_document
 
@@ -51,14 +51,14 @@ def ingest(
     progress: Progress | None = None,
     split: Split = split_document,
     limits: Limits | None = None,
-    processes: int | None = None,
+    processes: int | Elsewhere | None = None,
 ) -> Report:
     """Reads, splits and stores the documents of files and folders; what is stored unchanged already is left alone.
 
     Commits every 2,000 passages and at the end, so that an interrupted run keeps what it had committed. A file that
     cannot be read is reported, the others go on. Large runs read in at most ``processes`` worker processes (by default
-    one for each core), with the same result. Raises ``InputError`` when a path does not exist or nothing readable
-    is there, and passes on what the writer raises.
+    one for each core) or by workers elsewhere, with the same result. Raises ``InputError`` when a path does not exist
+    or nothing readable is there, and passes on what the writer raises.
     """
     found = discover(paths, SUFFIXES, limits)
     run = _Run(writer, library, collection, split, found)
@@ -74,7 +74,7 @@ def _silent(done: int, total: int, name: str) -> None:
 
 
 def _readings(
-    found: Discovery, failed: list[UnreadableFile], progress: Progress, split: Split, processes: int | None
+    found: Discovery, failed: list[UnreadableFile], progress: Progress, split: Split, processes: int | Elsewhere | None
 ) -> Generator[Reading, None, None]:
     """All documents, with the progress through the files' bytes told as they come."""
     files = [(file, _size(file)) for file in found.files]

@@ -8,29 +8,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from selfright.domain.errors import UsageError
-from selfright.domain.passages import Hit, Language, Ranked, Retrieval
+from selfright.domain.passages import Retrieval
 from selfright.domain.ports import Embedder, TermLexicon, Tokenizer
-from selfright.domain.text import language_of
 from selfright.retrieval.catalogue import Catalogue
 from selfright.retrieval.dense import DenseIndex
 from selfright.retrieval.fusion import Fusion
 from selfright.retrieval.lexical import LexicalIndex, idf
 from selfright.retrieval.records import Shown, damaged
 from selfright.retrieval.scored import Scored
-from selfright.retrieval.stopwords import content_terms
-from selfright.retrieval.trust import SearchedQuery
+from selfright.retrieval.wanted import Fusing, Wanted, query_vector, wanted
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-DEPTH = 100  # candidates of each half
 _TRIES = 3
-_CACHED_QUERIES = 1_024
-_SCORE_DIGITS, _TIE = (
-    4,
-    1.1e-4,
-)  # scores that differ by less are ties: the order of summation alone makes such differences
+CACHED_QUERIES = 1_024
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,25 +57,6 @@ class Indexes:
         return sequence, together
 
 
-@dataclass(frozen=True, slots=True)
-class _Wanted:
-    """One search: the query as asked, its text for the embedder (empty for none), its terms."""
-
-    query: str
-    meaning: str
-    terms: Sequence[str]
-    k: int
-    collections: tuple[str, ...]
-
-    @property
-    def depth(self) -> int:
-        return max(DEPTH, self.k)
-
-    @property
-    def language(self) -> Language:
-        return language_of(self.meaning or self.query)
-
-
 class HybridSearch:
     """A ``Retriever`` over one set of indexes; safe to use from many tasks and threads.
 
@@ -94,7 +68,7 @@ class HybridSearch:
         self._indexes = indexes
         self._fusion = fusion
         self._lexicon = lexicon
-        self._query_vector = functools.lru_cache(maxsize=_CACHED_QUERIES)(self._embed)
+        self._query_vector = functools.lru_cache(maxsize=CACHED_QUERIES)(self._embed)
 
     async def search(self, query: str, k: int, collections: Sequence[str] = ()) -> Retrieval:
         """The ``k`` best passages, best first; from all collections when none is named."""
@@ -106,35 +80,25 @@ class HybridSearch:
 
     def search_now(self, query: str, k: int, collections: Sequence[str] = ()) -> Retrieval:
         """``search`` on the calling thread."""
-        if k < 1:
-            raise UsageError(f"k must be at least 1, but is {k}")
-        if not query.strip():
+        asked = wanted(query, k, collections, self._indexes.tokenizer, self._fusion, self._lexicon)
+        if asked is None:
             return Retrieval(hits=())
-        names = tuple(sorted(set(collections)))
-        phrases = " ".join(self._lexicon.expand(query, language_of(query))) if self._lexicon else ""
-        wanted = _Wanted(
-            query=query,
-            meaning=query if self._fusion.wants_dense(query) else phrases,
-            terms=content_terms(self._indexes.tokenizer.tokens(f"{query} {phrases}")),
-            k=k,
-            collections=names,
-        )
         for _ in range(_TRIES):
-            found, whole = self._search_at(wanted, *self._indexes.standing())
+            found, whole = self._search_at(asked, *self._indexes.standing())
             if whole:
                 break
         return found
 
-    def _search_at(self, wanted: "_Wanted", sequence: int, together: bool) -> tuple[Retrieval, bool]:
+    def _search_at(self, asked: Wanted, sequence: int, together: bool) -> tuple[Retrieval, bool]:
         """What is found as of one change, and whether nothing of it was erased meanwhile."""
         waiting = None
-        if self._indexes.dense is not None and wanted.meaning:
+        if self._indexes.dense is not None and asked.meaning:
             waiting = self._indexes.helpers.submit(
-                self._search_dense, wanted.meaning, wanted.depth, wanted.collections, sequence
+                self._search_dense, asked.meaning, asked.depth, asked.collections, sequence
             )
-        bm25 = self._indexes.lexical.search(wanted.terms, wanted.depth, wanted.collections, sequence)
+        bm25 = self._indexes.lexical.search(asked.terms, asked.depth, asked.collections, sequence)
         dense, query_vector = waiting.result() if waiting else (Scored(), None)
-        return self._retrieval(wanted, bm25, dense, query_vector, sequence if together else None)
+        return self._retrieval(asked, bm25, dense, query_vector, sequence if together else None)
 
     def _search_dense(
         self, query: str, depth: int, collections: tuple[str, ...], sequence: int
@@ -146,27 +110,20 @@ class HybridSearch:
 
     def _retrieval(
         self,
-        wanted: "_Wanted",
+        asked: Wanted,
         bm25: Scored,
         dense: Scored,
         vector: "NDArray[np.float32] | None",
         sequence: int | None,
     ) -> tuple[Retrieval, bool]:
-        words, near = _pairs(bm25), _pairs(dense)
-        searched = SearchedQuery(wanted.meaning or wanted.query, wanted.language, self._idf(wanted.terms))
-        fused = self._fusion.fuse(searched, words, near)
-        by_words, by_meaning = _Places(bm25), _Places(dense)
-        # While a passage is being replaced, the newer of its keys.
-        best = [(mark, max(by_words.key(mark), by_meaning.key(mark)), score) for mark, score in fused.items[: wanted.k]]
-        shown = self._shown([key for _, key, _ in best], sequence)
-        cosines = self._cosines(vector, [(mark, shown[key]) for mark, key, _ in best if key in shown], dict(near))
-        hits = [
-            Hit(shown[key].passage, score, by_words.get(mark), by_meaning.get(mark), cosines.get(mark), fused.trust)
-            for mark, key, score in best
-            if key in shown
-        ]
-        found = Retrieval(tuple(hits), None if vector is None else tuple(vector.tolist()))
-        return found, len(hits) == len(best)
+        fusing = Fusing(asked, self._fusion, bm25, dense, self._idf(asked.terms))
+        shown = self._shown([key for _, key, _ in fusing.best], sequence)
+        there = [(mark, shown[key]) for mark, key, _ in fusing.best if key in shown]
+        hits = fusing.hits(
+            {key: found.passage for key, found in shown.items()}, self._cosines(vector, there, dict(fusing.near))
+        )
+        found = Retrieval(hits, None if vector is None else tuple(vector.tolist()))
+        return found, len(hits) == len(fusing.best)
 
     def _idf(self, terms: Sequence[str]) -> list[float]:
         frequencies, total = self._indexes.lexical.frequencies(terms)
@@ -200,28 +157,4 @@ class HybridSearch:
         embedder = self._indexes.embedder
         if embedder is None:
             raise UsageError("a search by meaning needs an embedder, but the index has none")
-        special = getattr(embedder, "embed_query", None)  # some models embed questions in another way than passages
-        vector: NDArray[np.float32] = special(query) if special else embedder.embed([query])[0]
-        return vector
-
-
-class _Places:
-    """Looks up a passage's key and place in a ranking; places are made only for what is shown."""
-
-    def __init__(self, ranking: Scored) -> None:
-        self._ranking = ranking
-        self._rows = dict(zip(ranking.marks, range(len(ranking.marks)), strict=True))
-
-    def key(self, mark: int) -> int:
-        """The key, or 0."""
-        row = self._rows.get(mark)
-        return 0 if row is None else self._ranking.keys[row]
-
-    def get(self, mark: int) -> Ranked | None:
-        """The place, or None."""
-        row = self._rows.get(mark)
-        return None if row is None else Ranked(row + 1, self._ranking.scores[row])
-
-
-def _pairs(ranking: Scored) -> list[tuple[int, float]]:
-    return list(zip(ranking.marks, ranking.scores, strict=True))
+        return query_vector(embedder, query)

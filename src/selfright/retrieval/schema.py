@@ -55,7 +55,7 @@ class IndexMeta:
     dimension: int
     format_version: int = FORMAT_VERSION
 
-    def check(self, where: Path, tokenizer: str, embedder: str, dimension: int) -> None:
+    def check(self, where: Path | str, tokenizer: str, embedder: str, dimension: int) -> None:
         """Raises ``IncompatibleIndex`` when the index cannot be used with this tokenizer and embedder."""
         if tokenizer != self.tokenizer:
             raise _incompatible(where, "tokenizer", self.tokenizer, tokenizer)
@@ -64,14 +64,14 @@ class IndexMeta:
             raise _incompatible(where, "embedder", made, f"{embedder} ({dimension} dimensions)")
 
 
-def check_format(where: Path, version: int) -> None:
-    """Raises ``IncompatibleIndex`` when the index was written in another format."""
-    if version != FORMAT_VERSION:
-        raise _incompatible(where, "index format", str(version), str(FORMAT_VERSION))
+def check_format(where: Path | str, version: int, known: int = FORMAT_VERSION) -> None:
+    """Raises ``IncompatibleIndex`` when the index was written in another format than ``known``."""
+    if version != known:
+        raise _incompatible(where, "index format", str(version), str(known))
 
 
-def _incompatible(where: Path, what: str, made: str, came: str) -> IncompatibleIndex:
+def _incompatible(where: Path | str, what: str, made: str, came: str) -> IncompatibleIndex:
     return IncompatibleIndex(
         f"the index {where} was made with the {what} {made}, but is opened with {came}; "
-        f"open it with {made}, or index the documents anew in another folder"
+        f"open it with {made}, or index the documents anew in another place"
     )

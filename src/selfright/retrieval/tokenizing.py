@@ -1,7 +1,7 @@
 """Many texts tokenised at a time, in worker processes where that pays."""
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from selfright.domain.ports import Tokenizer
@@ -28,7 +28,7 @@ class TokenizerPool:
     def __init__(self, tokenizer: Tokenizer, processes: int | None = None, idle_s: float = _IDLE_S) -> None:
         self._tokenizer = tokenizer
         self._join = join_of(tokenizer)
-        self._setup = _setup(tokenizer)
+        self._setup = setup_of(tokenizer)
         self._most = min(processes or usable_cpus(), _MOST)
         self._idle_s = idle_s
         self._lock = threading.RLock()
@@ -88,6 +88,28 @@ class TokenizerPool:
         self._timer.start()
 
 
+class GivenTerms:
+    """A tokenizer that knows the terms of some texts beforehand, from whoever made them by the same rules."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+        self._known: dict[str, str] = {}
+
+    @property
+    def name(self) -> str:
+        """The tokenizer's own."""
+        return self._tokenizer.name
+
+    def tokens(self, text: str) -> list[str]:
+        """Terms in reading order."""
+        known = self._known.get(text)
+        return self._tokenizer.tokens(text) if known is None else known.split(" ") if known else []
+
+    def learn(self, terms: Mapping[str, str]) -> None:
+        """Knows these, joined by blanks, by their texts, and forgets those before."""
+        self._known = dict(terms)
+
+
 def join_of(tokenizer: Tokenizer) -> Callable[[str], str]:
     """What gives a text's terms joined by blanks, the quick way where the tokenizer has one."""
     if isinstance(tokenizer, BilingualTokenizer):
@@ -104,7 +126,7 @@ def work(setup: dict[str, Any]) -> Callable[[list[str]], list[str]]:
     return lambda texts: [tokenizer.joined(text) for text in texts]
 
 
-def _setup(tokenizer: Tokenizer) -> dict[str, Any] | None:
+def setup_of(tokenizer: Tokenizer) -> dict[str, Any] | None:
     """What makes the same tokenizer in another process, None when that cannot be known."""
     if type(tokenizer) is not BilingualTokenizer or type(tokenizer.korean) not in (KoreanMorphemes, HangulBigrams):
         return None

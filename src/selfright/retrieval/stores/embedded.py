@@ -13,6 +13,7 @@ from selfright.domain.errors import StoreError
 from selfright.domain.passages import Document, DocumentInfo, Passage, Retrieval, StoreInfo
 from selfright.domain.ports import Embedder, TermLexicon, Tokenizer
 from selfright.domain.routing import Collection
+from selfright.domain.stores import Abilities
 from selfright.domain.upkeep import Finding
 from selfright.retrieval import upkeep
 from selfright.retrieval.catalogue import Catalogue
@@ -39,9 +40,11 @@ _WRITTEN = 250  # documents written while the terms of the next ones are made
 class EmbeddedStore:
     """Retriever, library, writer and term statistics over one index folder.
 
-    Reading is safe from any thread and goes on while something is written; one thread at a time may write, and one
-    process (else ``IndexBusy``). Close it when done; it is its own context manager.
+    Reading is safe from any thread and goes on while something is written; one thread and process at a time may write
+    (else ``IndexBusy``).
     """
+
+    abilities = Abilities()
 
     def __init__(
         self, catalogue: Catalogue, tokenizer: Tokenizer, embedder: Embedder | None, fusion: Fusion | None = None
@@ -80,8 +83,7 @@ class EmbeddedStore:
         cls, path: Path | str, tokenizer: Tokenizer, embedder: Embedder | None, fusion: Fusion | None = None
     ) -> "EmbeddedStore":
         """The same, with its search indexes as they are found: to be looked at and mended."""
-        catalogue = Catalogue(Path(path))
-        with _closed_on_error(catalogue):
+        with _closed_on_error(catalogue := Catalogue(Path(path))):
             catalogue.meta.check(catalogue.folder, tokenizer.name, *embedder_name(embedder))
             return cls(catalogue, tokenizer, embedder, fusion)
 

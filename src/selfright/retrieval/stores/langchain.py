@@ -11,6 +11,7 @@ from pydantic import Field
 
 from selfright.domain.errors import StoreError, UsageError
 from selfright.domain.passages import Document, DocumentInfo, Hit, Passage, Retrieval, StoreInfo
+from selfright.domain.stores import NONE
 from selfright.domain.text import language_of
 from selfright.retrieval.stores.seen import MAX_CHARACTERS, MAX_DOCUMENTS, SeenDocuments, digest
 
@@ -32,6 +33,8 @@ class LangChainStore:
     cuts. The library knows the documents found so far, the last ``max_documents`` of them, which is what citations
     need. All terms weigh the same, so that an answer does not depend on what was asked before. Thread-safe.
     """
+
+    abilities = NONE
 
     def __init__(
         self, retriever: RetrieverLike, max_documents: int = MAX_DOCUMENTS, max_characters: int = MAX_CHARACTERS

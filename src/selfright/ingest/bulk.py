@@ -1,0 +1,153 @@
+"""Bulk ingestion: files are read, split, tokenised and embedded on a cluster, and one writer commits here.
+
+What is stored is what ``ingest`` stores without a cluster: names, replacements and what is unchanged are decided here,
+in the order of the files, so that a document goes in once however often its task was tried.
+"""
+
+import os
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from selfright.domain.passages import Document, Passage
+from selfright.domain.stores import Store
+from selfright.ingest.pipeline import Progress, Report, ingest
+from selfright.ingest.ray_cluster import RayCluster, RayWorkers
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_PART = 64  # passages that are prepared in one task
+
+Prepared = tuple[list[str], "NDArray[np.float32] | None"]
+"""The terms of each text, joined by blanks, and a row for each text that was to be embedded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preparing:
+    """How passages become ready to be stored.
+
+    ``entry`` with ``setup`` is what a node runs: it makes ``Prepared`` of ``{"texts": [...], "embedded": [places]}``;
+    ``here`` does the same in this process. ``text`` is what is indexed of a passage, ``embeds`` whether it gets a
+    vector, and ``learn`` is told the terms of texts before they are stored.
+    """
+
+    entry: str
+    setup: Any
+    here: Callable[[dict[str, Any]], Prepared]
+    text: Callable[[Passage], str]
+    embeds: Callable[[Passage], bool]
+    learn: Callable[[Mapping[str, str]], None]
+
+
+def ingest_on(
+    cluster: RayCluster,
+    preparing: Preparing,
+    paths: Sequence[Path],
+    store: Store,
+    collection: str,
+    progress: Progress | None = None,
+) -> Report:
+    """``ingest`` with the work done on ``cluster``, which has been entered; the same documents, passages and vectors.
+
+    Nodes that see the files under the same paths read them; what they do not see, and files of many documents, are read
+    here. Commits as it goes: broken off, the next run goes on behind the last commit.
+    """
+    paths = [Path(os.path.abspath(path)) for path in paths]  # nodes work in folders of their own
+    with PreparedAhead(store, preparing, cluster.workers(preparing.entry, preparing.setup)) as writer:
+        report = ingest(paths, writer, store, collection, progress, processes=cluster.workers)
+        writer.finish()
+    return report
+
+
+@dataclass(slots=True)
+class _Part:
+    """Some passages of a batch on their way through the cluster."""
+
+    passages: list[Passage]
+    task: dict[str, Any]
+    reference: Any
+
+
+@dataclass(slots=True)
+class _Batch:
+    """Documents to put, with their parts; a batch of none is a commit."""
+
+    documents: list[tuple[Document, Sequence[Passage]]] = field(default_factory=list)
+    parts: list[_Part] = field(default_factory=list)
+
+
+class PreparedAhead:
+    """A writer that has batches prepared by workers and puts them into ``store`` in the order they came.
+
+    At most as many tasks are in flight as the workers take, and those of one batch. Nothing is lasting before
+    ``finish``, but for what was committed on the way.
+    """
+
+    def __init__(self, store: Store, preparing: Preparing, workers: RayWorkers) -> None:
+        self._store, self._preparing, self._workers = store, preparing, workers
+        self._waiting: deque[_Batch] = deque()
+        self._flying = 0
+
+    def __enter__(self) -> "PreparedAhead":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Gives up what is still on its way."""
+        self._workers.cancel(part.reference for batch in self._waiting for part in batch.parts)
+        self._waiting.clear()
+
+    def put(self, batch: Sequence[tuple[Document, Sequence[Passage]]]) -> None:
+        """Sends the passages out; waits when too many are out already."""
+        if not batch:
+            return
+        every = [passage for _, passages in batch for passage in passages]
+        while self._waiting and self._flying + len(every) // _PART >= self._workers.limit:
+            self._settle()
+        parts = [self._sent(every[start : start + _PART]) for start in range(0, len(every), _PART)]
+        self._flying += len(parts)
+        self._waiting.append(_Batch(list(batch), parts))
+
+    def remove(self, document_ids: Sequence[str]) -> list[str]:
+        """Removes documents, after all that was put before."""
+        while self._waiting:
+            self._settle()
+        return self._store.remove(document_ids)
+
+    def commit(self) -> None:
+        """Commits what was put so far, once it is ready; the work goes on meanwhile."""
+        self._waiting.append(_Batch())
+
+    def finish(self) -> None:
+        """Waits for everything and commits."""
+        while self._waiting:
+            self._settle()
+        self._store.commit()
+
+    def _sent(self, passages: list[Passage]) -> _Part:
+        texts = [self._preparing.text(passage) for passage in passages]
+        embedded = [place for place, passage in enumerate(passages) if self._preparing.embeds(passage)]
+        task = {"texts": texts, "embedded": embedded}
+        return _Part(passages, task, self._workers.submit(task))
+
+    def _settle(self) -> None:
+        """Puts the oldest batch into the store."""
+        batch = self._waiting[0]
+        if not batch.documents:
+            self._store.commit()
+        else:
+            terms: dict[str, str] = {}
+            vectors: dict[str, NDArray[np.float32]] = {}
+            for part in batch.parts:
+                joined, matrix = self._workers.result(part.reference, part.task, self._preparing.here)
+                terms.update(zip(part.task["texts"], joined, strict=True))
+                if matrix is not None:
+                    names = [part.passages[place].id for place in part.task["embedded"]]
+                    vectors.update(zip(names, matrix, strict=True))
+            self._preparing.learn(terms)
+            self._store.put(batch.documents, vectors=vectors or None)
+        self._flying -= len(batch.parts)
+        self._waiting.popleft()

@@ -1,0 +1,138 @@
+"""Where an index is: a folder, or the address of a server."""
+
+import os
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
+
+from selfright.domain.errors import UsageError
+
+Engine = Literal["embedded", "milvus", "postgres"]
+
+_SCHEMES: dict[str, Engine] = {"milvus": "milvus", "postgresql": "postgres", "postgres": "postgres"}
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,47}")
+_ADDRESS = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://")
+DEFAULT_NAME = "selfright_index"
+_MILVUS_PORT = 19530
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """An index's place. ``path`` is a folder, or Milvus Lite's file; ``name`` keeps indexes on one server apart.
+
+    ``shown`` is fit for messages: it holds no password.
+    """
+
+    engine: Engine
+    shown: str
+    name: str = DEFAULT_NAME
+    path: Path | None = None
+    host: str = ""
+    port: int | None = None
+    user: str = ""
+    password: str = field(default="", repr=False)
+    database: str = ""
+    options: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+
+    def option(self, name: str, default: str = "") -> str:
+        """A value of the address's query."""
+        return dict(self.options).get(name, default)
+
+
+def is_address(location: str | Path) -> bool:
+    """Whether an index's place is written as a server's address and not as a path."""
+    return isinstance(location, str) and _ADDRESS.match(location) is not None
+
+
+def locate(location: str | Path) -> Location:
+    """Reads an index's place; raises ``UsageError`` for an address that names no engine or a name that none takes."""
+    text = str(location)
+    found = None if isinstance(location, Path) else _ADDRESS.match(text)
+    if found is None:
+        return Location("embedded", text, path=Path(location))
+    engine = _SCHEMES.get(found["scheme"].lower())
+    if engine is None:
+        raise UsageError(
+            f"an index is kept in a folder, or at milvus://… or postgresql://…, but not at {found['scheme']}://…"
+        )
+    return _milvus(text) if engine == "milvus" else _postgres(text)
+
+
+def shown(location: str | Path) -> str:
+    """An index's place without its password, for messages and reports."""
+    text = str(location)
+    if not is_address(location):
+        return text
+    scheme, _, rest = text.partition("://")
+    authority, slash, tail = rest.partition("/")
+    *credentials, host = authority.rsplit("@", 1)
+    user = "".join(f"{name.partition(':')[0]}@" for name in credentials)
+    path, _, query = tail.partition("?")
+    kept = "&".join(part for part in query.split("&") if part and not _is_secret(part.partition("=")[0]))
+    return f"{scheme}://{user}{host}{slash}{path}{'?' if kept else ''}{kept}"
+
+
+def _is_secret(option: str) -> bool:
+    return any(word in option.lower() for word in ("pass", "token", "secret", "key"))
+
+
+def _milvus(text: str) -> Location:
+    parts, options = _parts(text)
+    where = dict(options)
+    if not parts.hostname:
+        path = Path(unquote(parts.path))
+        if path.suffix != ".db" or not path.is_absolute():
+            raise UsageError(
+                f"Milvus Lite keeps an index in one file: milvus:///folder/file.db, but came {shown(text)}; "
+                "for a server give its host: milvus://host:19530/name"
+            )
+        return Location("milvus", shown(text), _name(where.get("name", DEFAULT_NAME)), path=path, options=options)
+    return Location(
+        "milvus",
+        shown(text),
+        _name(unquote(parts.path.strip("/")) or DEFAULT_NAME),
+        host=parts.hostname,
+        port=parts.port or _MILVUS_PORT,
+        user=unquote(parts.username or ""),
+        password=unquote(parts.password or ""),
+        options=options,
+    )
+
+
+def _postgres(text: str) -> Location:
+    parts, options = _parts(text)
+    database = unquote(parts.path.strip("/"))
+    if not database:
+        raise UsageError(f"the address names no database: postgresql://user@host/database, but came {shown(text)}")
+    return Location(
+        "postgres",
+        shown(text),
+        _name(dict(options).get("schema", DEFAULT_NAME)),
+        host=parts.hostname or "",
+        port=parts.port,
+        user=unquote(parts.username or ""),
+        password=unquote(parts.password or "") or os.environ.get("PGPASSWORD", ""),
+        database=database,
+        options=tuple(option for option in options if option[0] != "schema"),
+    )
+
+
+def _parts(text: str) -> tuple[SplitResult, tuple[tuple[str, str], ...]]:
+    try:
+        parts = urlsplit(text)
+        _ = parts.port  # read only now
+    except ValueError:
+        raise UsageError(
+            f"the address of the index cannot be read: {shown(text)}; write special characters of a password as %xx"
+        ) from None
+    return parts, tuple(parse_qsl(parts.query, keep_blank_values=True))
+
+
+def _name(name: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise UsageError(
+            f"an index on a server is named by a letter and at most 47 letters, digits and _, but came '{name}'"
+        )
+    return name

@@ -1,0 +1,210 @@
+"""Reads an index in Milvus: candidates from the server's BM25 and vector search, scored by its live statistics."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from selfright.domain.passages import Document, DocumentInfo, Passage
+from selfright.retrieval.lexical import idf
+from selfright.retrieval.milvus.layout import Counts, passage_of, read_about
+from selfright.retrieval.milvus.server import Server
+from selfright.retrieval.milvus.terms import encoded
+from selfright.retrieval.records import mark
+from selfright.retrieval.scored import SPARE, Scored, in_order
+from selfright.retrieval.server_search import Lists
+from selfright.retrieval.server_search import Reader as ServerReader
+from selfright.retrieval.wanted import Best, Wanted
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+K1, B = 1.2, 0.75
+_HELPERS = 4
+_MOST_TERMS = 256
+_KNOWN_TERMS = 50_000
+
+Result = TypeVar("Result")
+
+
+class IndexReader:
+    """What can be read of an index; safe to use from many threads."""
+
+    def __init__(self, server: Server, dimension: int) -> None:
+        self._server = server
+        self._dimension = dimension
+        self._helpers = ThreadPoolExecutor(_HELPERS, thread_name_prefix="selfright-milvus")
+        self._frequencies: dict[str, int] = {}
+        self._counted = ""
+        self.about: dict[str, str] = {}
+        self.counts = Counts()
+        self.refresh()
+
+    def close(self) -> None:
+        """Ends the helpers."""
+        self._helpers.shutdown()
+
+    def refresh(self) -> None:
+        """Reads again what is known of the index as a whole."""
+        self.about = read_about(self._server)
+        self._count(self.about.get("counts", ""))
+
+    def look(self) -> None:
+        """Reads the counts again; forgets how rare terms were when they have changed."""
+        rows = self._server.get("about", ["counts"], ["value"])
+        self._count(rows[0]["value"] if rows else "")
+
+    def _count(self, text: str) -> None:
+        if text != self._counted:
+            self.counts, self._frequencies, self._counted = Counts.of(text), {}, text
+
+    # Server
+
+    def read(self, task: Callable[[ServerReader], Result], /) -> Result:
+        """What ``task`` gives, with the counts of the last commit, whoever made it."""
+        self.look()
+        return task(self)
+
+    # Reader
+
+    def lists(self, asked: Wanted, vector: "NDArray[np.float32] | None", /) -> Lists:
+        """Both rankings and the idf of each wanted term."""
+        condition = _among(asked.collections)
+        waiting = None
+        if vector is not None and self._dimension:
+            waiting = self._helpers.submit(self._near, vector, asked.depth, condition)
+        terms = [encoded(term) for term in asked.terms]
+        rarity = self._idf(terms)
+        words = self._words(terms[:_MOST_TERMS], rarity, asked.depth, condition)
+        return Lists(words, waiting.result() if waiting else Scored(), rarity)
+
+    def shown(
+        self, best: Sequence[Best], vector: "NDArray[np.float32] | None", /
+    ) -> tuple[Mapping[int, Passage], Mapping[int, float]]:
+        """The passages by key, and cosines by mark."""
+        if not best:
+            return {}, {}
+        with_vector = vector is not None and self._dimension > 0
+        fields = ["key", "mark", "record", *(["dense", "known"] if with_vector else [])]
+        rows = self._server.get("passages", [found.key for found in best], fields)
+        passages = {row["key"]: passage_of(row["record"]) for row in rows}
+        if vector is None or not with_vector:
+            return passages, {}
+        known = [row for row in rows if row["known"]]
+        return passages, {row["mark"]: float(np.dot(np.asarray(row["dense"], np.float32), vector)) for row in known}
+
+    # Library
+
+    def document(self, document_id: str) -> Document | None:
+        """The document with its text, or None."""
+        head = self._head(document_id)
+        if head is None:
+            return None
+        generation, pieces, _, _, _, identifier, title, language, source, url, kind, collection, metadata = head
+        parts = []
+        if pieces:
+            condition = f"document == {mark(document_id)} and generation == {generation} and part > 0"
+            rows = self._server.rows("documents", condition, ["part", "record"])
+            parts = [row["record"] for row in sorted(rows, key=lambda row: int(row["part"]))]
+        return Document(identifier, title, "".join(parts), language, source, url, kind, collection, metadata)
+
+    def documents(self) -> Iterator[DocumentInfo]:
+        """All documents, ordered by id; their lines are held in memory to be sorted."""
+        heads = (json.loads(row["record"]) for row in self._server.rows("documents", "part == 0", ["record"]))
+        yield from sorted((_info(head) for head in heads), key=lambda info: info.id)
+
+    def passages_of(self, document_id: str) -> list[Passage]:
+        """A document's passages in reading order."""
+        return [passage_of(row["record"]) for row in self._passages(document_id, ["key", "record"])]
+
+    def vectors_of(self, document_id: str) -> "Mapping[str, NDArray[np.float32]]":
+        """Vectors by passage id."""
+        if not self._dimension:
+            return {}
+        rows = self._passages(document_id, ["key", "record", "dense", "known"])
+        known = [row for row in rows if row["known"]]
+        return {passage_of(row["record"]).id: np.asarray(row["dense"], np.float32) for row in known}
+
+    # TermStatistics
+
+    def idf(self, terms: Sequence[str]) -> list[float]:
+        """How rare terms are; see ``TermStatistics``."""
+        self.look()
+        return self._idf([encoded(term) for term in terms])
+
+    # Inside
+
+    def _idf(self, terms: Sequence[str]) -> list[float]:
+        known = self._frequencies
+        missing = [term for term in dict.fromkeys(terms) if term not in known]
+        if missing:
+            if len(known) > _KNOWN_TERMS:
+                self._frequencies = known = {}
+            found = {row["term"]: int(row["df"]) for row in self._server.get("terms", missing, ["term", "df"])}
+            known.update((term, found.get(term, 0)) for term in missing)
+        return [idf(known.get(term, 0), self.counts.passages) for term in terms]
+
+    def _words(self, terms: Sequence[str], rarity: Sequence[float], limit: int, condition: str) -> Scored:
+        if not terms:
+            return Scored()
+        found = self._server.search(
+            "passages",
+            " ".join(terms),
+            *("sparse", "BM25", limit + SPARE),
+            filter=condition,
+            output_fields=["mark", "terms"],
+        )
+        weights = Counter[str]()
+        for term, weight in zip(terms, rarity, strict=False):
+            weights[term] += weight  # type: ignore[assignment]  # a sum of floats
+        scores = [self._bm25(str(hit["entity"]["terms"]), weights) for hit in found]
+        return _scored(found, scores, limit)
+
+    def _bm25(self, text: str, weights: Mapping[str, float]) -> float:
+        """Exactly, with the statistics of the live passages: those of the server count deleted ones, and by segment."""
+        counted = Counter(terms := text.split())
+        average = self.counts.length / max(self.counts.passages, 1) or 1.0
+        slope = K1 * (1 - B + B * len(terms) / average)
+        return sum(
+            weight * (K1 + 1) * counted[term] / (counted[term] + slope)
+            for term, weight in weights.items()
+            if counted[term]
+        )
+
+    def _near(self, vector: "NDArray[np.float32]", limit: int, condition: str) -> Scored:
+        if self.counts.blank:
+            condition = f"known == true and {condition}" if condition else "known == true"
+        found = self._server.search(
+            "passages", vector, *("dense", "IP", limit + SPARE), filter=condition, output_fields=["mark"]
+        )
+        return _scored(found, [float(hit["distance"]) for hit in found], limit)
+
+    def _head(self, document_id: str) -> list[Any] | None:
+        rows = self._server.get("documents", [mark(document_id)], ["record"])
+        head: list[Any] | None = json.loads(rows[0]["record"]) if rows else None
+        return head
+
+    def _passages(self, document_id: str, fields: Sequence[str]) -> list[Mapping[str, Any]]:
+        head = self._head(document_id)
+        if head is None:
+            return []
+        condition = f"document == {mark(document_id)} and generation == {head[0]}"
+        return sorted(self._server.rows("passages", condition, fields), key=lambda row: int(row["key"]))
+
+
+def _among(collections: Sequence[str]) -> str:
+    return f"collection in [{', '.join(str(mark(name)) for name in collections)}]" if collections else ""
+
+
+def _scored(found: Sequence[Any], scores: Sequence[float], limit: int) -> Scored:
+    keys = np.array([hit["key"] for hit in found], dtype=np.int64)
+    marks = np.array([hit["entity"]["mark"] for hit in found], dtype=np.int64)
+    return in_order(keys, marks, np.array(scores, dtype=np.float64), limit)
+
+
+def _info(head: Sequence[Any]) -> DocumentInfo:
+    _, _, passages, characters, content_hash, identifier, title, language, source, _, _, collection, _ = head
+    return DocumentInfo(identifier, title, collection, language, source, content_hash, characters, passages)

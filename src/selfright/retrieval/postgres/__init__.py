@@ -1,0 +1,1 @@
+"""An index in PostgreSQL: its tables, connections, and how they are read and written."""

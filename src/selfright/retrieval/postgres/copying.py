@@ -1,0 +1,120 @@
+"""Rows on their way into an index in PostgreSQL: documents, passages, postings, vectors, by COPY."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from selfright.domain.passages import Document, Passage
+from selfright.retrieval.postgres.connections import Connection
+from selfright.retrieval.postgres.reading import vector_of
+from selfright.retrieval.postgres.schema import packed, packed_or_none
+from selfright.retrieval.records import Prepared, mark
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_DOCUMENT = (
+    "id, passages, characters, title, collection, language, source, url, media_type, content_hash, metadata, text"
+)
+_PASSAGE = 'key, mark, id, document_id, title, start, "end", section, language, collection, url, text, length, terms'
+
+
+class Vectors:
+    """The vectors of one batch: those that the index has already, and new ones."""
+
+    def __init__(self, connection: Connection, dimension: int) -> None:
+        self._connection = connection
+        self._dimension = dimension
+        self._rows: list[NDArray[np.float32]] = []
+
+    def rows(self, text_hashes: Sequence[bytes]) -> Mapping[bytes, tuple[int, int]]:
+        """Where vectors are that are stored already, by the hash of the embedded text."""
+        if not self._dimension or not text_hashes:
+            return {}
+        found = self._connection.execute(
+            "SELECT DISTINCT ON (text_hash) text_hash, embedding FROM vectors WHERE text_hash = ANY(%s)",
+            (list(text_hashes),),
+        ).fetchall()
+        places = self.append([vector_of(vector) for _, vector in found])
+        return {bytes(digest): place for (digest, _), place in zip(found, places, strict=True)}
+
+    def append(self, matrix: "Sequence[NDArray[np.float32]] | NDArray[np.float32]") -> list[tuple[int, int]]:
+        """Takes new ones."""
+        first = len(self._rows)
+        self._rows.extend(np.asarray(row, dtype=np.float32) for row in matrix)
+        return [(row, 0) for row in range(first, len(self._rows))]
+
+    def of(self, found: Prepared) -> "NDArray[np.float32] | None":
+        """The vector of a passage, or None."""
+        return None if found.row is None else self._rows[found.row]
+
+
+def _document_row(document: Document, passages: int) -> tuple[Any, ...]:
+    return (
+        *(packed(document.id), passages, len(document.text), packed(document.title), packed(document.collection)),
+        *(document.language, packed_or_none(document.source), packed_or_none(document.url)),
+        *(packed(document.media_type), document.content_hash),
+        *(json.dumps(dict(document.metadata)), packed(document.text)),
+    )
+
+
+def copy_documents(connection: Connection, documents: Sequence[tuple[Document, int]]) -> None:
+    """Documents with the number of their passages."""
+    with connection.cursor() as cursor, cursor.copy(f"COPY documents ({_DOCUMENT}) FROM STDIN") as copy:
+        for document, passages in documents:
+            copy.write_row(_document_row(document, passages))
+
+
+def copy_passages(
+    connection: Connection,
+    keys: Sequence[int],
+    prepared: Sequence[Prepared],
+    terms: Sequence[Sequence[str]],
+    counted: Sequence[Mapping[int, int]],
+) -> None:
+    """Passages with their terms."""
+    with connection.cursor() as cursor, cursor.copy(f"COPY passages ({_PASSAGE}) FROM STDIN") as copy:
+        for key, found, some, numbers in zip(keys, prepared, terms, counted, strict=True):
+            copy.write_row((key, *_passage_row(found.passage), len(some), list(numbers)))
+
+
+def _passage_row(passage: Passage) -> tuple[Any, ...]:
+    return (
+        *(mark(passage.id), packed(passage.id), packed(passage.document_id), packed(passage.title)),
+        *(passage.start, passage.end, packed(passage.section), passage.language, packed(passage.collection)),
+        *(packed_or_none(passage.url), packed(passage.text)),
+    )
+
+
+def copy_postings(
+    connection: Connection,
+    keys: Sequence[int],
+    terms: Sequence[Sequence[str]],
+    counted: Sequence[Mapping[int, int]],
+) -> None:
+    """How often each term is in each passage."""
+    # In the order of the index, which then grows at the ends of its lists.
+    rows = sorted(
+        (term, key, len(some), times)
+        for key, some, numbers in zip(keys, terms, counted, strict=True)
+        for term, times in numbers.items()
+    )
+    statement = "COPY postings (term, key, length, tf) FROM STDIN WITH (FORMAT BINARY)"
+    with connection.cursor() as cursor, cursor.copy(statement) as copy:
+        copy.set_types(["int4", "int8", "int4", "int4"])
+        for row in rows:
+            copy.write_row(row)
+
+
+def copy_vectors(connection: Connection, keys: Sequence[int], prepared: Sequence[Prepared], vectors: Vectors) -> None:
+    """The vectors of those passages that have one."""
+    statement = "COPY vectors (key, mark, collection, text_hash, embedding) FROM STDIN WITH (FORMAT BINARY)"
+    with connection.cursor() as cursor, cursor.copy(statement) as copy:
+        copy.set_types(["int8", "int8", "text", "bytea", "vector"])
+        for key, found in zip(keys, prepared, strict=True):
+            vector = vectors.of(found)
+            if vector is not None:
+                passage = found.passage
+                copy.write_row((key, mark(passage.id), packed(passage.collection), found.text_hash, vector))

@@ -1,0 +1,275 @@
+"""Reads an index in PostgreSQL: both rankings in one statement, documents, passages and vectors."""
+
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from selfright.domain.passages import Document, DocumentInfo, Passage
+from selfright.retrieval.lexical import idf
+from selfright.retrieval.postgres.connections import Connection, Connections
+from selfright.retrieval.postgres.schema import packed, unpacked, unpacked_or_none
+from selfright.retrieval.postgres.terms import term_as_kept
+from selfright.retrieval.scored import SPARE, Scored, in_order
+from selfright.retrieval.server_search import Lists
+from selfright.retrieval.server_search import Reader as ServerReader
+from selfright.retrieval.wanted import Best, Wanted
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# ruff: noqa: S608 - statements are put together from constants of this module alone
+
+EXACT_MOST = 20_000  # vectors that are compared one by one
+_GRAPH_DEPTH = 400  # candidates beyond which a graph search would be no faster than looking at all
+_MOST_TERMS = 256
+_PAGE = 500
+_LOOK_S = 60.0
+
+Result = TypeVar("Result")
+
+_DOCUMENT = "id, title, text, language, source, url, media_type, collection, metadata"
+_INFO = "id, title, collection, language, source, content_hash, characters, passages"
+_PASSAGE = 'p.id, p.document_id, p.title, p.text, p.start, p."end", p.section, p.language, p.collection, p.url'
+
+# BM25 with k1 = 1.2 and b = 0.75 over the live passages, exactly. Rows: kind, key, mark, score.
+_WORDS = """
+asked AS (
+    SELECT t.id, t.df, u.times, u.place
+    FROM unnest(%(terms)s::text[], %(times)s::int[]) WITH ORDINALITY AS u (term, times, place) JOIN terms t USING (term)
+),
+size AS (SELECT coalesce(sum(passages), 0)::float8 AS n, coalesce(sum(length), 0)::float8 AS length FROM tally),
+weighed AS MATERIALIZED (  -- once for each term, not for each posting
+    SELECT a.id, a.times * ln(1 + (s.n - a.df + 0.5) / (a.df + 0.5)) * 2.2 AS weight,
+           0.9 * s.n / greatest(s.length, 1) AS slope
+    FROM asked a, size s
+),
+words AS (
+    SELECT o.key, sum(weight * tf / (tf + 0.3 + slope * o.length)) AS score
+    FROM weighed w JOIN postings o ON o.term = w.id {among}
+    GROUP BY o.key ORDER BY score DESC, o.key LIMIT %(limit)s
+)
+"""
+_AMONG_PASSAGES = "JOIN passages p ON p.key = o.key WHERE p.collection = ANY(%(collections)s)"
+
+_NEAR_EXACT = """
+near AS (
+    SELECT key, mark, -(embedding <#> %(vector)s) AS score FROM vectors {among}
+    ORDER BY embedding <#> %(vector)s LIMIT %(limit)s
+)
+"""
+_NEAR_GRAPH = """
+near AS (
+    SELECT key, mark, -(embedding <#> %(vector)s) AS score FROM (
+        SELECT key, mark, embedding FROM vectors {among}
+        ORDER BY embedding::halfvec({dimension}) <#> %(vector)s::halfvec({dimension}) LIMIT %(limit)s
+    ) AS candidates
+)
+"""
+_BOTH = """
+WITH {words}, {near}
+SELECT 'words', w.key, p.mark, w.score FROM words w JOIN passages p USING (key)
+UNION ALL SELECT 'near', key, mark, score FROM near
+UNION ALL SELECT 'df', place, df, 0 FROM asked
+UNION ALL SELECT 'size', n::bigint, 0, 0 FROM size
+"""
+_NO_NEAR = "near AS (SELECT 0::bigint AS key, 0::bigint AS mark, 0::float8 AS score WHERE false)"
+
+
+@dataclass(slots=True)
+class Shape:
+    """What is known of the vectors, to choose how to search: it may be old, for every way finds the same or more."""
+
+    dimension: int
+    graph: bool = False
+    passages: Mapping[str, int] = field(default_factory=dict)
+
+
+class Reader:
+    """Reads on one connection, all of it as of one moment."""
+
+    def __init__(self, connection: Connection, shape: Shape) -> None:
+        self._connection = connection
+        self._shape = shape
+
+    def lists(self, asked: Wanted, vector: "NDArray[np.float32] | None", /) -> Lists:
+        """Both rankings and the idf of each wanted term."""
+        kept = [term_as_kept(term) for term in asked.terms]
+        counted = Counter(kept[:_MOST_TERMS])
+        collections = [packed(name) for name in asked.collections]
+        query = _BOTH.format(
+            words=_WORDS.format(among=_AMONG_PASSAGES if collections else ""), near=self._near(asked, vector)
+        )
+        rows = self._connection.execute(
+            query,
+            {
+                "terms": list(counted),
+                "times": list(counted.values()),
+                "collections": collections,
+                "vector": vector,
+                "limit": asked.depth + SPARE,
+            },
+        ).fetchall()
+        words, near = ([row for row in rows if row[0] == kind] for kind in ("words", "near"))
+        total = next(int(row[1]) for row in rows if row[0] == "size")
+        names = list(counted)
+        found = {names[row[1] - 1]: int(row[2]) for row in rows if row[0] == "df"}
+        return Lists(
+            _scored(words, asked.depth), _scored(near, asked.depth), [idf(found.get(t, 0), total) for t in kept]
+        )
+
+    def shown(
+        self, best: Sequence[Best], vector: "NDArray[np.float32] | None", /
+    ) -> tuple[Mapping[int, Passage], Mapping[int, float]]:
+        """The passages by key, and cosines by mark."""
+        if not best:
+            return {}, {}
+        score, joined = "NULL", ""
+        if vector is not None:
+            score, joined = "-(v.embedding <#> %(vector)s)", "LEFT JOIN vectors v USING (key)"
+        rows = self._connection.execute(
+            f"SELECT p.key, p.mark, {score}, {_PASSAGE} FROM passages p {joined} WHERE p.key = ANY(%(keys)s)",
+            {"vector": vector, "keys": [found.key for found in best]},
+        ).fetchall()
+        passages = {row[0]: passage_of(row[3:]) for row in rows}
+        return passages, {row[1]: float(row[2]) for row in rows if row[2] is not None}
+
+    def _near(self, asked: Wanted, vector: "NDArray[np.float32] | None") -> str:
+        if vector is None or not self._shape.dimension:
+            return _NO_NEAR
+        among = "WHERE collection = ANY(%(collections)s)" if asked.collections else ""
+        reached = sum(self._shape.passages.get(name, 0) for name in asked.collections or self._shape.passages)
+        if not self._shape.graph or reached <= EXACT_MOST or asked.depth > _GRAPH_DEPTH:
+            return _NEAR_EXACT.format(among=among)
+        return _NEAR_GRAPH.format(among=among, dimension=self._shape.dimension)
+
+
+class IndexReader:
+    """What can be read of an index: searches, documents, passages, vectors, figures."""
+
+    def __init__(self, connections: Connections, dimension: int) -> None:
+        self._connections = connections
+        self._looked = time.monotonic()
+        self.shape = Shape(dimension)
+
+    def read(self, task: Callable[[ServerReader], Result], /) -> Result:
+        """What ``task`` gives, at one moment of the index; tried again when the connection breaks."""
+        if time.monotonic() - self._looked > _LOOK_S:  # another process may have made a graph
+            self.refresh()
+        return self._connections.read(lambda connection: task(Reader(connection, self.shape)))
+
+    def refresh(self) -> None:
+        """Looks at the vectors again, to search them in the way that suits them now."""
+        self._looked = time.monotonic()
+        rows = self._rows("SELECT collection, passages FROM tally")
+        (graph,) = self._rows("SELECT to_regclass('vectors_graph') IS NOT NULL")[0]
+        self.shape = Shape(self.shape.dimension, bool(graph), {unpacked(name): count for name, count in rows})
+
+    def document(self, document_id: str) -> Document | None:
+        """The document with its text, or None."""
+        rows = self._rows(f"SELECT {_DOCUMENT} FROM documents WHERE id = %s", packed(document_id))
+        return _document_of(rows[0]) if rows else None
+
+    def documents(self) -> Iterator[DocumentInfo]:
+        """All documents, ordered by id, some hundred at a time."""
+        query = f"SELECT {_INFO} FROM documents WHERE id > %s ORDER BY id LIMIT {_PAGE}"
+        rows = self._rows(f"SELECT {_INFO} FROM documents ORDER BY id LIMIT {_PAGE}")
+        while rows:
+            yield from map(_info_of, rows)
+            rows = self._rows(query, rows[-1][0]) if len(rows) == _PAGE else []
+
+    def passages_of(self, document_id: str) -> list[Passage]:
+        """A document's passages in reading order."""
+        query = f"SELECT {_PASSAGE} FROM passages p WHERE p.document_id = %s ORDER BY p.key"
+        return [passage_of(row) for row in self._rows(query, packed(document_id))]
+
+    def vectors_of(self, document_id: str) -> "Mapping[str, NDArray[np.float32]]":
+        """Vectors by passage id."""
+        if not self.shape.dimension:
+            return {}
+        rows = self._rows(
+            "SELECT p.id, v.embedding FROM passages p JOIN vectors v USING (key) "
+            "WHERE p.document_id = %s ORDER BY p.key",
+            packed(document_id),
+        )
+        return {unpacked(passage_id): vector_of(found) for passage_id, found in rows}
+
+    def idf(self, terms: Sequence[str]) -> list[float]:
+        """How rare terms are; see ``TermStatistics``."""
+        kept = [term_as_kept(term) for term in terms]
+        rows = self._rows(
+            "SELECT term, df FROM terms WHERE term = ANY(%s) "
+            "UNION ALL SELECT NULL, coalesce(sum(passages), 0) FROM tally",
+            list(set(kept)),
+        )
+        found = {term: int(count) for term, count in rows}
+        return [idf(found.get(term, 0), found[None]) for term in kept]
+
+    def counts(self) -> tuple[Counter[str], Counter[str], int, int]:
+        """Documents by collection and by language; passages; bytes on disk with all indexes."""
+        rows = self._rows("SELECT collection, language, count(*) FROM documents GROUP BY 1, 2")
+        collections, languages = Counter[str](), Counter[str]()
+        for name, language, count in rows:
+            collections[unpacked(name)] += count
+            languages[language] += count
+        passages, size = self._rows(
+            "SELECT (SELECT coalesce(sum(passages), 0) FROM tally), sum(pg_total_relation_size(oid)) "
+            "FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'"
+        )[0]
+        return collections, languages, int(passages), int(size)
+
+    def described(self) -> list[tuple[Any, ...]]:
+        """What the operator said of collections: name, description, classes, slots."""
+        return self._rows("SELECT name, description, classes, slots FROM collections ORDER BY name")
+
+    def note(self, name: str) -> str | None:
+        """A text that was kept about the index."""
+        rows = self._rows("SELECT value FROM about WHERE name = %s", packed(f"note:{name}"))
+        return unpacked(rows[0][0]) if rows else None
+
+    def _rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        return self._connections.read(lambda connection: connection.execute(query, values or None).fetchall())
+
+
+def passage_of(row: Sequence[Any]) -> Passage:
+    """Reads the columns of a passage."""
+    identifier, document_id, title, text, start, end, section, language, collection, url = row
+    return Passage(
+        *(unpacked(identifier), unpacked(document_id), unpacked(title), unpacked(text), start, end, unpacked(section)),
+        *(language, unpacked(collection), unpacked_or_none(url)),
+    )
+
+
+def vector_of(found: Any) -> "NDArray[np.float32]":
+    """A stored vector as an array."""
+    return np.asarray(found.to_numpy() if hasattr(found, "to_numpy") else found, dtype=np.float32)
+
+
+def _document_of(row: Sequence[Any]) -> Document:
+    identifier, title, text, language, source, url, media_type, collection, metadata = row
+    return Document(
+        *(unpacked(identifier), unpacked(title), unpacked(text), language),
+        *(unpacked_or_none(source), unpacked_or_none(url), unpacked(media_type), unpacked(collection)),
+        json.loads(metadata),
+    )
+
+
+def _info_of(row: Sequence[Any]) -> DocumentInfo:
+    identifier, title, collection, language, source, content_hash, characters, passages = row
+    return DocumentInfo(
+        *(unpacked(identifier), unpacked(title), unpacked(collection), language, unpacked_or_none(source)),
+        *(content_hash, characters, passages),
+    )
+
+
+def _scored(rows: Sequence[tuple[Any, ...]], limit: int) -> Scored:
+    return in_order(
+        np.array([row[1] for row in rows], dtype=np.int64),
+        np.array([row[2] for row in rows], dtype=np.int64),
+        np.array([row[3] for row in rows], dtype=np.float64),
+        limit,
+    )

@@ -1,0 +1,95 @@
+"""Hybrid search on a server: it gives the two rankings, which are fused here as everywhere."""
+
+import asyncio
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
+
+from selfright.domain.passages import Passage, Retrieval
+from selfright.domain.ports import Embedder, TermLexicon, Tokenizer
+from selfright.retrieval.fusion import Fusion
+from selfright.retrieval.scored import Scored
+from selfright.retrieval.wanted import Best, Fusing, Wanted, query_vector, wanted
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+CACHED_QUERIES = 1_024
+
+Result = TypeVar("Result")
+
+
+class Lists(NamedTuple):
+    """Both rankings as the server made them, and the idf of each wanted term, repeats kept."""
+
+    bm25: Scored
+    dense: Scored
+    idf: Sequence[float]
+
+
+class Reader(Protocol):
+    """Reads an index, all of it as of one moment where the engine can do that."""
+
+    def lists(self, asked: Wanted, vector: "NDArray[np.float32] | None", /) -> Lists:
+        """Both rankings; the dense one is empty without a vector."""
+        ...
+
+    def shown(
+        self, best: Sequence[Best], vector: "NDArray[np.float32] | None", /
+    ) -> tuple[Mapping[int, Passage], Mapping[int, float]]:
+        """The passages by key, and by mark the similarity of those that have a vector to ``vector``."""
+        ...
+
+
+class Server(Protocol):
+    """Runs what is read; whoever implements it decides how often it is tried again."""
+
+    def read(self, task: Callable[[Reader], Result], /) -> Result:
+        """What ``task`` gives; it may be run more than once."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """What a search over a server needs. ``embedder`` is None where only words are searched for."""
+
+    server: Server
+    tokenizer: Tokenizer
+    embedder: Embedder | None = None
+
+
+class ServerSearch:
+    """A ``Retriever`` over an engine; safe to use from many tasks and threads."""
+
+    def __init__(self, engine: Engine, fusion: Fusion, lexicon: TermLexicon | None = None) -> None:
+        self._engine = engine
+        self._fusion = fusion
+        self._lexicon = lexicon
+        self._query_vector = functools.lru_cache(maxsize=CACHED_QUERIES)(
+            functools.partial(query_vector, engine.embedder)
+        )
+
+    async def search(self, query: str, k: int, collections: Sequence[str] = ()) -> Retrieval:
+        """The ``k`` best passages, best first; from all collections when none is named."""
+        return await asyncio.to_thread(self.search_now, query, k, collections)
+
+    async def search_many(self, queries: Sequence[str], k: int, collections: Sequence[str] = ()) -> list[Retrieval]:
+        """The same for each query, in order."""
+        return list(await asyncio.gather(*(self.search(query, k, collections) for query in queries)))
+
+    def search_now(self, query: str, k: int, collections: Sequence[str] = ()) -> Retrieval:
+        """``search`` on the calling thread."""
+        asked = wanted(query, k, collections, self._engine.tokenizer, self._fusion, self._lexicon)
+        if asked is None:
+            return Retrieval(hits=())
+        meant = self._engine.embedder is not None and asked.meaning
+        vector = self._query_vector(asked.meaning) if meant else None
+        return self._engine.server.read(lambda reader: self._retrieval(reader, asked, vector))
+
+    def _retrieval(self, reader: Reader, asked: Wanted, vector: "NDArray[np.float32] | None") -> Retrieval:
+        fusing = Fusing(asked, self._fusion, *reader.lists(asked, vector))
+        passages, cosines = reader.shown(fusing.best, vector)
+        hits = fusing.hits(passages, {**cosines, **dict(fusing.near)})
+        return Retrieval(hits, None if vector is None else tuple(vector.tolist()))

@@ -1,0 +1,247 @@
+"""The store in Milvus: its BM25 over our terms, its vector search, documents beside them; on a server or in a file."""
+
+import json
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Self
+
+from selfright.domain.errors import IndexNotFound, NotAnIndex
+from selfright.domain.judgements import QueryClass
+from selfright.domain.passages import Document, DocumentInfo, Passage, Retrieval, StoreInfo
+from selfright.domain.ports import Embedder, TermLexicon, Tokenizer
+from selfright.domain.routing import Collection
+from selfright.domain.stores import Abilities
+from selfright.retrieval.files import folder_bytes
+from selfright.retrieval.fusion import AdaptiveFusion, Fusion
+from selfright.retrieval.locations import Location
+from selfright.retrieval.milvus.layout import KIND, VERSION, make, read_about
+from selfright.retrieval.milvus.reading import IndexReader
+from selfright.retrieval.milvus.server import Server
+from selfright.retrieval.milvus.vectors import Vectors
+from selfright.retrieval.milvus.writing import Writing
+from selfright.retrieval.preparing import GivenVectors, Preparer, check_input, embedder_languages, embedder_name
+from selfright.retrieval.schema import IndexMeta, check_format
+from selfright.retrieval.server_search import Engine, ServerSearch
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_LITE = Abilities(atomic=False, history_free=False, upkeep=False)
+
+
+class MilvusStore:
+    """Retriever, library, writer and term statistics over four collections of a Milvus.
+
+    What is put waits in memory until the commit (20,000 passages at most; more are written at once). A commit brings
+    document after document, each wholly or not at all; one that was cut off is tidied up by the next writer. The
+    candidates by words are the server's, whose statistics still count what was deleted; their scores are made exact.
+    One store of a process writes at a time (else ``IndexBusy``); on a server nobody keeps processes apart.
+    """
+
+    def __init__(
+        self, server: Server, meta: IndexMeta, tokenizer: Tokenizer, embedder: Embedder | None, fusion: Fusion | None
+    ) -> None:
+        self.abilities = _LITE if server.is_lite else replace(_LITE, single_writer=False)
+        self._server = server
+        self._meta = meta
+        self._reader = IndexReader(server, meta.dimension)
+        self._writing = Writing(server, self._reader, meta.dimension)
+        self._changing = threading.RLock()
+        self._preparer = Preparer(tokenizer, embedder)
+        self._engine = Engine(self._reader, tokenizer, embedder)
+        self._search = self.with_fusion(fusion or AdaptiveFusion(dense_languages=embedder_languages(embedder)))
+
+    @classmethod
+    def open(
+        cls,
+        place: Location,
+        tokenizer: Tokenizer,
+        embedder: Embedder | None,
+        fusion: Fusion | None = None,
+        *,
+        create: bool = False,
+    ) -> "MilvusStore":
+        """The index at ``place``; with ``create`` it is made where there is none.
+
+        Raises ``IndexNotFound``, ``NotAnIndex``, ``IncompatibleIndex``, ``IndexBusy`` or ``StoreUnavailable``.
+        """
+        if place.path is not None:
+            if not create and not place.path.exists():
+                raise _missing(place)
+            place.path.parent.mkdir(parents=True, exist_ok=True)
+        name, dimension = embedder_name(embedder)
+        server = Server(place)
+        try:
+            meta = _founded(server, IndexMeta("", tokenizer.name, name, dimension, VERSION), create=create)
+            meta.check(place.shown, tokenizer.name, name, dimension)
+            store = cls(server, meta, tokenizer, embedder, fusion)
+        except BaseException:
+            server.close()
+            raise
+        return store
+
+    def close(self) -> None:
+        """Lets go of the server; what was not committed is dropped."""
+        with self._changing:
+            self._writing.discard()
+            self._preparer.close()
+            self._reader.close()
+            self._server.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+    # Retriever
+
+    async def search(self, query: str, k: int, collections: Sequence[str] = ()) -> Retrieval:
+        """The ``k`` best passages, best first; from all collections when none is named."""
+        return await self._search.search(query, k, collections)
+
+    async def search_many(self, queries: Sequence[str], k: int, collections: Sequence[str] = ()) -> list[Retrieval]:
+        """The same for each query, in order; several are worked on at the same time."""
+        return await self._search.search_many(queries, k, collections)
+
+    def with_fusion(self, fusion: Fusion, lexicon: TermLexicon | None = None) -> ServerSearch:
+        """A retriever over this index that fuses in another way, or knows names in the other language."""
+        return ServerSearch(self._engine, fusion, lexicon)
+
+    # Library
+
+    def document(self, document_id: str) -> Document | None:
+        """The document with its text, or None."""
+        return self._reader.document(document_id)
+
+    def documents(self) -> Iterator[DocumentInfo]:
+        """All documents, ordered by id."""
+        return self._reader.documents()
+
+    def passages_of(self, document_id: str) -> list[Passage]:
+        """A document's passages in reading order."""
+        return self._reader.passages_of(document_id)
+
+    def vectors_of(self, document_id: str) -> "Mapping[str, NDArray[np.float32]]":
+        """The vectors of a document's passages by passage id, of those that have one."""
+        return self._reader.vectors_of(document_id)
+
+    def info(self) -> StoreInfo:
+        """The index in figures; on a server ``bytes`` are those of what was written, for it does not tell its own."""
+        self._reader.refresh()
+        counts, place = self._reader.counts, self._server.place
+        written = counts.size + 4 * self._meta.dimension * counts.passages
+        return StoreInfo(
+            location=place.shown,
+            format_version=self._meta.format_version,
+            documents=counts.languages.total(),
+            passages=counts.passages,
+            collections={name: count for name, count in sorted(counts.collections.items()) if count},
+            languages={name: count for name, count in sorted(counts.languages.items()) if count},
+            tokenizer=self._meta.tokenizer,
+            embedder=self._meta.embedder,
+            dimension=self._meta.dimension,
+            dense_kind="hnsw (milvus)" if self._meta.dimension else "none",
+            bytes=folder_bytes(place.path) if place.path else written,
+            cannot=self.abilities.missing,
+        )
+
+    def collections(self) -> list[Collection]:
+        """The named parts of the index, those that have documents and those that were described."""
+        self._reader.refresh()
+        counts = self._reader.counts.collections
+        all_ = {name: Collection(name, documents=count) for name, count in counts.items() if count}
+        for key, value in self._reader.about.items():
+            if key.startswith("collection:"):
+                name, description, classes, slots = json.loads(value)
+                kinds = tuple(QueryClass(kind) for kind in classes)
+                all_[name] = Collection(name, description, kinds, tuple(slots), counts[name])
+        return [collection for _, collection in sorted(all_.items())]
+
+    def note(self, name: str) -> str | None:
+        """A text that was kept about the index, None when there is none."""
+        self._reader.refresh()
+        return self._reader.about.get(f"note:{name}")
+
+    # Writer
+
+    def put(self, batch: Sequence[tuple[Document, Sequence[Passage]]], vectors: GivenVectors | None = None) -> None:
+        """Adds documents with their passages; a document with the same id is replaced whole.
+
+        ``vectors`` are unit vectors by passage id that the index's embedder has made elsewhere; what is not among them
+        is embedded. Raises ``InputError`` for a passage that is not part of its document or too large for Milvus,
+        ``IndexBusy`` when another writes; nothing of the batch is kept then.
+        """
+        for document, passages in batch:
+            check_input(document, passages)
+        latest = list({document.id: (document, passages) for document, passages in batch}.values())
+        with self._changing, self._writing.step():
+            made = Vectors()
+            every = [passage for _, passages in latest for passage in passages]
+            prepared = self._preparer.prepare(every, made, vectors)
+            ready = [(document, [next(prepared) for _ in passages]) for document, passages in latest]
+            self._writing.put(ready, made.by_row)
+
+    def remove(self, document_ids: Sequence[str]) -> list[str]:
+        """Removes documents; gives back the ids that were there."""
+        with self._changing, self._writing.step():
+            return self._writing.remove(list(dict.fromkeys(document_ids)))
+
+    def describe(self, collection: Collection) -> None:
+        """Keeps what the operator says of a collection; joins what is uncommitted, and commits."""
+        with self._changing, self._writing.step():
+            classes = [kind.value for kind in collection.classes]
+            self._writing.describe(collection.name, [collection.description, classes, list(collection.slots)])
+        self.commit()
+
+    def keep_note(self, name: str, text: str) -> None:
+        """Keeps a text about the index; joins what is uncommitted, and commits."""
+        with self._changing, self._writing.step():
+            self._writing.note(name, text)
+        self.commit()
+
+    def discard(self) -> None:
+        """Forgets what was put and removed since the last commit."""
+        with self._changing:
+            self._writing.discard()
+
+    def commit(self) -> None:
+        """Makes what was put and removed lasting and visible, document after document."""
+        with self._changing:
+            self._writing.commit()
+
+    # TermStatistics
+
+    def idf(self, terms: Sequence[str]) -> list[float]:
+        """``ln(1 + (N - df + 0.5) / (df + 0.5))`` of each term; the highest value for a term never seen."""
+        return self._reader.idf(terms) if terms else []
+
+
+def _founded(server: Server, wanted: IndexMeta, *, create: bool) -> IndexMeta:
+    """The index as it was made; makes it where there is none."""
+    place = server.place
+    if not server.exists("about"):
+        if not create:
+            raise _missing(place)
+        about = {
+            "kind": KIND,
+            "version": str(VERSION),
+            "tokenizer": wanted.tokenizer,
+            "embedder": wanted.embedder,
+            "dimension": str(wanted.dimension),
+        }
+        make(server, about, wanted.dimension)
+        return wanted
+    for name in ("about", "passages", "documents", "terms"):
+        server.load(name)
+    about = read_about(server)
+    if about.get("kind") != KIND:
+        raise NotAnIndex(f"{place.shown}: collections named {place.name}_… hold something else; use another name")
+    check_format(place.shown, int(about["version"]), VERSION)
+    return IndexMeta("", about["tokenizer"], about["embedder"], int(about["dimension"]), VERSION)
+
+
+def _missing(place: Location) -> IndexNotFound:
+    return IndexNotFound(f"there is no index at {place.shown}; make one with: selfright index add FILES")

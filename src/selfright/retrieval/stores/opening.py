@@ -1,0 +1,92 @@
+"""Opens an index wherever it is: the one place that knows which engine belongs to which location."""
+
+import importlib.util
+from pathlib import Path
+from typing import Protocol
+
+from selfright.domain.errors import IndexNotFound, MissingExtra, UsageError
+from selfright.domain.ports import Embedder, Retriever, TermLexicon, Tokenizer
+from selfright.domain.stores import Store
+from selfright.retrieval.fusion import Fusion
+from selfright.retrieval.locations import locate
+
+_NEEDED = {
+    "milvus": ("what an index in Milvus needs", "milvus", "pymilvus"),
+    "postgres": ("what an index in PostgreSQL needs", "postgres", "psycopg", "psycopg_pool", "pgvector"),
+}
+
+__all__ = ["OpenedStore", "Store", "compact", "folder_of", "open_store"]
+
+
+class OpenedStore(Store, Protocol):
+    """A store of ours, which can be searched with another fusion too."""
+
+    def with_fusion(self, fusion: Fusion, lexicon: TermLexicon | None = None) -> Retriever:
+        """A retriever over this index that fuses in another way, or knows names in the other language."""
+        ...
+
+
+def open_store(
+    location: str | Path,
+    tokenizer: Tokenizer,
+    embedder: Embedder | None,
+    fusion: Fusion | None = None,
+    *,
+    create: bool = False,
+) -> OpenedStore:
+    """The index at ``location``: a folder, ``milvus://…`` or ``postgresql://…``.
+
+    With ``create`` it is made where there is none, else that raises ``IndexNotFound``. Further ``NotAnIndex``,
+    ``IncompatibleIndex``, ``IndexDamaged``, ``MissingExtra``, and ``UsageError`` for an address that cannot be read.
+    """
+    place = locate(location)
+    if place.engine == "embedded":
+        return _embedded(Path(location), tokenizer, embedder, fusion, create=create)
+    _need(*_NEEDED[place.engine])
+    if place.engine == "milvus":
+        if place.path is not None:
+            _need("what an index in Milvus Lite needs", "milvus", "milvus_lite")
+        from selfright.retrieval.stores.milvus import MilvusStore
+
+        return MilvusStore.open(place, tokenizer, embedder, fusion, create=create)
+    from selfright.retrieval.stores.postgres import PostgresStore
+
+    return PostgresStore.open(place, tokenizer, embedder, fusion, create=create)
+
+
+def folder_of(location: str | Path, what: str) -> Path:
+    """The folder of an index; raises ``UsageError`` for ``what`` only a folder can do."""
+    place = locate(location)
+    if place.path is None or place.engine != "embedded":
+        raise UsageError(
+            f"'selfright index {what}' looks after the files of an index folder, but {place.shown} is kept by its "
+            "engine: use the engine's own means (docs/stores.md)"
+        )
+    return place.path
+
+
+def compact(store: OpenedStore, location: str | Path) -> None:
+    """Frees space in an index folder; raises ``UsageError`` for another place."""
+    from selfright.retrieval.stores.embedded import EmbeddedStore
+
+    folder_of(location, "compact")
+    if isinstance(store, EmbeddedStore):
+        store.compact()
+
+
+def _embedded(
+    folder: Path, tokenizer: Tokenizer, embedder: Embedder | None, fusion: Fusion | None, *, create: bool
+) -> OpenedStore:
+    from selfright.retrieval.stores.embedded import EmbeddedStore
+
+    try:
+        return EmbeddedStore.open(folder, tokenizer, embedder, fusion)
+    except IndexNotFound:
+        if not create:
+            raise
+        return EmbeddedStore.create(folder, tokenizer, embedder, fusion)
+
+
+def _need(what: str, extra: str, *modules: str) -> None:
+    if any(importlib.util.find_spec(module) is None for module in modules):
+        raise MissingExtra(what, f'pip install "selfright[{extra}]"')

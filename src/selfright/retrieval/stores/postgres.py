@@ -1,0 +1,223 @@
+"""The store in PostgreSQL: documents, BM25 in SQL over postings, vectors by pgvector, in one schema of one database."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Self
+
+from selfright.domain.judgements import QueryClass
+from selfright.domain.passages import Document, DocumentInfo, Passage, Retrieval, StoreInfo
+from selfright.domain.ports import Embedder, TermLexicon, Tokenizer
+from selfright.domain.routing import Collection
+from selfright.domain.stores import Abilities
+from selfright.retrieval.fusion import AdaptiveFusion, Fusion
+from selfright.retrieval.locations import Location
+from selfright.retrieval.postgres.connections import Connections
+from selfright.retrieval.postgres.copying import Vectors
+from selfright.retrieval.postgres.founding import Founding, found
+from selfright.retrieval.postgres.reading import IndexReader
+from selfright.retrieval.postgres.schema import packed, unpacked
+from selfright.retrieval.postgres.writing import Writing
+from selfright.retrieval.preparing import GivenVectors, Preparer, check_input, embedder_languages, embedder_name
+from selfright.retrieval.schema import IndexMeta
+from selfright.retrieval.server_search import Engine, ServerSearch
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_WRITTEN = 250  # documents written at a time
+
+
+class PostgresStore:
+    """Retriever, library, writer and term statistics over one schema of a PostgreSQL database.
+
+    Everything since the last commit is one transaction: nobody sees it before, and nothing of it is left when the
+    process or the server dies. Readers see the index as of one moment and never wait for the writer. One writer at a
+    time (else ``IndexBusy``, which names the other), kept apart by an advisory lock that dies with its connection.
+    A server that was started again is reconnected to; reads wait ten seconds for it, then ``StoreUnavailable``.
+    """
+
+    abilities = Abilities(upkeep=False)
+
+    def __init__(
+        self,
+        connections: Connections,
+        meta: IndexMeta,
+        tokenizer: Tokenizer,
+        embedder: Embedder | None,
+        fusion: Fusion | None = None,
+    ) -> None:
+        self._connections = connections
+        self._meta = meta
+        self._reader = IndexReader(connections, meta.dimension)
+        self._writing = Writing(connections, meta.dimension)
+        self._preparer = Preparer(tokenizer, embedder)
+        self._engine = Engine(self._reader, tokenizer, embedder)
+        self._search = self.with_fusion(fusion or AdaptiveFusion(dense_languages=embedder_languages(embedder)))
+
+    @classmethod
+    def open(
+        cls,
+        place: Location,
+        tokenizer: Tokenizer,
+        embedder: Embedder | None,
+        fusion: Fusion | None = None,
+        *,
+        create: bool = False,
+    ) -> "PostgresStore":
+        """The index at ``place``; with ``create`` it is made where there is none.
+
+        Raises ``IndexNotFound``, ``NotAnIndex``, ``IncompatibleIndex`` or ``StoreUnavailable``.
+        """
+        name, dimension = embedder_name(embedder)
+        connections = Connections(place)
+        try:
+            meta = found(connections, Founding(tokenizer.name, name, dimension, create))
+            meta.check(place.shown, tokenizer.name, name, dimension)
+            connections.vectors = meta.dimension > 0
+            store = cls(connections, meta, tokenizer, embedder, fusion)
+            store._reader.refresh()
+        except BaseException:
+            connections.close()
+            raise
+        return store
+
+    def close(self) -> None:
+        """Closes all connections; what was not committed is dropped."""
+        self._preparer.close()
+        self._writing.close()
+        self._connections.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+    # Retriever
+
+    async def search(self, query: str, k: int, collections: Sequence[str] = ()) -> Retrieval:
+        """The ``k`` best passages, best first; from all collections when none is named."""
+        return await self._search.search(query, k, collections)
+
+    async def search_many(self, queries: Sequence[str], k: int, collections: Sequence[str] = ()) -> list[Retrieval]:
+        """The same for each query, in order; several are worked on at the same time."""
+        return await self._search.search_many(queries, k, collections)
+
+    def with_fusion(self, fusion: Fusion, lexicon: TermLexicon | None = None) -> ServerSearch:
+        """A retriever over this index that fuses in another way, or knows names in the other language."""
+        return ServerSearch(self._engine, fusion, lexicon)
+
+    # Library
+
+    def document(self, document_id: str) -> Document | None:
+        """The document with its text, or None."""
+        return self._reader.document(document_id)
+
+    def documents(self) -> Iterator[DocumentInfo]:
+        """All documents, ordered by id."""
+        return self._reader.documents()
+
+    def passages_of(self, document_id: str) -> list[Passage]:
+        """A document's passages in reading order."""
+        return self._reader.passages_of(document_id)
+
+    def vectors_of(self, document_id: str) -> "Mapping[str, NDArray[np.float32]]":
+        """The vectors of a document's passages by passage id, of those that have one."""
+        return self._reader.vectors_of(document_id)
+
+    def info(self) -> StoreInfo:
+        """The index in figures; ``collections`` and ``languages`` count documents."""
+        collections, languages, passages, size = self._reader.counts()
+        self._reader.refresh()
+        dense = "hnsw (pgvector)" if self._reader.shape.graph else "exact"
+        return StoreInfo(
+            location=self._connections.place.shown,
+            format_version=self._meta.format_version,
+            documents=languages.total(),
+            passages=passages,
+            collections=dict(sorted(collections.items())),
+            languages=dict(sorted(languages.items())),
+            tokenizer=self._meta.tokenizer,
+            embedder=self._meta.embedder,
+            dimension=self._meta.dimension,
+            dense_kind=dense if self._meta.dimension else "none",
+            bytes=size,
+            cannot=self.abilities.missing,
+        )
+
+    def collections(self) -> list[Collection]:
+        """The named parts of the index, those that have documents and those that were described."""
+        counts = self._reader.counts()[0]
+        all_ = {name: Collection(name, documents=count) for name, count in counts.items()}
+        for packed_name, description, classes, slots in self._reader.described():
+            name = unpacked(packed_name)
+            kinds = tuple(QueryClass(value) for value in json.loads(classes))
+            all_[name] = Collection(name, unpacked(description), kinds, tuple(json.loads(slots)), counts[name])
+        return [collection for _, collection in sorted(all_.items())]
+
+    def note(self, name: str) -> str | None:
+        """A text that was kept about the index, None when there is none."""
+        return self._reader.note(name)
+
+    # Writer
+
+    def put(self, batch: Sequence[tuple[Document, Sequence[Passage]]], vectors: GivenVectors | None = None) -> None:
+        """Adds documents with their passages; a document with the same id is replaced whole.
+
+        ``vectors`` are unit vectors by passage id that the index's embedder has made elsewhere; what is not among them
+        is embedded. Raises ``InputError`` for a passage that is not part of its document, ``IndexBusy`` when another
+        process writes, ``StoreUnavailable`` when the server goes away; nothing of the batch is kept then.
+        """
+        for document, passages in batch:
+            check_input(document, passages)
+        latest = list({document.id: (document, passages) for document, passages in batch}.values())
+        with self._writing.step() as connection:
+            kept = Vectors(connection, self._meta.dimension)
+            every = [passage for _, passages in latest for passage in passages]
+            prepared = iter(list(self._preparer.prepare(every, kept, vectors)))
+            self._writing.remove(connection, [document.id for document, _ in latest])
+            for start in range(0, len(latest), _WRITTEN):
+                some = latest[start : start + _WRITTEN]
+                ready = [(document, [next(prepared) for _ in passages]) for document, passages in some]
+                self._writing.insert(connection, ready, kept)
+
+    def remove(self, document_ids: Sequence[str]) -> list[str]:
+        """Removes documents; gives back the ids that were there."""
+        with self._writing.step() as connection:
+            return self._writing.remove(connection, list(dict.fromkeys(document_ids)))
+
+    def describe(self, collection: Collection) -> None:
+        """Keeps what the operator says of a collection; joins what is uncommitted, and commits."""
+        classes = json.dumps([value.value for value in collection.classes])
+        with self._writing.step() as connection:
+            connection.execute(
+                "INSERT INTO collections VALUES (%s, %s, %s, %s) ON CONFLICT (name) DO UPDATE SET "
+                "description = excluded.description, classes = excluded.classes, slots = excluded.slots",
+                (packed(collection.name), packed(collection.description), classes, json.dumps(list(collection.slots))),
+            )
+        self.commit()
+
+    def keep_note(self, name: str, text: str) -> None:
+        """Keeps a text about the index; joins what is uncommitted, and commits."""
+        with self._writing.step() as connection:
+            connection.execute(
+                "INSERT INTO about VALUES (%s, %s) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+                (packed(f"note:{name}"), packed(text)),
+            )
+        self.commit()
+
+    def discard(self) -> None:
+        """Forgets what was put and removed since the last commit."""
+        self._writing.discard()
+
+    def commit(self) -> None:
+        """Makes what was put and removed lasting and visible; the vectors' graph is made here, once they are many."""
+        self._writing.commit()
+        self._reader.refresh()
+
+    # TermStatistics
+
+    def idf(self, terms: Sequence[str]) -> list[float]:
+        """``ln(1 + (N - df + 0.5) / (df + 0.5))`` of each term; the highest value for a term never seen."""
+        return self._reader.idf(terms) if terms else []

@@ -1,0 +1,127 @@
+"""One search as every engine runs it: the query made ready, and two rankings made into hits."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from selfright.domain.errors import UsageError
+from selfright.domain.passages import Hit, Language, Passage, Ranked
+from selfright.domain.ports import TermLexicon, Tokenizer
+from selfright.domain.text import language_of
+from selfright.retrieval.fusion import Fused, Fusion
+from selfright.retrieval.scored import Scored
+from selfright.retrieval.stopwords import content_terms
+from selfright.retrieval.trust import SearchedQuery
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+DEPTH = 100  # candidates of each half
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The query as asked, its text for the embedder (empty for none), its terms, and how much is wanted from where."""
+
+    query: str
+    meaning: str
+    terms: Sequence[str]
+    k: int
+    collections: tuple[str, ...]
+
+    @property
+    def depth(self) -> int:
+        """How many candidates each half gives."""
+        return max(DEPTH, self.k)
+
+    @property
+    def language(self) -> Language:
+        """Of what is searched for by meaning."""
+        return language_of(self.meaning or self.query)
+
+
+def wanted(
+    query: str, k: int, collections: Sequence[str], tokenizer: Tokenizer, fusion: Fusion, lexicon: TermLexicon | None
+) -> Wanted | None:
+    """What is to be searched for; None for a blank query. Raises ``UsageError`` when ``k`` is below 1."""
+    if k < 1:
+        raise UsageError(f"k must be at least 1, but is {k}")
+    if not query.strip():
+        return None
+    phrases = " ".join(lexicon.expand(query, language_of(query))) if lexicon else ""
+    return Wanted(
+        query=query,
+        meaning=query if fusion.wants_dense(query) else phrases,
+        terms=content_terms(tokenizer.tokens(f"{query} {phrases}")),
+        k=k,
+        collections=tuple(sorted(set(collections))),
+    )
+
+
+class Best(NamedTuple):
+    """A passage that is to be shown: its mark, the newest of its keys, its fused score."""
+
+    mark: int
+    key: int
+    score: float
+
+
+class Fusing:
+    """Two rankings, fused; and the hits that they make once the passages are there."""
+
+    def __init__(self, wanted: Wanted, fusion: Fusion, bm25: Scored, dense: Scored, idf: Sequence[float]) -> None:
+        self.near = pairs(dense)
+        searched = SearchedQuery(wanted.meaning or wanted.query, wanted.language, idf)
+        self._fused: Fused[int] = fusion.fuse(searched, pairs(bm25), self.near)
+        self._words, self._meaning = Places(bm25), Places(dense)
+        # While a passage is being replaced, the newer of its keys.
+        self.best = [
+            Best(mark, max(self._words.key(mark), self._meaning.key(mark)), score)
+            for mark, score in self._fused.items[: wanted.k]
+        ]
+
+    def hits(self, passages: Mapping[int, Passage], cosines: Mapping[int, float]) -> tuple[Hit, ...]:
+        """Best first, from the passages by key and the cosines by mark; what is not there is left out."""
+        return tuple(
+            Hit(
+                passages[key],
+                score,
+                self._words.get(mark),
+                self._meaning.get(mark),
+                cosines.get(mark),
+                self._fused.trust,
+            )
+            for mark, key, score in self.best
+            if key in passages
+        )
+
+
+class Places:
+    """Looks up a passage's key and place in a ranking; places are made only for what is shown."""
+
+    def __init__(self, ranking: Scored) -> None:
+        self._ranking = ranking
+        self._rows = dict(zip(ranking.marks, range(len(ranking.marks)), strict=True))
+
+    def key(self, mark: int) -> int:
+        """The key, or 0."""
+        row = self._rows.get(mark)
+        return 0 if row is None else self._ranking.keys[row]
+
+    def get(self, mark: int) -> Ranked | None:
+        """The place, or None."""
+        row = self._rows.get(mark)
+        return None if row is None else Ranked(row + 1, self._ranking.scores[row])
+
+
+def pairs(ranking: Scored) -> list[tuple[int, float]]:
+    """Marks with their scores."""
+    return list(zip(ranking.marks, ranking.scores, strict=True))
+
+
+def query_vector(embedder: object, query: str) -> "NDArray[np.float32]":
+    """The vector to search with; some models embed questions in another way than passages."""
+    special = getattr(embedder, "embed_query", None)
+    vector: NDArray[np.float32] = special(query) if special else embedder.embed([query])[0]  # type: ignore[attr-defined]
+    return vector
