@@ -1,8 +1,8 @@
-"""What every ``ProfileStore`` does, wherever it keeps profiles: in a SQLite file, in memory, in a LangGraph store."""
+"""What every ``ProfileStore`` does: in a SQLite file, in memory, in a LangGraph store, in PostgreSQL."""
 
 import asyncio
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,8 @@ from langgraph.store.memory import InMemoryStore
 from selfright.domain.errors import InputError
 from selfright.domain.ports import ProfileStore
 from selfright.domain.slots import Profile, Slot, SlotKind
+from selfright.memory.postgres import PostgresDatabase
+from selfright.memory.postgres_profiles import PostgresProfiles
 from selfright.memory.profiles import InMemoryProfiles, SqliteProfiles
 from selfright.memory.profiles_in_store import StoreProfiles
 from tests.support.loops import run
@@ -27,10 +29,27 @@ KINDS = {
     )
 }
 Make = Callable[[], ProfileStore]
-BACK_ENDS = ("file", "memory", "langgraph")
+BACK_ENDS = ("file", "memory", "langgraph", "postgres")
 
 
-def made(back_end: str, folder: Path) -> ProfileStore:
+@pytest.fixture(scope="module")
+def server_database(request: pytest.FixtureRequest) -> Iterator[Callable[[], PostgresDatabase]]:
+    """Gives one database on a server, which is made when it is first asked for."""
+    opened: list[PostgresDatabase] = []
+
+    def given() -> PostgresDatabase:
+        if not opened:
+            opened.append(PostgresDatabase(request.getfixturevalue("postgres").fresh_database()))
+        return opened[0]
+
+    yield given
+    for database in opened:
+        database.close()
+
+
+def made(back_end: str, folder: Path, server_database: Callable[[], PostgresDatabase]) -> ProfileStore:
+    if back_end == "postgres":
+        return PostgresProfiles(server_database(), KINDS)
     if back_end == "file":
         return SqliteProfiles(folder / "profiles.sqlite", KINDS)
     if back_end == "memory":
@@ -39,8 +58,12 @@ def made(back_end: str, folder: Path) -> ProfileStore:
 
 
 @pytest.fixture(params=BACK_ENDS)
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> ProfileStore:
-    return made(request.param, tmp_path)
+def store(
+    request: pytest.FixtureRequest, tmp_path: Path, server_database: Callable[[], PostgresDatabase]
+) -> ProfileStore:
+    if request.param == "postgres":
+        server_database().within(lambda connection: connection.execute("TRUNCATE profile_facts, profile_users"))
+    return made(request.param, tmp_path, server_database)
 
 
 def remember(store: ProfileStore, *slots: Slot, user: str = "ana") -> Profile:
@@ -177,10 +200,14 @@ _numbers = itertools.count()
 @given(said=st.lists(slots, max_size=8), parts=st.integers(1, 4))
 @pytest.mark.parametrize("back_end", BACK_ENDS)
 def test_a_store_keeps_what_a_profile_in_hand_would_be(
-    back_end: str, said: list[Slot], parts: int, tmp_path_factory: pytest.TempPathFactory
+    back_end: str,
+    said: list[Slot],
+    parts: int,
+    tmp_path_factory: pytest.TempPathFactory,
+    server_database: Callable[[], PostgresDatabase],
 ) -> None:
     """Said at once or turn by turn, in whatever store: the same stands, and nothing that was said is lost."""
-    store = made(back_end, tmp_path_factory.getbasetemp())
+    store = made(back_end, tmp_path_factory.getbasetemp(), server_database)
     user = f"user {next(_numbers)}"
     expected = Profile()
     for begin in range(0, len(said), parts):

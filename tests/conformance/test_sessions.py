@@ -17,7 +17,9 @@ from selfright.flow.state import AgentState
 from selfright.memory.conversation import Conversation, Retention, TurnRecord
 from selfright.memory.opening import open_sessions, sessions_in_memory
 from selfright.memory.places import HEADS
+from selfright.memory.postgres import PostgresDatabase
 from selfright.memory.sessions import Sessions
+from tests.support.postgres import PostgresServer
 
 Opened = Callable[[Path, Retention], Awaitable[Sessions]]
 
@@ -30,9 +32,35 @@ async def in_memory(folder: Path, retention: Retention) -> Sessions:
     return sessions_in_memory(retention)
 
 
-@pytest.fixture(params=[in_sqlite, in_memory])
+def in_postgres(server: PostgresServer) -> Opened:
+    from selfright.memory.postgres_sessions import open_postgres_sessions
+
+    schemas: dict[Path, str] = {}
+    uri = server.fresh_database()
+
+    async def in_schema(folder: Path, retention: Retention) -> Sessions:
+        database = PostgresDatabase(f"{uri}?schema={schemas.setdefault(folder, f's{len(schemas)}')}")
+        sessions = await open_postgres_sessions(database, retention)
+
+        async def close(close: Callable[[], Awaitable[None]] = sessions._close) -> None:
+            await close()
+            database.close()
+
+        sessions._close = close
+        return sessions
+
+    return in_schema
+
+
+@pytest.fixture(scope="module")
+def in_database(request: pytest.FixtureRequest) -> Opened:
+    """Sessions in a database of this module's own, in a schema for each folder."""
+    return in_postgres(request.getfixturevalue("postgres"))
+
+
+@pytest.fixture(params=[in_sqlite, in_memory, "in_database"])
 def opened(request: pytest.FixtureRequest) -> Opened:
-    given: Opened = request.param
+    given: Opened = request.getfixturevalue(request.param) if isinstance(request.param, str) else request.param
     return given
 
 

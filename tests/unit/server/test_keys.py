@@ -3,24 +3,40 @@
 import os
 import sqlite3
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from selfright.domain.errors import InputError, StoreError
-from selfright.entrypoints.server import keys
+from selfright.entrypoints.server import keys, keys_in_database
 from selfright.entrypoints.server.keys import KeyRing
+from selfright.entrypoints.server.keys_in_database import DatabaseKeys, Keys
+from selfright.memory.postgres import PostgresDatabase
+from tests.support.postgres import PostgresServer
+
+Opened = Callable[[], Keys]
 
 
-def test_a_key_is_found_by_its_secret_alone(tmp_path: Path) -> None:
-    ring = KeyRing(tmp_path)
+@pytest.fixture(params=["file", "database"])
+def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Opened:
+    """Opens the same keys, as often as it is asked to."""
+    if request.param == "file":
+        return lambda: KeyRing(tmp_path)
+    server: PostgresServer = request.getfixturevalue("postgres")
+    uri = server.fresh_database()
+    return lambda: DatabaseKeys(PostgresDatabase(uri, 2))
+
+
+def test_a_key_is_found_by_its_secret_alone(opened: Opened) -> None:
+    ring = opened()
     key, token = ring.add("ana", ["letters", "letters"], note="laptop")
     other, _ = ring.add("root", admin=True)
     assert ring.find(token) == key
     assert key.collections == ("letters",)
     assert (other.admin, other.collections) == (True, ())
     near = [token[:-1], token + "x", token.replace(key.id, other.id), token.upper(), f" {token}"]
-    for wrong in ("", "sr-", "sr-x-y", *near):
+    for wrong in ("", "sr-", "sr-x-y", "sr-\0-x", *near):
         assert ring.find(wrong) is None
     ring.close()
 
@@ -34,8 +50,8 @@ def test_the_secret_is_in_no_file(tmp_path: Path) -> None:
     assert stat.S_IMODE(os.stat(tmp_path / keys.FILE).st_mode) == 0o600
 
 
-def test_a_revoked_key_is_over_also_for_a_ring_that_is_open(tmp_path: Path) -> None:
-    ring, other = KeyRing(tmp_path), KeyRing(tmp_path)
+def test_a_revoked_key_is_over_also_for_a_ring_that_is_open(opened: Opened) -> None:
+    ring, other = opened(), opened()
     assert not ring.any()
     key, token = other.add("ana")
     assert ring.any()
@@ -63,9 +79,10 @@ def test_names_are_bounded(user: str, collections: list[str], tmp_path: Path) ->
         KeyRing(tmp_path).add(user, collections)
 
 
-def test_keys_are_bounded_and_revoked_ones_make_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keys, "MOST_KEYS", 2)
-    ring = KeyRing(tmp_path)
+def test_keys_are_bounded_and_revoked_ones_make_room(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (keys, keys_in_database):
+        monkeypatch.setattr(module, "MOST_KEYS", 2)
+    ring = opened()
     first, _ = ring.add("a")
     ring.add("b")
     with pytest.raises(InputError, match="revoke some first"):

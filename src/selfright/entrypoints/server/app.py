@@ -19,7 +19,7 @@ from selfright.entrypoints.server.bodies import Bodies
 from selfright.entrypoints.server.envelope import Envelope, told
 from selfright.entrypoints.server.figures import Figures
 from selfright.entrypoints.server.gate import Door, Gate
-from selfright.entrypoints.server.keys import KeyRing
+from selfright.entrypoints.server.keys_in_database import Keys, open_keys
 from selfright.entrypoints.server.limits import Limits
 from selfright.entrypoints.server.refusals import DOCUMENTED, Refused, unusable_body
 from selfright.entrypoints.server.routes import ask, documents, health, openai, profiles, search, sessions, traces
@@ -36,7 +36,7 @@ _CODES = {404: "not_found", 405: "method_not_allowed", 406: "not_acceptable", 41
 def create_app(
     selfright: "Selfright",
     limits: Limits | None = None,
-    keys: KeyRing | None = None,
+    keys: Keys | None = None,
     *,
     keyed: bool = False,
     close: bool = False,
@@ -48,7 +48,7 @@ def create_app(
     """
     settings = selfright.settings
     limits = limits or limits_of(settings)
-    keys = keys or KeyRing(settings.home)
+    keys = keys or open_keys(settings)
     gate = TurnGate(limits)
     service = Service(selfright, limits, gate, Figures(gate))
     door = Door(

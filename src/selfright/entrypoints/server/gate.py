@@ -2,8 +2,9 @@
 
 import ipaddress
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from typing import ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
@@ -11,9 +12,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from selfright.entrypoints.server.admission import RateLimit
 from selfright.entrypoints.server.callers import LOCAL, Caller
-from selfright.entrypoints.server.keys import KeyRing
+from selfright.entrypoints.server.keys_in_database import Keys
 from selfright.entrypoints.server.refusals import Refused
+from selfright.entrypoints.server.service import in_thread
 
+P = ParamSpec("P")
+T = TypeVar("T")
 OPEN_PATHS = frozenset({"/healthz", "/readyz", "/openapi.json"})
 _HERE = "localhost"
 _HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?")
@@ -23,31 +27,35 @@ _HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?")
 class Door:
     """``hosts`` may stand in the Host header besides this machine's own names, ``origins`` may send from a browser."""
 
-    keys: KeyRing
+    keys: Keys
     rate: RateLimit
     hosts: Collection[str] = ()
     origins: Collection[str] = ()
     keyed: bool = False
 
-    def caller(self, headers: Headers) -> Caller:
+    async def caller(self, headers: Headers) -> Caller:
         """Who asks. Raises ``Refused``.
 
         Without any key the user of this machine is served, and nobody else: a page of the web that resolves its name
         to this machine sends its own Host, one that just sends here its own Origin.
         """
-        if self.keyed or self.keys.any():
-            return self._holder(headers)
+        if self.keyed or await self._asked(self.keys.any):
+            return await self._holder(headers)
         self._check_host(headers.get("host", ""))
         self._check_origin(headers)
         return LOCAL
 
-    def _holder(self, headers: Headers) -> Caller:
+    async def _asked(self, ask: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
+        """What the keys say; when they are elsewhere, others are served meanwhile."""
+        return await in_thread(ask, *given, **named) if self.keys.remote else ask(*given, **named)
+
+    async def _holder(self, headers: Headers) -> Caller:
         if self.hosts and not self._knows(headers.get("host", "")):
             raise _wrong_host()
         scheme, _, token = headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
             raise Refused(401, "no_key", "an API key is needed: send it as 'Authorization: Bearer KEY'")
-        key = self.keys.find(token.strip())
+        key = await self._asked(self.keys.find, token.strip())
         if key is None:
             raise Refused(401, "invalid_api_key", "this API key is unknown or was revoked; ask the operator for one")
         self.rate.take(key.id)
@@ -77,7 +85,7 @@ class Gate:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Lets one request through."""
         if scope["type"] == "http" and scope["path"] not in OPEN_PATHS:
-            scope["state"]["caller"] = self._door.caller(Headers(scope=scope))
+            scope["state"]["caller"] = await self._door.caller(Headers(scope=scope))
         await self._app(scope, receive, send)
 
 

@@ -54,6 +54,8 @@ class KeyRing:
     protect nothing more. Several processes may use the file, and a change is seen by the next request.
     """
 
+    remote = False
+
     def __init__(self, home: Path) -> None:
         self.path = home / FILE
         self._lock = threading.Lock()
@@ -63,20 +65,14 @@ class KeyRing:
         self, user: str, collections: Sequence[str] = (), *, admin: bool = False, note: str = ""
     ) -> tuple[Key, str]:
         """A new key, and its secret: this is the only time that it can be seen. Raises ``InputError``."""
-        for what, name in (("user", user), *(("collection", name) for name in collections)):
-            if not 0 < len(name) <= MOST_NAME:
-                raise InputError(f"the name of a {what} has 1 to {MOST_NAME} characters, but has {len(name):,}")
-        if len(collections) > MOST_COLLECTIONS or len(note) > MOST_NAME:
-            raise InputError(f"a key takes at most {MOST_COLLECTIONS} collections and {MOST_NAME} characters of note")
-        key = Key(secrets.token_hex(_ID_BYTES), user, tuple(dict.fromkeys(collections)), admin, note, time.time())
-        token = f"{PREFIX}{key.id}-{secrets.token_urlsafe(_SECRET_BYTES)}"
-        row = (key.id, _digest(token), user, json.dumps(key.collections), int(admin), note, key.created)
+        key, token = made(user, collections, admin=admin, note=note)
+        row = (key.id, digest(token), user, json.dumps(key.collections), int(admin), note, key.created)
         with self._lock, self._explained():
             connection = self._opened(create=True)
             if _count(connection) >= MOST_KEYS:
                 connection.execute("DELETE FROM keys WHERE revoked IS NOT NULL")
             if _count(connection) >= MOST_KEYS:
-                raise InputError(f"there are {MOST_KEYS:,} keys, and no more are taken; revoke some first")
+                raise most_reached()
             connection.execute("INSERT INTO keys VALUES (?, ?, ?, ?, ?, ?, ?, NULL)", row)
         return key, token
 
@@ -107,13 +103,13 @@ class KeyRing:
 
     def find(self, token: str) -> Key | None:
         """The key that this is the secret of, unless it was revoked."""
-        key_id = token.removeprefix(PREFIX).partition("-")[0]
-        if not token.startswith(PREFIX) or len(token) > _MOST_TOKEN or not self.path.exists():
+        key_id = key_id_of(token)
+        if key_id is None or not self.path.exists():
             return None
         query = f"SELECT {_COLUMNS}, digest FROM keys WHERE id = ? AND revoked IS NULL"  # noqa: S608
         with self._lock, self._explained():
             row = self._opened().execute(query, (key_id,)).fetchone()
-        if row is None or not hmac.compare_digest(row[-1], _digest(token)):
+        if row is None or not hmac.compare_digest(row[-1], digest(token)):
             return None
         return _key(row[:-1])
 
@@ -175,7 +171,31 @@ def _count(connection: sqlite3.Connection) -> int:
     return int(count)
 
 
-def _digest(token: str) -> bytes:
+def made(user: str, collections: Sequence[str], *, admin: bool, note: str) -> tuple[Key, str]:
+    """A new key that is nowhere kept yet, and its secret. Raises ``InputError``."""
+    for what, name in (("user", user), *(("collection", name) for name in collections)):
+        if not 0 < len(name) <= MOST_NAME:
+            raise InputError(f"the name of a {what} has 1 to {MOST_NAME} characters, but has {len(name):,}")
+    if len(collections) > MOST_COLLECTIONS or len(note) > MOST_NAME:
+        raise InputError(f"a key takes at most {MOST_COLLECTIONS} collections and {MOST_NAME} characters of note")
+    key = Key(secrets.token_hex(_ID_BYTES), user, tuple(dict.fromkeys(collections)), admin, note, time.time())
+    return key, f"{PREFIX}{key.id}-{secrets.token_urlsafe(_SECRET_BYTES)}"
+
+
+def most_reached() -> InputError:
+    """What is said when there are as many keys as there may be."""
+    return InputError(f"there are {MOST_KEYS:,} keys, and no more are taken; revoke some first")
+
+
+def key_id_of(token: str) -> str | None:
+    """The id in a secret; None when it is none of ours."""
+    if not token.startswith(PREFIX) or len(token) > _MOST_TOKEN:
+        return None
+    return token.removeprefix(PREFIX).partition("-")[0]
+
+
+def digest(token: str) -> bytes:
+    """What is kept of a secret."""
     return hashlib.sha256(token.encode("utf-8", "replace")).digest()
 
 

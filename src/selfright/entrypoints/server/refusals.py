@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from selfright.domain.errors import (
     BudgetSpent,
+    DatabaseUnavailable,
     EmbeddingFailed,
     IndexBusy,
     IndexNotFound,
@@ -19,6 +20,7 @@ from selfright.domain.errors import (
     ModelUnavailable,
     SelfrightError,
     SessionBusy,
+    SessionLost,
     StoreError,
     UnknownName,
     UsageError,
@@ -59,6 +61,8 @@ class Refused(HTTPException):
 # What an operator must put right is told without the message: that names files of this machine.
 _TOLD: tuple[tuple[type[SelfrightError], int, str, str | None, float | None], ...] = (
     (SessionBusy, 409, "session_busy", "another turn of this session is running; wait for it, then try again", 1),
+    (SessionLost, 409, "session_lost", "another turn took this session over; look at it, then ask again", 1),
+    (DatabaseUnavailable, 503, "database_unavailable", "what the service keeps cannot be reached now; try again", 2),
     (IndexBusy, 503, "index_busy", "the index is being written by another program; try again in a moment", 5),
     (IndexNotFound, 404, "index_not_found", "there is nothing to search yet; upload a document first", None),
     (StoreError, 503, "store_unusable", "what the service keeps cannot be used now; its log says why", 30),
@@ -119,7 +123,7 @@ DOCUMENTED: dict[int | str, dict[str, Any]] = {
         (403, "The key does not allow it"),
         (404, "There is no such thing, or not for this key"),
         (408, "The body did not come in time"),
-        (409, "Another turn of the session is running"),
+        (409, "Another turn of the session is running, or took it over"),
         (413, "The body is too large"),
         (415, "The body is of a type that is not taken"),
         (421, "The Host header names another machine"),

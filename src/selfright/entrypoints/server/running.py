@@ -16,7 +16,7 @@ from selfright.domain.errors import IndexNotFound, UsageError
 from selfright.entrypoints.server import journal
 from selfright.entrypoints.server.app import create_app, limits_of
 from selfright.entrypoints.server.gate import is_here
-from selfright.entrypoints.server.keys import KeyRing
+from selfright.entrypoints.server.keys_in_database import Keys, open_keys
 from selfright.entrypoints.server.limits import Limits
 from selfright.entrypoints.server.protocol import patient_protocol
 from selfright.entrypoints.server.service import Service
@@ -72,7 +72,7 @@ def serve(
     and what opening the index raises.
     """
     limits = limits or limits_of(selfright.settings)
-    keys = KeyRing(selfright.settings.home)
+    keys = open_keys(selfright.settings)
     try:
         keyed = _checked(keys, host)
         with contextlib.suppress(IndexNotFound):
@@ -94,7 +94,7 @@ def server_of(app: FastAPI, limits: Limits, ready: Callable[[], None]) -> Server
     return Server(_config(app, limits), app.state.service, ready)
 
 
-def _checked(keys: KeyRing, host: str) -> bool:
+def _checked(keys: Keys, host: str) -> bool:
     """Whether keys are asked for; refuses to be open to others."""
     keyed = keys.any()
     if not keyed and not _is_loopback(host):

@@ -24,7 +24,7 @@ from selfright.flow.presets import PRESETS
 _COSTLY = (
     "max_refine_iterations", "max_retries", "max_llm_calls", "max_tokens", "deadline_s", "top_k", "history_limit",
 )  # fmt: skip
-_PERMISSIONS = ("web_search_enabled", "medcat2_enabled")
+_PERMISSIONS = ("web_search_enabled", "medcat2_enabled", "llm_slots_enabled")
 
 
 @dataclass(frozen=True, slots=True)

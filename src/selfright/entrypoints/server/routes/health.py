@@ -23,11 +23,12 @@ async def healthz() -> Any:
 
 @router.get("/readyz", response_model=HealthReply)
 async def readyz(request: Request) -> Any:
-    """Whether turns can be taken now: not while the service is ending, and not when the index cannot be read."""
+    """Whether turns can be taken now: not while the service ends, nor when index or database cannot be read."""
     service = service_of(request)
     if service.draining:
         raise Refused(503, "draining", "the service is ending", retry_after=5)
     await in_thread(service.collections)
+    await service.selfright.areachable()
     return {"status": "ok"}
 
 

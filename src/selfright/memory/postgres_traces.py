@@ -1,0 +1,109 @@
+"""Traces of turns in PostgreSQL, as bytes: a head, which lists are made of, and a recording. The oldest are dropped."""
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from selfright.memory.postgres import PostgresDatabase
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+_PAGE = 200
+_TABLE = "turn_traces"
+_PUT = (
+    "INSERT INTO turn_traces VALUES (%s, %s, %s, %s, %s, %s) ON CONFLICT (id) DO UPDATE SET at = excluded.at, "
+    "owner = excluded.owner, bytes = excluded.bytes, head = excluded.head, recording = excluded.recording"
+)
+_TOO_MANY = (
+    "DELETE FROM turn_traces WHERE id IN (SELECT id FROM (SELECT id, row_number() OVER newest AS number,"
+    " sum(bytes) OVER newest AS total FROM turn_traces WINDOW newest AS (ORDER BY at DESC, id DESC)) AS counted"
+    " WHERE number > %s OR total > %s)"
+)
+_PAGES = (
+    "SELECT at, id, head FROM turn_traces WHERE (%(owner)s::bytea IS NULL OR owner = %(owner)s)"
+    " AND (%(at)s::float8 IS NULL OR (at, id) < (%(at)s, %(id)s)) ORDER BY at DESC, id DESC LIMIT %(page)s"
+)
+_BEGINNING = "SELECT id FROM turn_traces WHERE starts_with(id, %s) ORDER BY id = %s DESC, id LIMIT 2"
+_READ = "SELECT head, recording FROM turn_traces WHERE id = %s"
+_FORGET = (
+    "DELETE FROM turn_traces WHERE (%(owner)s::bytea IS NULL OR owner = %(owner)s)"
+    " AND (%(id)s::text IS NULL OR id = %(id)s)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class KeptTrace:
+    """A trace as it is kept. ``at`` is its end in Unix seconds, ``owner`` whose it is."""
+
+    id: str
+    at: float
+    owner: bytes
+    head: bytes
+    recording: bytes = b""
+
+
+class PostgresTraces:
+    """Keeps at most ``most`` traces and ``most_bytes`` bytes for all programs together.
+
+    Each looks at the bounds once in ``most / 50`` writes, so that there may be so many more for a while.
+    """
+
+    def __init__(self, database: PostgresDatabase, most: int, most_bytes: int) -> None:
+        self._database = database
+        self._most, self._most_bytes = most, most_bytes
+        self._every = max(1, most // 50)
+        self._writes = 0
+        self._lock = threading.Lock()
+
+    @property
+    def place(self) -> str:
+        """Where they are, for messages."""
+        return self._database.address.shown
+
+    def put(self, trace: KeptTrace) -> None:
+        """Keeps a trace, and drops the oldest beyond the bounds."""
+        row = (trace.id, trace.at, trace.owner, len(trace.head) + len(trace.recording), trace.head, trace.recording)
+        with self._lock:
+            looks = self._writes % self._every == 0
+            self._writes += 1
+
+        def work(connection: "Connection[Any]") -> None:
+            connection.execute(_PUT, row)
+            if looks:
+                connection.execute(_TOO_MANY, (self._most, self._most_bytes))
+
+        self._database.within(work, durable=False)
+
+    def heads(self, owner: bytes | None = None) -> Iterator[bytes]:
+        """The heads of all traces, or of one owner's, the newest first; read page by page."""
+        last: Sequence[Any] = (None, None)
+        while True:
+            values = {"owner": owner, "at": last[0], "id": last[1], "page": _PAGE}
+            rows = self._page(values)
+            yield from (bytes(row[2]) for row in rows)
+            if len(rows) < _PAGE:
+                return
+            last = rows[-1]
+
+    def _page(self, values: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
+        return self._database.within(lambda connection: connection.execute(_PAGES, values).fetchall())
+
+    def beginning(self, start: str) -> list[str]:
+        """Ids that begin so, two of them at most; the one that is just so comes first."""
+        rows = self._database.within(lambda connection: connection.execute(_BEGINNING, (start, start)).fetchall())
+        return [trace_id for (trace_id,) in rows]
+
+    def read(self, trace_id: str) -> tuple[bytes, bytes] | None:
+        """Head and recording of a trace; None when there is none of that id."""
+        row = self._database.within(lambda connection: connection.execute(_READ, (trace_id,)).fetchone())
+        return None if row is None else (bytes(row[0]), bytes(row[1]))
+
+    def forget(self, owner: bytes | None, trace_id: str | None) -> int:
+        """Deletes one trace, an owner's, or all; gives back how many."""
+        wanted = {"owner": owner, "id": trace_id}
+        gone = self._database.within(lambda connection: connection.execute(_FORGET, wanted).rowcount)
+        if gone:
+            self._database.scrub(_TABLE)
+        return gone
