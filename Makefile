@@ -20,6 +20,7 @@ demo: $(READY)  ## five questions over the demo documents, each a different path
 
 test: $(READY)  ## the whole test suite
 	@sh scripts/browser.sh
+	@sh scripts/node.sh
 	@$(BIN)/python -m pytest
 
 check: $(READY)  ## format, lint, types, import contracts, generated docs
@@ -44,4 +45,4 @@ lock: $(READY)  ## resolve requirements.lock anew
 	@sh scripts/lock.sh
 
 clean:  ## remove the environment and caches
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .node .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

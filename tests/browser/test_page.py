@@ -1,6 +1,7 @@
 """The page in a browser, over a service without a model: documents, answers, profile, reports, languages, the end."""
 
 import json
+import re
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -188,6 +189,44 @@ def test_it_is_korean_for_korean_browsers_and_fits_a_phone(browser: "Browser", p
         assert wide <= 390
         light = answer.evaluate("e => getComputedStyle(e).color.match(/\\d+/g).reduce((a, b) => a + +b, 0)")
         assert (light > 380) == (theme == "dark")
+
+
+def test_no_english_is_left_on_the_korean_page(browser: "Browser", program: Started) -> None:
+    with desktop(browser, locale="ko-KR") as context, visiting(context, program.url) as visit:
+        answer = visit.ask("던모어 등대의 등은 얼마나 자주 바꾸나요?")
+        answer.locator("details.account > summary").click()
+        steps = answer.locator(".path .quiet").all_inner_texts()
+        assert "질문" in steps
+        assert not [step for step in steps if _LATIN.search(step)]
+        assert visit.page.evaluate("document.documentElement.lang") == "ko"
+        left = visit.page.evaluate(_OF_STREAMLIT)
+        for name in ("문서", "프로필", "보고서"):
+            visit.page.get_by_role("link", name=name).first.click()
+            visit.page.get_by_role("heading", name=name, level=1).wait_for()
+            visit.page.wait_for_timeout(600)
+            left += visit.page.evaluate(_OF_STREAMLIT)
+        assert not {said for said in left if _LATIN.search(_MEANT.sub("", said))}
+        visit.page.get_by_text("English").click()
+        visit.page.get_by_role("heading", name="Reports", level=1).wait_for()
+        visit.page.get_by_role("link", name="Documents").first.click()
+        visit.page.get_by_text("100MB per file").wait_for()
+
+
+_LATIN = re.compile(r"[A-Za-z]{2,}")
+# Names: of this program, of languages in themselves, of kinds of files.
+_MEANT = re.compile(
+    r"Selfright|Language · |English|\bTXT|\bMARKDOWN|Markdown|\bMD|HTML|PDF|DOCX|JSONL|\d+MB|--reports|API"
+)
+# What the page shows or tells a screen reader outside of our own markup, conversations by their questions, and icons.
+_OF_STREAMLIT = """() => {
+  const said = [], walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const asked = '[data-testid=stSidebarUserContent] button', icon = '[data-testid=stIconMaterial]';
+  const out = e => e.closest(`.selfright, style, script, noscript, ${icon}, ${asked}`);
+  while (walk.nextNode()) if (!out(walk.currentNode.parentElement)) said.push(walk.currentNode.data.trim());
+  for (const e of document.querySelectorAll('[aria-label], [title], [placeholder]'))
+    if (!out(e)) for (const name of ['aria-label', 'title', 'placeholder']) said.push(e.getAttribute(name) ?? '');
+  return said;
+}"""
 
 
 def test_every_control_has_a_name_and_the_language_can_be_switched(visit: Visit) -> None:

@@ -21,6 +21,7 @@ class Job(StrEnum):
     WEB_QUERY = "web_query"
     STANDALONE = "standalone"
     SUMMARIZE = "summarize"
+    EXTRACT = "extract"
 
 
 class Finish(StrEnum):

@@ -12,7 +12,10 @@
     - IncompatibleIndex     made by another version, tokenizer or embedder
     - IndexBusy             another process is writing; can be retried
     - IndexDamaged          a file of the index is broken
+    - StoreUnavailable      the server that keeps it cannot be reached now; can be retried
     - SessionBusy           another turn of the same session is running; can be retried
+    - SessionLost           the session was taken over while the database was away; can be retried
+    - DatabaseUnavailable   the database of sessions and profiles cannot be reached now; can be retried
   + MissingExtra            an optional package is not installed
   + ModelError
     - ModelFilesDamaged     the encoder's weights are not the ones that were pinned
@@ -105,8 +108,26 @@ class IndexDamaged(StoreError):
     """A file of the index is broken."""
 
 
+class StoreUnavailable(StoreError):
+    """The server that keeps an index, or sessions, cannot be reached now."""
+
+    retryable = True
+
+
 class SessionBusy(StoreError):
     """Another turn of the same session is running."""
+
+    retryable = True
+
+
+class SessionLost(StoreError):
+    """Another turn took the session over while this one had lost its hold on it; nothing of this one was kept."""
+
+    retryable = True
+
+
+class DatabaseUnavailable(StoreError):
+    """The database that keeps sessions and profiles cannot be reached now."""
 
     retryable = True
 

@@ -31,6 +31,7 @@ class Flags:
     dynamic_rag_routing: bool = True
     query_rewrite_enabled: bool = True
     medcat2_enabled: bool = False
+    llm_slots_enabled: bool = False
     memory_mode: Literal["structured", "none"] = "structured"
     web_search_enabled: bool = True
     duplicate_threshold: float = 0.8

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from selfright.domain.passages import Language
-from selfright.domain.ports import SlotExtractor, TermLexicon
+from selfright.domain.ports import ChatModel, SlotExtractor, TermLexicon
 from selfright.domain.routing import Collection
 from selfright.domain.slots import Concern, Kinds, Profile, Slot, SlotKind
 
@@ -14,6 +14,8 @@ Terms = Callable[[Profile], tuple[tuple[str, ...], ...]]
 Urgent = Callable[[str, Language], str]
 Concerns = Callable[[str, Profile, Language], tuple[Concern, ...]]
 Notes = Callable[[str, Language], tuple[str, ...]]
+ModelExtractor = Callable[[ChatModel, SlotExtractor, Callable[[], None]], SlotExtractor]
+"""Makes an extractor of a model, of the one that stands in for it, and of what is called each time that it does."""
 
 
 class NoSlots:
@@ -50,19 +52,22 @@ def plain_terms(profile: Profile) -> tuple[tuple[str, ...], ...]:
 class DomainPack:
     """What one field brings along; every part may be left out. Factories are called once, when first needed.
 
-    ``kinds``: its slots, in the order in which readers see them. ``summary``: a profile in one line, for prompts.
-    ``terms``: for each fact of a profile the wordings that show that an answer takes it up. ``hints``: rules for a
-    model that answers. ``keyed``: a slot given by hand, with the key of what it names. ``pointers``: which slots lead
-    to which collections. ``urgent``: what a message calls for at once, put before any answer. ``concerns``: what in a
-    profile speaks against what is asked about. ``needs_source``: whether a sentence may be said only with a citation.
-    ``notes``: what goes with every answer to such a question. ``about``: whether a question is of the field, so that
-    what is remembered of a user bears on it. ``names``: what the things a message speaks of are
-    usually called, to be searched for; ``vocabulary``: English words in lower case that misspelt ones are held against.
+    ``kinds``: its slots, in the order in which readers see them. ``model_extractor``: how a language model reads slots,
+    where one may. ``summary``: a profile in one line, for prompts. ``terms``: for each fact of a profile the wordings
+    that show that an answer takes it up. ``hints``: rules for a model that answers. ``keyed``: a slot given by hand,
+    with the key of what it names. ``pointers``: which slots lead to which collections. ``urgent``: what a message calls
+    for at once, put before any answer. ``concerns``: what in a profile speaks against what is asked about.
+    ``needs_source``: whether a sentence may be said only with a citation. ``notes``: what goes with every answer to
+    such a question. ``about``: whether a question is of the field, so that what is remembered of a user bears on it.
+    ``names``: what the things a message speaks of are usually called, to be searched for; ``vocabulary``: English
+    words in lower case that misspelt ones are held against. ``asked``: keys of the things a question asks about that
+    must not be answered for one another; ``things``: keys of such things that a text names, whatever their name there.
     """
 
     name: str
     kinds: tuple[SlotKind, ...] = ()
     extractor: Callable[[], SlotExtractor] = NoSlots
+    model_extractor: ModelExtractor | None = None
     lexicon: Callable[[], TermLexicon] | None = None
     summary: Summary = plain_summary
     terms: Terms = plain_terms
@@ -76,6 +81,8 @@ class DomainPack:
     about: Callable[[str], bool] = lambda _question: True
     names: Callable[[str], tuple[str, ...]] = lambda _text: ()
     vocabulary: Callable[[], frozenset[str]] = frozenset
+    asked: Callable[[str], frozenset[str]] = lambda _question: frozenset()
+    things: Callable[[str], frozenset[str]] = lambda _text: frozenset()
 
     @cached_property
     def kinds_by_name(self) -> Kinds:

@@ -156,7 +156,10 @@ class DocumentInfo:
 
 @dataclass(frozen=True, slots=True)
 class StoreInfo:
-    """An index in figures. ``dense_kind`` names the vector index in use; ``bytes`` is the size on disk."""
+    """An index in figures. ``dense_kind`` names the vector index in use; ``bytes`` is the size on disk.
+
+    ``cannot`` are the abilities (see ``selfright.domain.stores``) that its engine lacks.
+    """
 
     location: str
     format_version: int
@@ -169,3 +172,4 @@ class StoreInfo:
     dimension: int
     dense_kind: str
     bytes: int
+    cannot: tuple[str, ...] = ()

@@ -61,12 +61,12 @@ def _notes(draft: Draft, language: Language, meter: Meter) -> list[str]:
 
 _WORDS = {
     "en": {
-        "degraded": "the language model was out of reach for a part of this turn; offline roles stood in",
+        "degraded": "the language model was out of reach or of no use for a part of this turn; offline roles stood in",
         "troubles": "what went wrong with the model: {troubles}",
         "dropped": "citations that their passages do not support were dropped: {count}",
     },
     "ko": {
-        "degraded": "이번 답변에서 언어 모델에 닿지 못한 부분은 오프라인 기능이 대신했습니다",
+        "degraded": "이번 답변에서 언어 모델에 닿지 못했거나 응답을 쓸 수 없던 부분은 오프라인 기능이 대신했습니다",
         "troubles": "모델에서 생긴 문제: {troubles}",
         "dropped": "문단이 뒷받침하지 않아 지운 인용: {count}개",
     },

@@ -1,8 +1,10 @@
 """The medical pack: everything that makes the general engine one for questions of health."""
 
+from collections.abc import Callable
+
 from selfright.domain.packs import DomainPack, Pointer
 from selfright.domain.passages import Language
-from selfright.domain.ports import SlotExtractor, TermLexicon
+from selfright.domain.ports import ChatModel, SlotExtractor, TermLexicon
 from selfright.medical.context import summary, terms
 from selfright.medical.contraindications import concerns
 from selfright.medical.kinds import KINDS
@@ -10,12 +12,19 @@ from selfright.medical.names import keyed
 from selfright.medical.naming import names, vocabulary
 from selfright.medical.red_flags import urgent
 from selfright.medical.safety import is_medical, needs_source, notes
+from selfright.medical.things import asked_things, things_in
 
 
 def _extractor() -> SlotExtractor:
     from selfright.medical.extract import MedicalExtractor
 
     return MedicalExtractor()
+
+
+def _model_extractor(chat: ChatModel, rules: SlotExtractor, stood_in: Callable[[], None]) -> SlotExtractor:
+    from selfright.medical.llm_extract import ModelExtractor
+
+    return ModelExtractor(chat, rules, stood_in)
 
 
 def _lexicon() -> TermLexicon:
@@ -54,6 +63,7 @@ MEDICAL = DomainPack(
     name="medical",
     kinds=KINDS,
     extractor=_extractor,
+    model_extractor=_model_extractor,
     lexicon=_lexicon,
     summary=summary,
     terms=terms,
@@ -67,4 +77,6 @@ MEDICAL = DomainPack(
     about=is_medical,
     names=names,
     vocabulary=vocabulary,
+    asked=asked_things,
+    things=things_in,
 )

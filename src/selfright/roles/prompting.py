@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 from selfright.domain.answers import EvaluationRequest, Message, RewriteRequest
 from selfright.domain.chat import Job
+from selfright.domain.fencing import Fence
 from selfright.domain.judgements import Evaluation
 from selfright.domain.passages import Hit, Language, Passage, Strip
 from selfright.domain.slots import Concern, Slot
 from selfright.domain.text import language_of
-from selfright.roles.fencing import Fence
 from selfright.roles.planted import evidence_in, evidence_of
 from selfright.roles.prompts import LABELS, SYSTEM, WITHOUT_DOCUMENTS
 

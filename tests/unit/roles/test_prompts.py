@@ -110,7 +110,7 @@ EXAMPLES = {
 }
 
 
-@pytest.mark.parametrize("job", Job)
+@pytest.mark.parametrize("job", SYSTEM)
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_prompts_read_as_they_did(language: Language, job: Job) -> None:
     system, user = every_prompt(language, *EXAMPLES[language])[job]
@@ -125,10 +125,10 @@ def test_prompts_read_as_they_did(language: Language, job: Job) -> None:
 
 
 def test_every_job_has_rules_in_both_languages_and_labels_match() -> None:
-    assert set(SYSTEM) == set(Job)
+    assert set(SYSTEM) == set(Job) - {Job.EXTRACT}  # a field's facts are asked for by the field's pack
     assert all(set(texts) == set(LANGUAGES) for texts in SYSTEM.values())
     assert LABELS["en"].keys() == LABELS["ko"].keys()
-    assert all("data" in SYSTEM[job]["en"] and "자료" in SYSTEM[job]["ko"] for job in Job)
+    assert all("data" in SYSTEM[job]["en"] and "자료" in SYSTEM[job]["ko"] for job in SYSTEM)
 
 
 def test_schemas_are_strict_and_named_for_their_jobs() -> None:
@@ -177,7 +177,7 @@ def test_before_anything_was_looked_up_the_conversation_is_what_a_model_has(lang
     bait=st.sampled_from(BAIT),
     tail=st.text(max_size=20),
     note=st.one_of(st.sampled_from(BAIT), st.text(max_size=30)),
-    job=st.sampled_from(list(Job)),
+    job=st.sampled_from(list(SYSTEM)),
     language=st.sampled_from(LANGUAGES),
 )
 def test_no_text_closes_its_delimiter(bait: str, tail: str, note: str, job: Job, language: Language) -> None:

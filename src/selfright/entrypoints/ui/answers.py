@@ -7,6 +7,7 @@ from selfright.entrypoints.client import AnswerReply, Citation, Claim, Iteration
 from selfright.entrypoints.ui import evidence
 from selfright.entrypoints.ui.markup import figure_bars, items, pairs, prose, table, tag, text
 from selfright.entrypoints.ui.names import NODES, STOPPED, VERDICTS, WITHDRAWN, told
+from selfright.entrypoints.ui.steps import in_words
 from selfright.entrypoints.ui.turns import Step, Turn
 from selfright.entrypoints.ui.words import WORDS, Language, Words
 
@@ -203,5 +204,5 @@ def _step(step: Step, withdrawn: int, language: Language) -> str:
         )
     if step.verdict:
         return f"{text(WORDS[language]['verdict'])}: {tag('b', text(told(VERDICTS, language, step.verdict)))}"
-    said = tag("span", text(step.said), cls="quiet") if step.said else ""
+    said = tag("span", text(in_words(step.node, step.said, language)), cls="quiet") if step.said else ""
     return f"{text(told(NODES, language, step.node))} {tag('code', text(step.node))} {said}"

@@ -8,6 +8,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from selfright.entrypoints.client import Client, DocumentLine, ServiceError
 from selfright.entrypoints.ui.markup import items, table, tag, text
 from selfright.entrypoints.ui.state import Memory, memory, said_of, service, told, who
+from selfright.entrypoints.ui.words import Words
 
 PAGE = 100
 MOST_PAGES = 20
@@ -86,7 +87,8 @@ def _list(mind: Memory, client: Client) -> None:
         return
     names = ("title", "document", "collection", "language", "characters", "passages")
     head = [text(words[f"column_{name}"]) for name in names]
-    st.html(tag("section", table(text(words["indexed"]), head, map(_row, documents)), cls="selfright listed documents"))
+    rows = [_row(line, words) for line in documents]
+    st.html(tag("section", table(text(words["indexed"]), head, rows), cls="selfright listed documents"))
     if more and wanted < MOST_PAGES and st.button(words["more_documents"]):
         st.session_state["pages"] = wanted + 1
         st.rerun()
@@ -105,8 +107,9 @@ def _read(client: Client, pages: int) -> tuple[list[DocumentLine], bool]:
     return documents, True
 
 
-def _row(line: DocumentLine) -> list[str]:
-    cells = (line.title or line.id, line.id, line.collection, line.language, f"{line.characters:,}", line.passages)
+def _row(line: DocumentLine, words: Words) -> list[str]:
+    language = words.get(f"language_{line.language}", line.language)
+    cells = (line.title or line.id, line.id, line.collection, language, f"{line.characters:,}", line.passages)
     return [text(cell) for cell in cells]
 
 

@@ -4,6 +4,7 @@ from typing import Literal
 
 import streamlit as st
 
+from selfright.entrypoints.ui.built_in import say_in
 from selfright.entrypoints.ui.chat_view import show_chat
 from selfright.entrypoints.ui.documents_view import show_documents
 from selfright.entrypoints.ui.profile_view import show_profile
@@ -28,6 +29,7 @@ def main() -> None:
     chosen = st.navigation(pages, position="top")
     st.set_page_config(initial_sidebar_state=_side_bar(mind, chosen.url_path))
     st.html(STYLE)
+    say_in(mind.language)
     _choose_language(mind)
     say_once(mind)
     chosen.run()

@@ -6,6 +6,7 @@ from typing import Any
 from selfright.domain.answers import Attempt, Draft
 from selfright.domain.composing import first_of_all, styled, with_sources
 from selfright.domain.judgements import QueryClass, StopReason
+from selfright.domain.passages import Language
 from selfright.domain.tools import Tools
 from selfright.flow.attempts import iteration, without_unsupported
 from selfright.flow.state import AgentState
@@ -29,7 +30,7 @@ async def finalize(state: AgentState, tools: Tools) -> dict[str, Any]:
     query_class = state.get("query_class", QueryClass.QUESTION)
     if tools.abstainer.should_abstain(state["question"], query_class, replace(best, draft=draft), tools.flags):
         draft = tools.abstainer.refusal(state["question"], state["language"], best, state.get("retrieved_docs", ()))
-        update["notes"] = (_STOPPED[state["language"]].format(reason=reason.value),)
+        update["notes"] = (_STOPPED[state["language"]].format(reason=_reason(reason, state["language"])),)
         reason = StopReason.ABSTAINED
     draft, unsourced = _sourced(draft, best, state, tools)
     urgent = tools.pack.urgent(state["user_text"], state["language"])
@@ -67,6 +68,22 @@ def _notes_of_the_field(
     return (*notes, *tools.pack.notes(state["question"], state["language"]))
 
 
+def _reason(reason: StopReason, language: Language) -> str:
+    return _REASONS_KO.get(reason, reason.value) if language == "ko" else reason.value
+
+
+_REASONS_KO = {
+    StopReason.ADEQUATE: "답이 근거와 맞음",
+    StopReason.BASIC: "한 번만 검색함",
+    StopReason.FAST_PATH: "문서가 필요 없었음",
+    StopReason.MAX_ITERATIONS: "반복 한도에 이름",
+    StopReason.DUPLICATE_DOCUMENTS: "같은 문서가 다시 검색됨",
+    StopReason.STAGNATED: "다시 해도 거의 나아지지 않음",
+    StopReason.DECLINED: "다시 하니 나빠짐",
+    StopReason.BUDGET: "예산을 다 씀",
+    StopReason.DEADLINE: "시간을 다 씀",
+    StopReason.DEGRADED: "평가에 실패함",
+}
 _STOPPED = {"en": "the loop had stopped because: {reason}", "ko": "반복이 멈춘 까닭: {reason}"}
 _WORDS = {
     "en": {

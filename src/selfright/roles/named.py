@@ -1,0 +1,64 @@
+"""Judges that hold evidence to the name: what is about another thing than the one asked about is none."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from selfright.domain.judgements import Grade, Grading, Verdict
+from selfright.domain.packs import DomainPack
+from selfright.domain.passages import Hit, Refinement
+from selfright.domain.ports import Grader, Refiner
+from selfright.roles.identity import Wanted
+from selfright.roles.planted import evidence_in
+
+
+@dataclass(frozen=True, slots=True)
+class NamingGrader:
+    """A ``Grader`` around another one, which does not get to see passages about another thing.
+
+    When nothing that was found names what is asked about, the set is ``incorrect``, whatever else stands in it.
+    """
+
+    inner: Grader
+    pack: DomainPack
+
+    async def grade(self, question: str, hits: Sequence[Hit]) -> Grading:
+        """The inner grading, and 0 for the passages withheld; raises what the inner one raises."""
+        wanted = Wanted.of(question, self.pack)
+        if not wanted or not hits:
+            return await self.inner.grade(question, hits)
+        if not wanted.is_named_in([_shown(question, hit) for hit in hits]):
+            return Grading(Verdict.INCORRECT, 0.0, _zeros(hits), "nothing that was found names what is asked about")
+        withheld = [hit for hit in hits if _misses(wanted, question, hit)]
+        grading = await self.inner.grade(question, [hit for hit in hits if hit not in withheld])
+        return replace(grading, grades=(*grading.grades, *_zeros(withheld)))
+
+
+@dataclass(frozen=True, slots=True)
+class NamingRefiner:
+    """A ``Refiner`` around another one, which drops strips about another thing; none may be left."""
+
+    inner: Refiner
+    pack: DomainPack
+
+    async def refine(self, question: str, hits: Sequence[Hit], grading: Grading | None = None) -> Refinement:
+        """The inner refinement without those strips; raises what the inner one raises."""
+        wanted = Wanted.of(question, self.pack)
+        if not wanted:
+            return await self.inner.refine(question, hits, grading)
+        found = await self.inner.refine(question, [hit for hit in hits if not _misses(wanted, question, hit)], grading)
+        strips = tuple(s for s in found.strips if not wanted.is_missed_by(s.passage.heading, s.text))
+        return replace(found, strips=strips, fell_back=found.fell_back or not strips)
+
+
+def _misses(wanted: Wanted, question: str, hit: Hit) -> bool:
+    return wanted.is_passed_over_by(hit.passage.heading, evidence_in(question, hit.passage))
+
+
+def _shown(question: str, hit: Hit) -> str:
+    """Heading and text without what was planted; nothing where all of the text was."""
+    text = evidence_in(question, hit.passage)
+    return f"{hit.passage.heading}\n{text}" if text.strip() else ""
+
+
+def _zeros(hits: Sequence[Hit]) -> tuple[Grade, ...]:
+    return tuple(Grade(hit.passage.id, 0.0) for hit in hits)
