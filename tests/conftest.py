@@ -10,6 +10,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.support.postgres import database, postgres, server_uri, shared_database
+
+# Fixtures of all tests; the server starts when one asks for it.
+__all__ = ["database", "postgres", "server_uri", "shared_database"]
+
 PROVIDER_KEYS = ("OPENAI_API_KEY", "GOOGLE_API_KEY", "ANTHROPIC_API_KEY", "TAVILY_API_KEY", "BRAVE_API_KEY")
 
 # The machine's speed is no property of the code: no deadline, no complaint about slow generation.

@@ -16,6 +16,7 @@ from selfright.domain.errors import InputError, UsageError
 from selfright.domain.events import TurnEvent, TurnFinished
 from selfright.domain.flags import Flags
 from selfright.domain.passages import Document, DocumentInfo, Hit, Language, StoreInfo
+from selfright.domain.ports import BatchRetriever
 from selfright.domain.routing import Collection
 from selfright.domain.slots import Fact, Profile, SlotKind
 from selfright.domain.turns import DEFAULT_USER, TurnOptions
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from selfright.domain.ports import Embedder, ProfileStore
     from selfright.domain.traces import Replay, ReplayOptions, Trace
     from selfright.domain.upkeep import Finding
+    from selfright.ingest.copying import CopyReport
     from selfright.ingest.exporting import ExportReport
     from selfright.ingest.importing import ImportReport
     from selfright.ingest.pipeline import Progress, Report
@@ -200,6 +202,33 @@ class Selfright:
         retriever = index.retriever(self.settings.flags.with_values(flags or {}))
         return (await retriever.search(_checked(query), k, index.named(collections))).hits
 
+    def search_many(
+        self,
+        queries: Sequence[str],
+        k: int = 10,
+        collections: Sequence[str] = (),
+        flags: Mapping[str, object] | None = None,
+    ) -> list[tuple[Hit, ...]]:
+        """The hits of each query, in order; several are worked on at the same time."""
+        return self._loop.run(self.asearch_many(queries, k, collections, flags))
+
+    async def asearch_many(
+        self,
+        queries: Sequence[str],
+        k: int = 10,
+        collections: Sequence[str] = (),
+        flags: Mapping[str, object] | None = None,
+    ) -> list[tuple[Hit, ...]]:
+        """``search_many`` as a coroutine."""
+        if k < 1:
+            raise InputError(f"k must be at least 1, but is {k}")
+        checked = [_checked(query) for query in queries]
+        index = self._engine.index
+        retriever, named = index.retriever(self.settings.flags.with_values(flags or {})), index.named(collections)
+        if isinstance(retriever, BatchRetriever):
+            return [found.hits for found in await retriever.search_many(checked, k, named)]
+        return [(await retriever.search(query, k, named)).hits for query in checked]
+
     def traces(self, limit: int = 50, user: str | None = None) -> "list[Trace]":
         """The kept traces of turns, the newest first; of one user where one is named."""
         return self._traces.traces(limit, user)
@@ -277,6 +306,10 @@ class Selfright:
         """Loads what the first question would wait for: index, tokenizer, judges. Raises ``IndexNotFound``."""
         self._loop.run(self.aprepare())
 
+    async def areachable(self) -> None:
+        """Asks the setting ``database``, where there is one, for a sign of life. Raises ``StoreError``."""
+        await self._turns.reachable()
+
     async def aprepare(self) -> None:
         """``prepare`` as a coroutine."""
         await asyncio.to_thread(self._engine.turn, None, {})
@@ -294,9 +327,13 @@ class Selfright:
         *,
         collection: str = "default",
         progress: "Progress | None" = None,
+        ray: str | None = None,
     ) -> "Report":
-        """Adds files, folders or JSONL to the index, which is made when there is none. Unchanged files are skipped."""
-        return self._engine.index.add([Path(path) for path in paths], collection, progress)
+        """Adds files, folders or JSONL to the index, which is made when there is none. Unchanged files are skipped.
+
+        ``ray`` has the work done on a cluster: ``local`` (this machine's cores), ``auto``, or ``host:port``.
+        """
+        return self._engine.index.add([Path(path) for path in paths], collection, progress, ray)
 
     def take_in(
         self, path: str | Path, name: str, *, collection: str = "default", apart: bool = False
@@ -352,6 +389,15 @@ class Selfright:
         return self._engine.index.export(
             Path(folder), passages=passages, vectors=vectors, force=force, progress=progress
         )
+
+    def copy_index(self, to: str | Path, *, into: bool = False, progress: "Progress | None" = None) -> "CopyReport":
+        """Copies the index as it is to another place, a folder or a server's address, and compares the two.
+
+        Nothing is embedded. Broken off anywhere, the same call finishes it; made again, it brings the copy up to date.
+        Raises ``NotAnIndex`` when something else is there, which ``into`` adds the documents to, and ``StoreError``
+        when the two are not equal in the end.
+        """
+        return self._engine.index.copy(str(to), into=into, progress=progress)
 
     def calibrate(
         self, labelled: str | Path, *, risk: float = 0.1, progress: "CalibrationProgress | None" = None

@@ -17,6 +17,9 @@ from selfright.domain.chat import Job
 from selfright.domain.errors import SettingsError, UnknownName
 from selfright.domain.flags import Flags
 from selfright.domain.traces import TRACE_KINDS, TraceKind
+from selfright.memory.postgres_address import read_address, shown
+from selfright.retrieval.locations import is_address
+from selfright.retrieval.locations import shown as without_password
 
 DEFAULT_INDEX = Path(".selfright/index")
 FILE_NAME = "selfright.toml"
@@ -38,6 +41,8 @@ def default_home() -> Path:
 class Settings:
     """All settings of one Selfright.
 
+    ``index``: a folder, or the address of an index on a server: ``milvus://host:19530/name``,
+    ``postgresql://user@host/database?schema=name``.
     ``llm``: ``offline``, or ``provider:model``; ``base_url`` is where an OpenAI-compatible server of one's own listens.
     ``models``: other models for some jobs, ``{"evaluate": "openai:gpt-4o-mini"}``. ``llm_timeout_s`` is for one
     attempt of a call, ``llm_attempts`` how many there are at most.
@@ -49,13 +54,16 @@ class Settings:
     ``medcat_pack``: a MedCAT 2 model pack (folder or .zip), which is read when flag ``medcat2_enabled`` is on.
     ``serve_turns`` run at once in the service and ``serve_queue`` more wait; ``serve_rate`` requests a minute are a
     key's; ``serve_hosts`` may stand in the Host header, ``serve_origins`` may send from a browser (CORS).
+    ``database``: ``postgresql://user@host/database?schema=name`` keeps sessions, profiles, traces and API keys for
+    several machines; when it is empty they are in files under ``home``. The password may be in PGPASSWORD.
     ``lexicon``: a file of names in Korean and English. ``embedding_cache``: bytes of vectors kept for other indexes.
     ``traces``: what is kept of turns: ``off``, ``outline`` (no content) or ``full``; ``otel``: spans are sent, without
     content unless ``otel_content``.
     """
 
-    index: Path = DEFAULT_INDEX
+    index: Path | str = field(default=DEFAULT_INDEX, repr=False)  # it may hold a password
     home: Path = field(default_factory=default_home)
+    database: str = field(default="", repr=False)  # it may hold a password
     preset: str = "full"
     llm: str = OFFLINE
     base_url: str | None = None
@@ -105,6 +113,8 @@ class Settings:
             if job not in set(Job):
                 raise UnknownName("job in setting 'models':", job, list(Job))
         self._check_numbers()
+        if self.database:
+            read_address(self.database)
         if "static" in self.web_providers and self.web_folder is None:
             raise SettingsError("web_provider 'static' needs web_folder: the folder that plays the web")
 
@@ -127,6 +137,16 @@ class Settings:
         for name, noun in (("embedding_cache", "bytes"), ("serve_queue", "turns"), ("web_cache", "bytes")):
             if getattr(self, name) < 0:
                 raise SettingsError(f"{name} is a number of {noun}, 0 for none, but is {getattr(self, name)}")
+
+    @property
+    def shown_index(self) -> str:
+        """Where the index is, without a password."""
+        return without_password(self.index)
+
+    @property
+    def shown_database(self) -> str:
+        """``database`` without its password."""
+        return shown(self.database)
 
     @property
     def web_providers(self) -> tuple[str, ...]:
@@ -192,7 +212,8 @@ def _setting(name: str, value: object) -> Path | float | str | tuple[str, ...] |
     if value in (None, "") and name in _OPTIONAL:
         return None
     if name in _PATHS:
-        return Path(str(value)).expanduser()
+        text = str(value)
+        return text if name == "index" and is_address(text) else Path(text).expanduser()
     if name == "models":
         return _models(value)
     if name in _LISTS:

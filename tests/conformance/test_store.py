@@ -1,53 +1,34 @@
-"""What every store must do, whatever engine is behind it: one suite, run against each."""
+"""What every store must do, whatever engine is behind it: one suite, run against each.
+
+A test asks for the abilities it is about (``needs``), and a store that declares one of them missing is let off. What
+is the core of a store may not be declared away by an engine of ours: see the last test.
+"""
 
 import asyncio
+import importlib.util
 import math
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
-from typing import Protocol
+from typing import Any, TypeVar, cast
 
+import numpy as np
 import pytest
+from langchain_core.callbacks import CallbackManagerForRetrieverRun
+from langchain_core.documents import Document as LangChainDocument
+from langchain_core.retrievers import BaseRetriever
 
-from selfright.domain.errors import InputError, UsageError
-from selfright.domain.ports import Library, Retriever, TermStatistics, Writer
+from selfright.domain.errors import IndexBusy, InputError, UsageError
+from selfright.domain.judgements import QueryClass
+from selfright.domain.routing import Collection
+from selfright.domain.stores import NONE, Abilities, Store
 from selfright.retrieval.korean import HangulBigrams
-from selfright.retrieval.stores.embedded import EmbeddedStore
+from selfright.retrieval.stores.langchain import LangChainStore
+from selfright.retrieval.stores.opening import open_store
 from selfright.retrieval.tokenizer import BilingualTokenizer
 from tests.support.embedders import WordHashes
 from tests.support.passages import by_lines, document, ids, search
-
-
-class Store(Retriever, Library, Writer, TermStatistics, AbstractContextManager["Store"], Protocol):
-    """All ports of a store at once."""
-
-
-Opener = Callable[[Path], Store]
-"""Opens the store that belongs to a folder, and makes it first where there is none."""
-
-
-def embedded(path: Path) -> EmbeddedStore:
-    start = EmbeddedStore.open if path.exists() else EmbeddedStore.create
-    return start(path, BilingualTokenizer(HangulBigrams()), WordHashes())
-
-
-def embedded_words_only(path: Path) -> EmbeddedStore:
-    start = EmbeddedStore.open if path.exists() else EmbeddedStore.create
-    return start(path, BilingualTokenizer(HangulBigrams()), None)
-
-
-@pytest.fixture(params=[embedded, embedded_words_only], ids=lambda opener: opener.__name__)
-def opener(request: pytest.FixtureRequest) -> Opener:
-    chosen: Opener = request.param
-    return chosen
-
-
-@pytest.fixture
-def store(opener: Opener, tmp_path: Path) -> Iterator[Store]:
-    with opener(tmp_path / "index") as opened:
-        yield opened
-
 
 SAILING = document("sailing", "A keel keeps a boat upright.\nA sail needs wind.", "Sailing", "sport")
 ROWING = document("rowing", "Oars move a boat without wind.\nRowers sit backwards.", "Rowing", "sport")
@@ -55,7 +36,114 @@ KITES = document("kites", "A kite flies when wind lifts it.", "Kites", "toys")
 KOREAN = document("yeon", "연은 바람이 있어야 난다.\n돛단배도 바람이 필요하다.", "연", "toys")
 ALL = [by_lines(source) for source in (SAILING, ROWING, KITES, KOREAN)]
 
+Opener = Callable[[Path], Store]
+"""Opens the store that belongs to a folder, and makes it first where there is none."""
 
+Test = TypeVar("Test", bound=Callable[..., Any])
+
+_numbers = count(1)
+
+
+def at(location: str | Path, embedder: WordHashes | None) -> Store:
+    return open_store(location, BilingualTokenizer(HangulBigrams()), embedder, create=True)
+
+
+def in_folder(embedder: WordHashes | None) -> Opener:
+    return lambda path: at(path, embedder)
+
+
+def in_postgres(database: str, embedder: WordHashes | None) -> Opener:
+    """Every folder is a schema of its own."""
+    number = next(_numbers)
+    return lambda path: at(f"{database}?schema={path.name}_{number}", embedder)
+
+
+def in_milvus(folder: Path, embedder: WordHashes | None) -> Opener:
+    """Every folder is an index of its own in one file of Milvus Lite."""
+    number = next(_numbers)
+    return lambda path: at(f"milvus://{folder / 'lite.db'}?name={path.name}_{number}", embedder)
+
+
+@pytest.fixture(scope="module")
+def milvus_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with a file of Milvus Lite that stays open, for its start takes longer than a test."""
+    if not importlib.util.find_spec("milvus_lite"):
+        pytest.skip("needs the packages pymilvus and milvus-lite")
+    folder = tmp_path_factory.mktemp("milvus")
+    with in_milvus(folder, None)(Path("kept_open")):
+        yield folder
+
+
+class Foreign(BaseRetriever):
+    """A foreign retriever over the passages of ``ALL``: those that share a word with the question, most first."""
+
+    def _get_relevant_documents(
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun
+    ) -> list[LangChainDocument]:
+        del run_manager
+        asked = set(query.lower().split())
+        every = [passage for _, passages in ALL for passage in passages]
+        shares = {passage.id: len(asked & set(passage.text.lower().replace(".", "").split())) for passage in every}
+        best = sorted((passage for passage in every if shares[passage.id]), key=lambda passage: -shares[passage.id])
+        return [LangChainDocument(page_content=passage.text, id=passage.id) for passage in best]
+
+
+def over_langchain(_path: Path) -> Store:
+    return cast(Store, LangChainStore(Foreign()))
+
+
+ENGINES = ("embedded", "postgres", "milvus")
+
+
+def needs(*abilities: str) -> Callable[[Test], Test]:
+    """Names the abilities that a test is about."""
+
+    def named(test: Test) -> Test:
+        test.needs = abilities  # type: ignore[attr-defined]
+        return test
+
+    return named
+
+
+@pytest.fixture(params=[*[f"{engine}{words}" for engine in ENGINES for words in ("", "_words_only")], "langchain"])
+def opener(request: pytest.FixtureRequest) -> Opener:
+    engine, _, words_only = request.param.partition("_")
+    embedder = None if words_only else WordHashes()
+    if engine == "postgres":
+        return in_postgres(request.getfixturevalue("shared_database"), embedder)
+    if engine == "milvus":
+        return in_milvus(request.getfixturevalue("milvus_folder"), embedder)
+    if engine == "embedded":
+        return in_folder(embedder)
+    let_off(LangChainStore.abilities, request)
+    return over_langchain
+
+
+@pytest.fixture
+def store(opener: Opener, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    opened = opener(tmp_path / "index")
+    try:
+        let_off(opened.abilities, request)
+        yield opened
+    finally:
+        opened.close()
+
+
+def let_off(abilities: Abilities, request: pytest.FixtureRequest) -> None:
+    wanted = getattr(request.function, "needs", ())
+    cannot = [name for name in wanted if name in abilities.missing]
+    if cannot:
+        pytest.skip(f"the store declares that it has no: {', '.join(cannot)}")
+
+
+def fill(store: Store) -> None:
+    """Puts the documents in, where a store takes any; else it has them already."""
+    if store.abilities.writing:
+        store.put(ALL)
+        store.commit()
+
+
+@needs("writing")
 def test_what_was_put_is_found_after_commit_and_not_before(store: Store) -> None:
     store.put(ALL)
     assert search(store, "keel") == ()
@@ -65,9 +153,9 @@ def test_what_was_put_is_found_after_commit_and_not_before(store: Store) -> None
     assert ids(search(store, "바람이 필요하다"))[0] == "yeon#1"
 
 
+@needs("writing", "explained")
 def test_a_hit_carries_its_passage_and_its_places(store: Store) -> None:
-    store.put(ALL)
-    store.commit()
+    fill(store)
     hit = next(hit for hit in search(store, "keel upright boat") if hit.passage.id == "sailing#0")
     assert hit.passage == by_lines(SAILING)[1][0]
     assert SAILING.text[hit.passage.start : hit.passage.end] == hit.passage.text
@@ -79,6 +167,7 @@ def test_a_hit_carries_its_passage_and_its_places(store: Store) -> None:
     assert hit.trust.why
 
 
+@needs("writing")
 def test_documents_come_back_exactly(store: Store) -> None:
     odd = replace(
         document("a/b c#1", "Tabs\tand  blanks,\r\nemoji 🚤 and 한글, e\u0301, \x00.\n\n", "Odd “title”"),
@@ -94,6 +183,7 @@ def test_documents_come_back_exactly(store: Store) -> None:
     assert store.document("missing") is None
 
 
+@needs("writing")
 def test_documents_are_listed_by_id_with_their_figures(store: Store) -> None:
     store.put(ALL)
     store.commit()
@@ -108,14 +198,15 @@ def test_documents_are_listed_by_id_with_their_figures(store: Store) -> None:
     assert info.bytes > 0
 
 
+@needs("collections")
 def test_only_the_named_collections_are_searched(store: Store) -> None:
-    store.put(ALL)
-    store.commit()
+    fill(store)
     assert {hit.passage.collection for hit in search(store, "wind", collections=["toys"])} == {"toys"}
     assert {hit.passage.collection for hit in search(store, "wind", collections=["toys", "sport"])} == {"toys", "sport"}
     assert search(store, "wind", collections=["nowhere"]) == ()
 
 
+@needs("writing")
 def test_a_document_is_replaced_whole(store: Store) -> None:
     store.put(ALL)
     store.commit()
@@ -127,6 +218,7 @@ def test_a_document_is_replaced_whole(store: Store) -> None:
     assert store.info().collections["harbour"] == 1
 
 
+@needs("writing")
 def test_removed_documents_are_gone_from_every_result(store: Store) -> None:
     store.put(ALL)
     store.commit()
@@ -138,6 +230,7 @@ def test_removed_documents_are_gone_from_every_result(store: Store) -> None:
     assert store.info().documents == 3
 
 
+@needs("writing")
 def test_a_document_can_come_back(store: Store) -> None:
     store.put(ALL)
     store.remove(["kites"])
@@ -147,6 +240,7 @@ def test_a_document_can_come_back(store: Store) -> None:
     assert store.info().documents == 4
 
 
+@needs("writing")
 def test_a_passage_that_is_not_of_its_document_is_refused_and_nothing_is_kept(store: Store) -> None:
     source, passages = by_lines(SAILING)
     with pytest.raises(InputError, match="sailing#0"):
@@ -155,6 +249,7 @@ def test_a_passage_that_is_not_of_its_document_is_refused_and_nothing_is_kept(st
     assert store.info().documents == 0
 
 
+@needs("writing")
 def test_text_that_is_no_unicode_is_refused(store: Store) -> None:
     with pytest.raises(InputError, match="broken"):
         store.put([by_lines(document("broken", "half a \ud83d character"))])
@@ -163,6 +258,7 @@ def test_text_that_is_no_unicode_is_refused(store: Store) -> None:
     assert [entry.id for entry in store.documents()] == ["kites"]
 
 
+@needs("writing")
 def test_two_documents_cannot_share_a_passage_id(store: Store) -> None:
     source, passages = by_lines(KITES)
     with pytest.raises(InputError, match="ids of their own"):
@@ -172,8 +268,7 @@ def test_two_documents_cannot_share_a_passage_id(store: Store) -> None:
 
 
 def test_k_bounds_the_hits_and_must_be_positive(store: Store) -> None:
-    store.put(ALL)
-    store.commit()
+    fill(store)
     assert len(search(store, "wind", 2)) == 2
     with pytest.raises(UsageError, match="at least 1"):
         search(store, "wind", 0)
@@ -181,12 +276,13 @@ def test_k_bounds_the_hits_and_must_be_positive(store: Store) -> None:
 
 @pytest.mark.parametrize("query", ["", "  \n", "?!", "\x00", "zzzz 없는말"])
 def test_queries_that_say_nothing_do_no_harm(store: Store, query: str) -> None:
-    assert search(store, query) == ()
-    store.put(ALL)
-    store.commit()
+    if store.abilities.writing:
+        assert search(store, query) == ()
+    fill(store)
     assert len(search(store, query)) <= 7
 
 
+@needs("writing")
 def test_everything_is_there_after_opening_again(opener: Opener, tmp_path: Path) -> None:
     with opener(tmp_path / "index") as store:
         store.put(ALL)
@@ -198,6 +294,7 @@ def test_everything_is_there_after_opening_again(opener: Opener, tmp_path: Path)
         assert store.document("late") is None
 
 
+@needs("history_free")
 def test_an_index_grown_in_steps_ranks_like_one_built_at_once(opener: Opener, tmp_path: Path) -> None:
     with opener(tmp_path / "grown") as grown, opener(tmp_path / "built") as built:
         grown.put(
@@ -215,6 +312,7 @@ def test_an_index_grown_in_steps_ranks_like_one_built_at_once(opener: Opener, tm
             assert search(grown, query) == search(built, query)
 
 
+@needs("writing")
 def test_equal_passages_come_in_the_order_of_their_ids(store: Store) -> None:
     same = [by_lines(document(name, "The very same words.")) for name in ("d", "b", "c", "a")]
     store.put(same)
@@ -222,9 +320,9 @@ def test_equal_passages_come_in_the_order_of_their_ids(store: Store) -> None:
     assert ids(search(store, "same words")) == ["a#0", "b#0", "c#0", "d#0"]
 
 
+@needs("statistics")
 def test_rarer_terms_weigh_more(store: Store) -> None:
-    store.put(ALL)
-    store.commit()
+    fill(store)
     wind, keel, unseen = store.idf(["wind", "keel", "unseen"])
     assert wind < keel < unseen
     assert wind == pytest.approx(math.log(1 + (7 - 3 + 0.5) / (3 + 0.5)))
@@ -232,11 +330,104 @@ def test_rarer_terms_weigh_more(store: Store) -> None:
     assert store.idf([]) == []
 
 
-def test_a_batch_of_queries_finds_what_each_of_them_finds(tmp_path: Path) -> None:
+@needs("writing")
+def test_a_batch_of_queries_finds_what_each_of_them_finds(store: Store) -> None:
     queries = ["keel wind", "바람이 난다", "", "oars", "keel wind"]
-    with embedded(tmp_path / "index") as store:
-        store.put(ALL)
-        store.commit()
-        batch = asyncio.run(store.search_many(queries, 3))
-        assert [found.hits for found in batch] == [search(store, query, 3) for query in queries]
-        assert [len(found.hits) > 0 for found in batch] == [True, True, False, True, True]
+    fill(store)
+    batch = asyncio.run(store.search_many(queries, 3))
+    assert [found.hits for found in batch] == [search(store, query, 3) for query in queries]
+    assert [len(found.hits) > 0 for found in batch] == [True, True, False, True, True]
+
+
+@needs("writing")
+def test_what_is_discarded_leaves_nothing(store: Store) -> None:
+    fill(store)
+    store.put([by_lines(document("kites", "Another text.")), by_lines(document("late", "Never committed."))])
+    store.remove(["rowing"])
+    store.discard()
+    store.commit()
+    assert [entry.id for entry in store.documents()] == ["kites", "rowing", "sailing", "yeon"]
+    assert store.document("kites") == KITES
+    assert "late#0" not in ids(search(store, "never committed"))
+
+
+@needs("writing")
+def test_passages_and_vectors_can_be_taken_from_one_store_to_another(opener: Opener, tmp_path: Path) -> None:
+    with opener(tmp_path / "first") as first, opener(tmp_path / "second") as second:
+        given = np.zeros(64, dtype=np.float32)
+        given[0] = 1.0
+        first.put(ALL, {"kites#0": given})
+        first.commit()
+        dense = first.info().dimension > 0
+        for source, passages in ALL:
+            assert first.passages_of(source.id) == passages
+            vectors = first.vectors_of(source.id)
+            assert list(vectors) == ([passage.id for passage in passages] if dense and source.language == "en" else [])
+            second.put([(source, passages)], vectors)
+        second.commit()
+        if dense:
+            assert second.vectors_of("kites")["kites#0"] == pytest.approx(given, abs=1e-3)
+        assert first.passages_of("missing") == []
+        assert dict(first.vectors_of("missing")) == {}
+        for query in ("wind", "keel upright"):
+            assert ids(search(second, query)) == ids(search(first, query))
+
+
+@needs("writing")
+def test_collections_are_described(opener: Opener, tmp_path: Path) -> None:
+    with opener(tmp_path / "index") as store:
+        fill(store)
+        said = Collection("toys", 'Kites and "other" toys', (QueryClass.QUESTION,), ("age",))
+        store.describe(said)
+        store.describe(replace(said, name="empty", description=""))
+    with opener(tmp_path / "index") as store:
+        assert store.collections() == [
+            replace(said, name="empty", description=""),
+            Collection("sport", documents=2),
+            replace(said, documents=2),
+        ]
+
+
+@needs("single_writer")
+def test_a_second_writer_is_told_so_and_readers_go_on(opener: Opener, tmp_path: Path) -> None:
+    with opener(tmp_path / "index") as one, opener(tmp_path / "index") as other:
+        fill(one)
+        one.put([by_lines(document("late", "A rope."))])
+        with pytest.raises(IndexBusy, match="being written"):
+            other.remove(["kites"])
+        assert ids(search(other, "keel"))[0] == "sailing#0"
+        one.commit()
+        assert other.remove(["late"]) == ["late"]
+        other.commit()
+        assert one.document("late") is None
+
+
+@needs("explained", "writing")
+def test_a_hit_says_the_same_as_in_the_embedded_store(opener: Opener, tmp_path: Path) -> None:
+    with opener(tmp_path / "index") as store, in_folder(WordHashes())(tmp_path / "folder") as embedded:
+        if not store.info().dimension:
+            pytest.skip("compares fused hits")
+        for one in (store, embedded):
+            fill(one)
+        for query in ("wind", "A boat without wind", "바람", "keel upright boat"):
+            for hit, same in zip(search(store, query), search(embedded, query), strict=True):
+                assert hit.passage == same.passage
+                assert hit.trust is not None
+                assert same.trust is not None
+                assert hit.trust.why == same.trust.why
+                assert hit.rrf_score == pytest.approx(same.rrf_score, abs=1e-3)
+                for place, expected in ((hit.bm25, same.bm25), (hit.dense, same.dense)):
+                    assert (place is None) == (expected is None)
+                    if place is not None and expected is not None:
+                        assert place.rank == expected.rank
+                        assert place.score == pytest.approx(expected.score, abs=1e-3)
+
+
+def test_the_core_is_not_declared_away(opener: Opener, tmp_path: Path) -> None:
+    opened = opener(tmp_path / "index")
+    try:
+        beyond_the_core = {"atomic", "history_free", "upkeep", "single_writer"}
+        assert opened.abilities == NONE or set(opened.abilities.missing) <= beyond_the_core
+        assert (opened.abilities == NONE) == (opener is over_langchain)
+    finally:
+        opened.close()

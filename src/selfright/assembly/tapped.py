@@ -56,10 +56,11 @@ def tapped_roles(roles: Roles, offline: Roles, tap: Tap) -> Roles:
 def tapped_tools(tools: Tools, tap: Tap) -> Tools:
     """The tools with a tap on what is searched, and on what is read of the user and remembered."""
     flags = tools.flags
+    slots = tap.onlooker if flags.llm_slots_enabled else tap
     return replace(
         tools,
         retriever=TappedRetriever(tools.retriever, tap, (flags.fusion, flags.rrf_k)),
-        slots=TappedSlots(tools.slots, tap),
+        slots=TappedSlots(tools.slots, slots) if slots else tools.slots,
         profiles=TappedProfiles(tools.profiles, tap),
         web=TappedWeb(tools.web, tap) if tools.web else None,
         router=TappedRouter(tools.router, tap) if tools.router else None,

@@ -9,9 +9,11 @@ from contextlib import AbstractContextManager, ExitStack, aclosing, contextmanag
 from dataclasses import asdict, dataclass, replace
 from functools import cache, cached_property
 from importlib.metadata import version
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from selfright.assembly.engine import Engine
+from selfright.assembly.keeping import TraceKeeper, open_traces
 from selfright.domain.answers import Step
 from selfright.domain.errors import InputError
 from selfright.domain.events import NodeFinished, TurnEvent, TurnFinished
@@ -23,13 +25,11 @@ from selfright.flow.run import Turn, run
 from selfright.settings import FLAG_NAMES
 from selfright.telemetry.outline import broken, finished
 from selfright.telemetry.recording import Recorder, Visits
-from selfright.telemetry.store import TraceStore
 from selfright.telemetry.taps import Tap
 
 if TYPE_CHECKING:
     from selfright.telemetry.spans import Spans, TurnSpans
 
-FOLDER = "traces"
 _MOST_LISTED = 10_000
 _MOST_STEPS = 2_000
 
@@ -43,10 +43,9 @@ class TraceRoom:
         self._engine = engine
 
     @cached_property
-    def store(self) -> TraceStore:
+    def store(self) -> TraceKeeper:
         """Where traces are kept."""
-        settings = self._engine.settings
-        return TraceStore(settings.home / FOLDER, settings.max_traces, settings.trace_bytes)
+        return open_traces(self._engine.settings, self._engine.database)
 
     def watched(self, options: TurnOptions, *, listen: bool) -> "Watched":
         """A turn with these options, ready to run and watched."""
@@ -69,13 +68,7 @@ class TraceRoom:
         """The kept traces, the newest first; of one user where one is named."""
         if not 0 < limit <= _MOST_LISTED:
             raise InputError(f"limit must lie between 1 and {_MOST_LISTED:,}, but is {limit}")
-        found: list[Trace] = []
-        for trace in self.store.traces():
-            if user in (None, trace.user):
-                found.append(trace)
-            if len(found) == limit:
-                break
-        return found
+        return list(islice(self.store.traces(user), limit))
 
     def trace(self, trace_id: str) -> Trace:
         """One trace. Raises ``InputError`` when there is none of that id."""
@@ -123,7 +116,7 @@ class Watched:
     """A turn and what watches it; ``store`` is None where no trace is kept."""
 
     turn: Turn
-    store: TraceStore | None
+    store: TraceKeeper | None
     recorder: Recorder | None
     spans: "TurnSpans | None"
     origins: Callable[[], Origins]

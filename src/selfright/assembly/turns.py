@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from selfright.assembly.engine import Engine
+from selfright.assembly.keeping import open_kept_sessions
 from selfright.domain.answers import Answer, Message
 from selfright.domain.errors import InputError, UnknownName, UsageError
 from selfright.domain.events import TurnEvent
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from selfright.flow.state import AgentState
     from selfright.memory.conversation import TurnHandle, TurnRecord
     from selfright.memory.sessions import Sessions
-
-_FILE = "sessions.sqlite"
 
 Go = Callable[[Turn, Mapping[str, Any] | None], AsyncGenerator[TurnEvent, None]]
 """Runs a turn: from its start, or without one from where it was broken off."""
@@ -63,8 +62,13 @@ class TurnRoom:
         """The kept sessions, opened when they are first needed."""
         async with self._opening:
             if self._sessions is None:
-                self._sessions = await self._opened()
+                self._sessions = await open_kept_sessions(self._engine.settings, self._engine.database)
         return self._sessions
+
+    async def reachable(self) -> None:
+        """Raises ``StoreError`` when what keeps the sessions is a database that does not answer."""
+        if self._engine.database is not None:
+            await self._engine.database.run(lambda connection: connection.execute("SELECT 1"))
 
     async def close(self) -> None:
         """Closes the sessions and the profiles."""
@@ -72,14 +76,6 @@ class TurnRoom:
         sessions, self._sessions = self._sessions, None
         if sessions is not None:
             await sessions.close()
-
-    async def _opened(self) -> "Sessions":
-        from selfright.memory.conversation import Retention
-        from selfright.memory.opening import open_sessions
-
-        settings = self._engine.settings
-        retention = Retention(settings.session_turns, settings.session_days, settings.max_sessions)
-        return await open_sessions(settings.home / _FILE, retention)
 
     def _start(self, question: str, turn: Turn, options: TurnOptions) -> dict[str, Any]:
         return {

@@ -15,7 +15,7 @@ from selfright.ingest.reading import SUFFIXES
 from selfright.ingest.splitting import split
 
 if TYPE_CHECKING:
-    from selfright.retrieval.stores.embedded import EmbeddedStore
+    from selfright.domain.stores import Store
 
 _MIB = 2**20
 _LIMITS = Limits(file_bytes=100 * _MIB, row_bytes=16 * _MIB, unpacked_bytes=128 * _MIB)
@@ -36,9 +36,7 @@ class UploadReport:
     failed: list[tuple[str, str]] = field(default_factory=list)
 
 
-def take_in(
-    path: Path, name: str, collection: str, opened: Callable[[], "EmbeddedStore"], *, apart: bool
-) -> UploadReport:
+def take_in(path: Path, name: str, collection: str, opened: Callable[[], "Store"], *, apart: bool) -> UploadReport:
     """Reads, splits and stores the documents of a file, and commits; the store is opened when there is any.
 
     Raises ``UnreadableFile`` when the file as a whole cannot be read.
@@ -72,7 +70,7 @@ def _read(file: SourceFile, report: UploadReport) -> Iterator[Reading]:
 def _store(
     first: list[Reading],
     items: Iterator[Reading],
-    store: "EmbeddedStore",
+    store: "Store",
     collection: str,
     report: UploadReport,
     *,
@@ -91,7 +89,7 @@ def _store(
     _put(batch, store, report)
 
 
-def _put(batch: dict[str, Reading], store: "EmbeddedStore", report: UploadReport) -> None:
+def _put(batch: dict[str, Reading], store: "Store", report: UploadReport) -> None:
     ready = []
     for reading in batch.values():
         document = reading.document

@@ -61,7 +61,7 @@ def evaluate(plan: Plan, out: Path | None = None, progress: Progress | None = No
     """
     with tempfile.TemporaryDirectory(prefix="selfright-eval-") as home:
         # Profiles, sessions and traces of an evaluation are nobody's.
-        values = {"home": home, **plan.values}
+        values = {"home": home, "database": "", **plan.values}
         with Selfright.open(**values) as selfright:
             return _Evaluation(plan, values, selfright).run(out, progress or _silent)
 

@@ -178,6 +178,8 @@ def _session(graph: "MiniLMGraph") -> Any:
     options = runtime.SessionOptions()
     options.intra_op_num_threads = _THREADS
     options.inter_op_num_threads = 1
+    # An idle thread of the pool would spin for a while after each run: time of a core that the turn's Python needs.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     values = [runtime.OrtValue.ortvalue_from_numpy(array) for array in graph.weights.values()]
     options.add_external_initializers(list(graph.weights), values)
     return runtime.InferenceSession(graph.model, options, providers=["CPUExecutionProvider"])

@@ -63,11 +63,13 @@ class TraceStore:
         except OSError as error:
             log.warning("a trace could not be kept in %s (%s)", self._folder, error.strerror)
 
-    def traces(self) -> Iterator[Trace]:
-        """All traces that can be read, the newest first."""
+    def traces(self, user: str | None = None) -> Iterator[Trace]:
+        """All traces that can be read, or a user's, the newest first."""
         for name in sorted(self._names(), reverse=True):
             with contextlib.suppress(OSError, ValueError, RecursionError):
-                yield _first(self._folder / name)
+                trace = _first(self._folder / name)
+                if user in (None, trace.user):
+                    yield trace
 
     def find(self, trace_id: str) -> tuple[Trace, list[Mapping[str, Any]]]:
         """A trace by its id or the beginning of it (at least 4 digits), and the lines of its recording.

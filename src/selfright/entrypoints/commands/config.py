@@ -17,6 +17,8 @@ def config(assignments: tuple[str, ...], as_json: bool) -> None:
 
     settings = load_settings(values_of(assignments))
     values = {f.name: getattr(settings, f.name) for f in dataclasses.fields(settings) if f.name != "flags"}
+    values["database"] = settings.shown_database
+    values["index"] = settings.shown_index
     flags = dataclasses.asdict(settings.flags)
     plain = {name: str(value) if isinstance(value, Path) else value for name, value in values.items()}
     if as_json:

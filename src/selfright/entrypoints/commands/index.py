@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from selfright.entrypoints.commands.index_collections import collections, describe
-from selfright.entrypoints.commands.index_transfer import export, import_
+from selfright.entrypoints.commands.index_transfer import copy, export, import_
 from selfright.entrypoints.commands.index_upkeep import compact, verify
 from selfright.entrypoints.commands.options import index_option, json_option, print_json, set_option, values_of
 
@@ -24,10 +24,16 @@ def index() -> None:
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @index_option
 @click.option("--collection", metavar="NAME", default="default", show_default=True, help="Named part of the index.")
+@click.option("--ray", metavar="ADDRESS", help="Do the work on a Ray cluster: local, auto or host:port.")
 @set_option
 @json_option
 def add(
-    paths: tuple[Path, ...], index: str | None, collection: str, assignments: tuple[str, ...], as_json: bool
+    paths: tuple[Path, ...],
+    index: str | None,
+    collection: str,
+    ray: str | None,
+    assignments: tuple[str, ...],
+    as_json: bool,
 ) -> int:
     """Add PATHS: files, folders, or JSONL with _id|id, title, text, metadata. Unchanged documents are skipped.
 
@@ -37,7 +43,7 @@ def add(
     from selfright.entrypoints.progress import bar
 
     with Selfright.open(**values_of(assignments, index=index)) as selfright, bar("Indexing") as progress:
-        report = selfright.add(paths, collection=collection, progress=progress)
+        report = selfright.add(paths, collection=collection, progress=progress, ray=ray)
         words_only = selfright.settings.embedder == "auto" and selfright.info().embedder == "none"
     for path, why in report.failed:
         click.echo(f"selfright: {path}: {why}", err=True)
@@ -111,8 +117,9 @@ def info(index: str | None, as_json: bool) -> None:
         return
     for name, value in form.items():
         shown = ", ".join(f"{k} {v:,}" for k, v in value.items()) if isinstance(value, dict) else value
+        shown = ", ".join(value) if isinstance(value, tuple) else shown
         click.echo(f"{name:<15} {shown:,}" if isinstance(shown, int) else f"{name:<15} {shown}")
 
 
-for command in (import_, export, describe, collections, verify, compact):
+for command in (import_, export, copy, describe, collections, verify, compact):
     index.add_command(command)

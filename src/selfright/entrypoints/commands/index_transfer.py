@@ -1,5 +1,6 @@
-"""``selfright index import`` and ``selfright index export``."""
+"""``selfright index import``, ``export`` and ``copy``."""
 
+from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -87,6 +88,33 @@ def export(
     else:
         click.echo(", ".join(f"{name} {number:,}" for name, number in counts.items()) + f" → {report.folder}")
     return 1 if report.failed else 0
+
+
+@click.command(name="copy")
+@click.option("--to", required=True, metavar="LOCATION", help="Folder, milvus://… or postgresql://… to copy to.")
+@click.option("--into", is_flag=True, help="Add to what is there, replacing documents with the same ids.")
+@index_option
+@set_option
+@json_option
+def copy(to: str, into: bool, index: str | None, assignments: tuple[str, ...], as_json: bool) -> None:
+    """Copy the index as it is, vectors too, and compare the two. Run again, it goes on, or brings the copy up to date.
+
+    A target begun as a copy of this index loses what the index no longer has.
+    """
+    from selfright.api import Selfright
+    from selfright.entrypoints.progress import bar
+
+    with Selfright.open(**values_of(assignments, index=index)) as selfright, bar("Copying") as progress:
+        report = selfright.copy_index(to, into=into, progress=progress)
+    if as_json:
+        print_json(asdict(report))
+        return
+    counts = {"copied": report.copied, "unchanged": report.unchanged, "removed": report.removed}
+    click.echo(", ".join(f"{name} {number:,}" for name, number in counts.items()))
+    compared = {"documents": report.documents, "passages": report.passages, "vectors": report.vectors}
+    click.echo("equal: " + ", ".join(f"{name} {number:,}" for name, number in compared.items()))
+    if report.overlap is not None:
+        click.echo(f"of the ten best passages for {report.queries} sample queries both find {report.overlap:.0%}")
 
 
 def _check_files(faiss: Path | None, meta: Path | None, *, no_vectors: bool) -> None:

@@ -1,6 +1,8 @@
 """``selfright keys``: add, list, revoke."""
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -8,7 +10,8 @@ import click
 from selfright.entrypoints.commands.options import json_option, print_json, set_option, values_of
 
 if TYPE_CHECKING:
-    from selfright.entrypoints.server.keys import Key, KeyRing
+    from selfright.entrypoints.server.keys import Key
+    from selfright.entrypoints.server.keys_in_database import Keys
 
 
 @click.group()
@@ -33,7 +36,8 @@ def add(
     A key with --collection searches there and may change its documents. Without, it searches everything and changes
     nothing, unless it is an admin's.
     """
-    key, token = _ring(assignments).add(user, collections, admin=admin, note=note)
+    with _ring(assignments) as ring:
+        key, token = ring.add(user, collections, admin=admin, note=note)
     if as_json:
         print_json({**_form(key), "key": token})
     else:
@@ -46,7 +50,8 @@ def add(
 @json_option
 def list_(assignments: tuple[str, ...], as_json: bool) -> None:
     """List the keys: id, user, rights, whether revoked. The keys themselves are not kept."""
-    found = _ring(assignments).listed()
+    with _ring(assignments) as ring:
+        found = ring.listed()
     if as_json:
         print_json([_form(key) for key in found])
         return
@@ -62,18 +67,25 @@ def list_(assignments: tuple[str, ...], as_json: bool) -> None:
 @set_option
 def revoke(key_id: str, assignments: tuple[str, ...]) -> int:
     """End the key KEY_ID ('selfright keys list' shows the ids) from its next request on."""
-    if _ring(assignments).revoke(key_id):
+    with _ring(assignments) as ring:
+        revoked = ring.revoke(key_id)
+    if revoked:
         click.echo(f"{key_id} revoked")
         return 0
     click.echo(f"selfright: no valid key '{key_id}'; see 'selfright keys list'", err=True)
     return 1
 
 
-def _ring(assignments: tuple[str, ...]) -> "KeyRing":
-    from selfright.entrypoints.server.keys import KeyRing
+@contextmanager
+def _ring(assignments: tuple[str, ...]) -> "Iterator[Keys]":
+    from selfright.entrypoints.server.keys_in_database import open_keys
     from selfright.settings import load_settings
 
-    return KeyRing(load_settings(values_of(assignments)).home)
+    ring = open_keys(load_settings(values_of(assignments)))
+    try:
+        yield ring
+    finally:
+        ring.close()
 
 
 def _form(key: "Key") -> dict[str, Any]:

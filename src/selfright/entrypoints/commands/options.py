@@ -12,7 +12,10 @@ from selfright.domain.errors import UsageError
 F = TypeVar("F", bound=Callable[..., Any])
 
 index_option = click.option(
-    "--index", "index", metavar="DIR", help="Folder of the index [default: $SELFRIGHT_INDEX, then .selfright/index]."
+    "--index",
+    "index",
+    metavar="DIR",
+    help="Folder of the index, or milvus://… or postgresql://… [default: $SELFRIGHT_INDEX, then .selfright/index].",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="JSON on stdout, everything else on stderr.")
 preset_option = click.option(

@@ -1,0 +1,86 @@
+"""Bulk ingestion wired: which tokenizer and embedder the nodes of a cluster use, and which store takes the result."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from selfright.assembly.encoders import named_embedder
+from selfright.domain.ports import Embedder, Tokenizer
+from selfright.ingest.bulk import Prepared, Preparing, ingest_on
+from selfright.ingest.ray_cluster import RayCluster
+from selfright.retrieval.preparing import embedder_languages, indexed_text
+from selfright.retrieval.stores.opening import open_store
+from selfright.retrieval.tokenizing import GivenTerms, join_of, setup_of, work
+
+if TYPE_CHECKING:
+    from selfright.ingest.pipeline import Progress, Report
+
+_ENTRY = f"{__name__}:prepare"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An index to add to: where it is, and how its passages are prepared.
+
+    ``encoder`` names the embedder for the nodes, which make their own; None has passages embedded in this process, for
+    an embedder that was handed over as an object. ``entry`` is what the nodes run.
+    """
+
+    location: str | Path
+    tokenizer: Tokenizer
+    embedder: Embedder | None
+    encoder: str | None
+    entry: str = _ENTRY
+
+
+def add_on(
+    address: str, place: Place, paths: Sequence[Path], collection: str, progress: "Progress | None" = None
+) -> "Report":
+    """Reads, splits, tokenises and embeds on the Ray cluster at ``address``, and commits here."""
+    with RayCluster(address) as cluster:
+        return add_to(cluster, place, paths, collection, progress)
+
+
+def add_to(
+    cluster: RayCluster, place: Place, paths: Sequence[Path], collection: str, progress: "Progress | None" = None
+) -> "Report":
+    """The same on a cluster that has been entered."""
+    terms = GivenTerms(place.tokenizer)
+    languages = embedder_languages(place.embedder)
+    sent = place.embedder is not None and place.encoder is not None
+    setup = {"tokenizer": setup_of(place.tokenizer), "encoder": place.encoder if sent else None}
+    preparing = Preparing(
+        entry=place.entry,
+        setup=setup,
+        here=_prepared_by(_joined(place.tokenizer), place.embedder),
+        text=indexed_text,
+        embeds=lambda passage: sent and (not languages or passage.language in languages),
+        learn=terms.learn,
+    )
+    with open_store(place.location, terms, place.embedder, create=True) as store:
+        return ingest_on(cluster, preparing, paths, store, collection, progress)
+
+
+def prepare(setup: dict[str, Any]) -> Callable[[dict[str, Any]], Prepared]:
+    """A node's side: the same tokenizer and embedder again."""
+    return _prepared_by(work(setup["tokenizer"]), named_embedder(setup["encoder"]) if setup["encoder"] else None)
+
+
+def _joined(tokenizer: Tokenizer) -> Callable[[list[str]], list[str]]:
+    join = join_of(tokenizer)
+    return lambda texts: [join(text) for text in texts]
+
+
+def _prepared_by(
+    tokenize: Callable[[list[str]], list[str]], embedder: Embedder | None
+) -> Callable[[dict[str, Any]], Prepared]:
+    def do(task: dict[str, Any]) -> Prepared:
+        texts = task["texts"]
+        chosen = [texts[place] for place in task["embedded"]]
+        matrix = np.asarray(embedder.embed(chosen), dtype=np.float32) if embedder and chosen else None
+        return tokenize(texts), matrix
+
+    return do
