@@ -1,13 +1,20 @@
-"""An event loop in the background, for callers that do not run one."""
+"""Work beside the event loop: a loop in the background for callers that run none, and threads for what takes long."""
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, Coroutine, Iterator
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
 from contextlib import aclosing
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+
+_SHORT = 2_000  # characters that reading by rules goes through in some ten milliseconds at most
+
+
+async def aside(length: int, work: Callable[[], T]) -> T:
+    """What ``work`` on a text of ``length`` characters gives: in a thread, unless handing over would take longer."""
+    return work() if length <= _SHORT else await asyncio.to_thread(work)
 
 
 class LoopThread:

@@ -1,10 +1,10 @@
 """Reads what a message says of the user's health, offline: rules, units and the lexicon."""
 
-import asyncio
 import re
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
+from selfright.background import aside
 from selfright.domain.slots import Slot, Subject
 from selfright.medical.allergies import GENERAL, read_allergies
 from selfright.medical.complaints import complaints
@@ -54,7 +54,7 @@ class MedicalExtractor:
 
     async def extract(self, text: str, turn: int = 0) -> tuple[Slot, ...]:
         """The facts in the order in which they stand; see ``read``."""
-        return await asyncio.to_thread(self.read, text, turn)
+        return await aside(len(text), lambda: self.read(text, turn))
 
     def read(self, text: str, turn: int = 0) -> tuple[Slot, ...]:
         """The facts, at once.

@@ -17,6 +17,7 @@ _LONGEST = 10_000
 _LONGEST_QUESTION = 2_000
 
 
+@functools.lru_cache(maxsize=256)
 def asked_things(question: str) -> frozenset[str]:
     """Keys of the medicines that are asked about, by any name, and of their kin (insulin glargine).
 
@@ -47,12 +48,14 @@ def _spotter() -> Spotter:
     return Spotter((*_medicines(), *classes))
 
 
-def _kin(medicine: Concept) -> list[str]:
+@functools.lru_cache(maxsize=256)
+def _kin(medicine: Concept) -> tuple[str, ...]:
     """The medicine, and those whose name has all words of its own, or the other way round."""
     words = _words(medicine)
-    return [one.id for one in _medicines() if words <= _words(one) or _words(one) <= words]
+    return tuple(one.id for one in _medicines() if words <= _words(one) or _words(one) <= words)
 
 
+@functools.cache
 def _words(medicine: Concept) -> frozenset[str]:
     return frozenset(medicine.preferred_en.lower().split())
 

@@ -1,9 +1,9 @@
 """Tells what kind of message it is with a language model."""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from selfright.background import aside
 from selfright.domain.answers import Message
 from selfright.domain.chat import Job
 from selfright.domain.errors import ReplyUnusable
@@ -25,7 +25,7 @@ class ModelClassifier:
 
     async def classify(self, text: str, history: Sequence[Message] = ()) -> QueryClass:
         """The class of ``text``; the offline one when the model cannot be asked or names no class."""
-        own = await asyncio.to_thread(self.offline.judged, text, bool(history))
+        own = await aside(len(text), lambda: self.offline.judged(text, bool(history)))
         if (own.sure and self.judging == "cascade") or not text.strip():
             return own.kind
         try:

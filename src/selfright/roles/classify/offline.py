@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from selfright.background import aside
 from selfright.domain.answers import Message
 from selfright.domain.judgements import QueryClass
 from selfright.roles.analysis import TextAnalyzer
@@ -51,7 +52,7 @@ class OfflineClassifier:
 
     async def classify(self, text: str, history: Sequence[Message] = ()) -> QueryClass:
         """The class of ``text``; with a conversation before it, a bare "tell me more" is a question."""
-        return await asyncio.to_thread(self.judge, text, bool(history))
+        return await aside(len(text), lambda: self.judge(text, bool(history)))
 
     async def conversational(self, text: str, history: Sequence[Message]) -> bool:
         """Whether what was said before may be enough to answer."""

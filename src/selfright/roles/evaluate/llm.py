@@ -1,9 +1,9 @@
 """A language model as judge of answers (S3's ``QualityEvaluator``), asked where the local judge is not sure."""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from selfright.background import aside
 from selfright.domain.answers import EvaluationRequest, Message
 from selfright.domain.chat import ChatRequest, Job
 from selfright.domain.errors import JudgeFailed, ReplyUnusable
@@ -56,7 +56,10 @@ class QualityEvaluator:
         except OUT_OF_REACH:
             return local
         claims = local.claims if _has_evidence(request) else [_open(claim) for claim in local.claims]
-        disputed = await asyncio.to_thread(contradictions, [c.text for c in claims], request, self.analyzer)
+        disputed = await aside(
+            sum(len(claim.text) for claim in claims),
+            lambda: contradictions([claim.text for claim in claims], request, self.analyzer),
+        )
         return evaluation_of(judgement, [one.passage_id for one in shown_evidence(request)], claims, disputed)
 
     async def _told(self, request: EvaluationRequest) -> Judgement:

@@ -1,8 +1,8 @@
 """An answer by a language model, whose citations must be earned; where it fails, the offline writer's."""
 
-import asyncio
 from dataclasses import dataclass, replace
 
+from selfright.background import aside
 from selfright.domain.answers import Draft, GenerationRequest, Sentence
 from selfright.domain.chat import ChatReply, ChatRequest, Finish, Job, Say
 from selfright.domain.errors import ReplyUnusable
@@ -39,7 +39,7 @@ class ModelGenerator:
             reply = await self.chat.complete(self._request(request), say)
         except (*OUT_OF_REACH, ReplyUnusable):
             return await self.offline.generate(request, say)
-        draft = await asyncio.to_thread(self._draft, reply, request)
+        draft = await aside(len(reply.text), lambda: self._draft(reply, request))
         return draft if draft.text else await self.offline.generate(request, say)
 
     def _request(self, request: GenerationRequest) -> ChatRequest:
