@@ -107,7 +107,7 @@ def assert_reason_is_right(state: dict, flags: Flags) -> None:
             assert not state.get("used_retrieval")
         case StopReason.DEGRADED:
             assert not state["needs_retrieval"]
-            # The last judge failed; where an earlier answer is the best, what stands in the end is that one's judgement.
+            # The last judge failed; where an earlier answer is the best, that one's judgement stands in the end.
             assert not state["evaluation"].verified or state["best"].iteration < state["iteration_count"]
         case reason:
             assert reason is StopReason.BASIC
