@@ -6,7 +6,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from selfright.evals.results import Study, read_study
 from selfright.evals.systems import PROFILES
 from selfright.llm.scripted.server import ScriptedServer
 from tests.functional.conftest import Cli
+from tests.support.studies import numbers
 
 QUESTIONS = (
     ("lamp", "How often is the lamp of the Dunmore lighthouse changed?", "90 days", "lighthouse.md"),
@@ -53,27 +53,6 @@ def questions(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
     return path
-
-
-def numbers(study: Study) -> Any:
-    """All of a study but times."""
-    runs = []
-    for run in study.runs:
-        rows = [
-            replace(
-                row,
-                turn=row.turn and replace(row.turn, seconds=0.0),
-                metrics={name: value for name, value in row.metrics.items() if name != "seconds"},
-            )
-            for row in run.rows
-        ]
-        summary = {name: value for name, value in run.summary.items() if name != "seconds"}
-        runs.append((run.system, rows, summary, run.abstention, run.verdicts, run.stop_reasons))
-    comparisons = [
-        replace(one, differences={name: d for name, d in one.differences.items() if name != "seconds"})
-        for one in study.comparisons
-    ]
-    return runs, comparisons
 
 
 def test_answers_are_measured_and_presets_compared(cli: Cli, questions: Path, indexed: Path, tmp_path: Path) -> None:

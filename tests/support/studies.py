@@ -6,7 +6,7 @@ from typing import Any
 
 from selfright.evals.metrics import Sample
 from selfright.evals.questions import Question
-from selfright.evals.results import Judgement, Pass, Row, Turn, Value
+from selfright.evals.results import Judgement, Pass, Row, Study, Turn, Value
 
 FLAGS = {"max_refine_iterations": 2}
 
@@ -34,3 +34,24 @@ def sample(question: Question | None = None, made: Turn | None = None) -> Sample
 
 def row(name: str, values: Mapping[str, float | None], made: Turn | None = None) -> Row:
     return Row(name, "?", turn=made or turn(), metrics={key: Value(value, "") for key, value in values.items()})
+
+
+def numbers(study: Study) -> Any:
+    """All of a study but times."""
+    runs = []
+    for run in study.runs:
+        rows = [
+            replace(
+                row,
+                turn=row.turn and replace(row.turn, seconds=0.0),
+                metrics={name: value for name, value in row.metrics.items() if name != "seconds"},
+            )
+            for row in run.rows
+        ]
+        summary = {name: value for name, value in run.summary.items() if name != "seconds"}
+        runs.append((run.system, rows, summary, run.abstention, run.verdicts, run.stop_reasons))
+    comparisons = [
+        replace(one, differences={name: d for name, d in one.differences.items() if name != "seconds"})
+        for one in study.comparisons
+    ]
+    return runs, comparisons

@@ -65,8 +65,9 @@ def add_to(
 
 
 def prepare(setup: dict[str, Any]) -> Callable[[dict[str, Any]], Prepared]:
-    """A node's side: the same tokenizer and embedder again."""
-    return _prepared_by(work(setup["tokenizer"]), named_embedder(setup["encoder"]) if setup["encoder"] else None)
+    """A node's side: the same tokenizer and embedder again, the latter on the one core that a task is given."""
+    embedder = named_embedder(setup["encoder"], threads=1) if setup["encoder"] else None
+    return _prepared_by(work(setup["tokenizer"]), embedder)
 
 
 def _joined(tokenizer: Tokenizer) -> Callable[[list[str]], list[str]]:

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib import metadata
+from typing import Any
 
 from selfright.api import Selfright
 from selfright.domain.chat import Job
@@ -23,8 +24,26 @@ def index_facts(selfright: Selfright) -> IndexFacts:
 
 
 def models(settings: Settings) -> dict[str, str]:
-    """The model of each job: ``offline``, or ``provider:model``."""
-    return {job.value: settings.models.get(job.value, settings.llm) for job in Job}
+    """The model of each job: ``offline``, or ``provider:model``, its address without a login."""
+    return {job.value: public(settings.models.get(job.value, settings.llm)) for job in Job}
+
+
+def public(value: Any) -> Any:
+    """A setting without user, password and query of the addresses in it."""
+    if isinstance(value, Mapping):
+        return {name: public(one) for name, one in value.items()}
+    if not isinstance(value, str):
+        return value
+    several = "=" in value.partition("://")[0]  # as in web_base_url: name=address,name=address
+    return ",".join(map(_without_login, value.split(","))) if several else _without_login(value)
+
+
+def _without_login(address: str) -> str:
+    before, scheme, rest = address.partition("://")
+    place, _, query = rest.partition("?")
+    if not scheme:
+        return address
+    return before + scheme + ("" if "@" in query else place.rpartition("@")[2])  # a password may hold a question mark
 
 
 def versions() -> Mapping[str, str]:

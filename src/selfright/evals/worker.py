@@ -44,6 +44,13 @@ def read_result(result: Any) -> Row:
     return row_of(json.dumps(result))
 
 
+def lost(task: Mapping[str, Any]) -> Row:
+    """The row of a question over which processes kept ending."""
+    _, question = read_task(task)
+    known = (question.id, question.question, question.answers, question.answerable, question.relevant)
+    return Row(*known, error="the processes that were to answer this question ended again and again")
+
+
 def asked(selfright: Selfright, system: System, question: Question, judge: Any) -> Row:
     """The row of one turn. An error of that turn is written into it; one of the index or of the flags is raised."""
     row = Row(question.id, question.question, question.answers, question.answerable, question.relevant)

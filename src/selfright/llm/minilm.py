@@ -47,15 +47,16 @@ class MiniLM:
     """Embeds English text in 384 dimensions; of a longer text the first 256 word pieces count.
 
     The model is read on the first call of ``embed`` (about half a second), which raises ``ModelFilesDamaged`` when its
-    files are not the pinned ones. Safe to share between threads.
+    files are not the pinned ones. It computes on ``threads`` threads. Safe to share between threads.
     """
 
     name: ClassVar[str] = "minilm-l6-v2"
     dimension: ClassVar[int] = 384
     languages: ClassVar[tuple[Language, ...]] = ("en",)
 
-    def __init__(self, *, folder: Path | None = None) -> None:
+    def __init__(self, *, folder: Path | None = None, threads: int = _THREADS) -> None:
         self._folder = folder or model_folder()
+        self._threads = threads
         self._loading = threading.Lock()
         self._session: Any = None
         self._weights: Mapping[str, NDArray[Any]] = {}  # the session borrows this memory
@@ -98,7 +99,7 @@ class MiniLM:
                 self._tokenizer = _load_tokenizer(_pinned(self._folder, "tokenizer.json"))
                 graph = _load_graph(_pinned(self._folder, "model.safetensors"))
                 self._weights = graph.weights
-                self._session = _session(graph)
+                self._session = _session(graph, self._threads)
 
 
 class _RecentVectors:
@@ -173,10 +174,10 @@ def _load_graph(content: bytes) -> "MiniLMGraph":
     return MiniLMGraph(load(content))
 
 
-def _session(graph: "MiniLMGraph") -> Any:
+def _session(graph: "MiniLMGraph", threads: int) -> Any:
     runtime: Any = importlib.import_module("onnxruntime")  # it does not declare what it exports
     options = runtime.SessionOptions()
-    options.intra_op_num_threads = _THREADS
+    options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     # An idle thread of the pool would spin for a while after each run: time of a core that the turn's Python needs.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")

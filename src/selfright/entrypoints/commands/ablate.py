@@ -14,6 +14,7 @@ from selfright.entrypoints.commands.eval import (
     no_texts_option,
     out_option,
     own_option,
+    ray_option,
     seed_option,
     workers_option,
 )
@@ -33,6 +34,7 @@ from selfright.entrypoints.commands.options import index_option, json_option, se
 @limit_option
 @seed_option
 @workers_option
+@ray_option
 @budget_option
 @no_texts_option
 @set_option

@@ -38,6 +38,9 @@ judge_option = click.option(
 workers_option = click.option(
     "--workers", type=click.IntRange(1, 4), metavar="N", help="Processes to ask in [default: as many as pay]."
 )
+ray_option = click.option(
+    "--ray", metavar="ADDRESS", help="Ask on a Ray cluster: local, auto or host:port. Its nodes must see the index."
+)
 budget_option = click.option(
     "--budget-calls", type=click.IntRange(min=1), metavar="N", help="Never make more calls of a model than this."
 )
@@ -93,6 +96,7 @@ def retrieval(folder: Path, split: str, measures: tuple[str, ...], index: str | 
 @limit_option
 @seed_option
 @workers_option
+@ray_option
 @budget_option
 @no_texts_option
 @set_option
@@ -120,7 +124,7 @@ def measure_answers(kind: "Kind", systems: "Sequence[System]", *, file: Path, ou
     values = _values(data, options["index"], options["own_passages"], values_of(options["assignments"]))
     plan = Plan(
         kind, data, systems, values,
-        **{name: options[name] for name in ("judge", "seed", "workers", "budget_calls")},
+        **{name: options[name] for name in ("judge", "seed", "workers", "ray", "budget_calls")},
     )  # fmt: skip
     with bar("Asking") as progress:
         study = run(plan, out, progress)
