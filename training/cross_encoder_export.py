@@ -3,9 +3,9 @@
     python -m training.cross_encoder_export --weights FILE.safetensors --out FILE.onnx [--check]
 
 Weights of the linear layers are quantised per column, word vectors per row, both symmetric; what flows between is
-quantised by the runtime, but for the layers whose input has outliers. Inputs: ``passages`` and ``questions``, word
-pieces, int64, (M, T) and (N, Q), 0 for padding; ``owner`` (N,), the passage each question is asked of. Output:
-``logits`` (N, 2): helps to answer, is about it.
+quantised by the runtime, but for the layers whose input has outliers. Inputs, int64, (N, T): ``ids``, the word pieces
+of question and passage, 0 for padding, and ``kinds``, 0 in the question, 1 from the passage on. Output: ``logits``
+(N, 2): helps to answer, is about it.
 """
 
 import argparse
@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 from safetensors.numpy import load_file
 
-WIDTH, HEADS, LAYERS, APART = 384, 12, 6, 2
+WIDTH, HEADS, LAYERS = 384, 12, 6
 HEAD_WIDTH = WIDTH // HEADS
-MOST_TOKENS = 224
+MOST_TOKENS = 256
 UNUSED = (104, 999)  # word pieces that no text has: their vectors are left out
 OPSET, IR_VERSION = 20, 9
 EXACT = "outer"  # what flows into these layers has outliers: only their weights are rounded
@@ -38,50 +38,45 @@ class ReaderGraph:
 
     def model(self) -> bytes:
         """The serialised model."""
-        p_mask, q_mask = self._mask("passages"), self._mask("questions")
-        p_bias, q_bias = self._bias(p_mask), self._bias(q_mask)
-        p, q = self._embedded("passages"), self._embedded("questions")
-        for number in range(APART):
-            p, q = (self._layer(number, x, self._keys(number, x), bias) for x, bias in ((p, p_bias), (q, q_bias)))
-        both = self._node("Concat", self._node("Gather", p_bias, "owner", axis=0), q_bias, axis=3)
-        for number in range(APART, LAYERS):
-            p_keys, q_keys = self._keys(number, p), self._keys(number, q)
-            p = self._layer(number, p, p_keys, p_bias)
-            mine = (self._node("Gather", part, "owner", axis=0) for part in p_keys)
-            keys, values = (self._node("Concat", a, b, axis=2) for a, b in zip(mine, q_keys, strict=True))
-            q = self._layer(number, q, (keys, values), both)
-        self._judged(self._node("Gather", self._mean(p, p_mask), "owner", axis=0), q, self._mean(q, q_mask))
+        some = self._positive("ids")
+        bias = self._bias(some)
+        x = self._embedded()
+        for number in range(LAYERS):
+            x = self._layer(number, x, bias)
+        self._judged(x, some)
         return self._serialised()
 
     def _serialised(self) -> bytes:
-        shapes = {"passages": ["M", "T"], "questions": ["N", "Q"], "owner": ["N"]}
-        inputs = [helper.make_tensor_value_info(name, TensorProto.INT64, shape) for name, shape in shapes.items()]
+        inputs = [helper.make_tensor_value_info(name, TensorProto.INT64, ["N", "T"]) for name in ("ids", "kinds")]
         output = helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["N", 2])
         graph = helper.make_graph(self._nodes, "reader", inputs, [output], list(self._initializers.values()))
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)
         serialised: bytes = model.SerializeToString(deterministic=True)
         return serialised
 
-    def _mask(self, ids: str) -> str:
-        return self._node("Cast", self._node("Greater", ids, self._constant("none", np.int64(0))), to=TensorProto.FLOAT)
+    def _positive(self, numbers: str) -> str:
+        """1 where a number is above 0, else 0."""
+        above = self._node("Greater", numbers, self._constant("none", np.int64(0)))
+        return self._node("Cast", above, to=TensorProto.FLOAT)
 
     def _bias(self, mask: str) -> str:
         padding = self._node("Sub", self._constant("one", np.float32(1)), mask)
         bias = self._node("Mul", padding, self._constant("minus_infinity", np.float32(-3e4)))
         return self._node("Unsqueeze", bias, self._constant("head_and_query", np.array([1, 2])))
 
-    def _embedded(self, ids: str) -> str:
+    def _embedded(self) -> str:
         used = self._constant("gap", np.int64(UNUSED[1] - UNUSED[0]))
-        shifted = self._node("Sub", ids, used)
-        above = self._node("GreaterOrEqual", ids, self._constant("above", np.int64(UNUSED[1])))
-        rows = self._node("Where", above, shifted, ids)
+        shifted = self._node("Sub", "ids", used)
+        above = self._node("GreaterOrEqual", "ids", self._constant("above", np.int64(UNUSED[1])))
+        rows = self._node("Where", above, shifted, "ids")
         words = self._parameters["words.weight"]
         vectors = self._table("words", np.delete(words, np.s_[slice(*UNUSED)], 0), rows)
-        kept = self._parameters["positions.weight"][:MOST_TOKENS] + self._parameters["kinds.weight"][0]
         zero, one = self._constant("zero", np.int64(0)), self._constant("step", np.int64(1))
-        length = self._node("Squeeze", self._node("Shape", ids, start=1, end=2))
+        length = self._node("Squeeze", self._node("Shape", "ids", start=1, end=2))
+        kept = self._parameters["positions.weight"][:MOST_TOKENS]
         places = self._table("positions", kept, self._node("Range", zero, length, one))
-        return self._norm(self._node("Add", vectors, places), "first_norm")
+        kinds = self._node("Gather", self._constant("kinds.weight", self._parameters["kinds.weight"]), "kinds")
+        return self._norm(self._node("Add", self._node("Add", vectors, places), kinds), "first_norm")
 
     def _table(self, name: str, rows: NDArray[np.float32], numbers: str) -> str:
         if not self._quantised:
@@ -91,39 +86,48 @@ class ReaderGraph:
         scales = self._node("Gather", self._constant(f"{name}.scale", scale), numbers)
         return self._node("Mul", self._node("Cast", found, to=TensorProto.FLOAT), scales)
 
-    def _layer(self, number: int, x: str, looked_at: tuple[str, str], bias: str) -> str:
+    def _layer(self, number: int, x: str, bias: str) -> str:
         name = f"layers.{number}."
-        query = self._split(self._linear(x, name + "query"))
-        scores = self._node("MatMul", query, self._node("Transpose", looked_at[0], perm=[0, 1, 3, 2]))
+        query, key, value = (self._split(self._linear(x, name + part)) for part in ("query", "key", "value"))
+        scores = self._node("MatMul", query, self._node("Transpose", key, perm=[0, 1, 3, 2]))
         scaled = self._node("Mul", scores, self._constant("scale", np.float32(HEAD_WIDTH**-0.5)))
         chances = self._node("Softmax", self._node("Add", scaled, bias), axis=-1)
-        found = self._node("Transpose", self._node("MatMul", chances, looked_at[1]), perm=[0, 2, 1, 3])
+        found = self._node("Transpose", self._node("MatMul", chances, value), perm=[0, 2, 1, 3])
         joined = self._node("Reshape", found, self._constant("joined", np.array([0, 0, WIDTH])))
         x = self._norm(self._node("Add", x, self._linear(joined, name + "mixed")), name + "attended_norm")
         inner = self._node("Gelu", self._linear(x, name + "inner"))
         return self._norm(self._node("Add", x, self._linear(inner, name + "outer")), name + "norm")
 
-    def _keys(self, number: int, x: str) -> tuple[str, str]:
-        keys, values = (self._split(self._linear(x, f"layers.{number}.{part}")) for part in ("key", "value"))
-        return keys, values
-
     def _split(self, x: str) -> str:
         shaped = self._node("Reshape", x, self._constant("heads", np.array([0, 0, HEADS, HEAD_WIDTH])))
         return self._node("Transpose", shaped, perm=[0, 2, 1, 3])
 
-    def _mean(self, x: str, mask: str) -> str:
-        kept = self._node("Mul", x, self._node("Unsqueeze", mask, self._constant("last", np.array([-1]))))
-        axis = self._constant("tokens", np.array([1]))
-        total = self._node("ReduceSum", kept, axis, keepdims=0)
-        return self._node("Div", total, self._node("ReduceSum", mask, axis, keepdims=1))
-
-    def _judged(self, p_mean: str, q: str, q_mean: str) -> None:
-        first = self._node("Gather", q, self._constant("first", np.int64(0)), axis=1)
-        alike = self._node("Mul", self._node("Mul", q_mean, p_mean), self._constant("four", np.float32(4)))
-        pooled = self._node("Tanh", self._linear(self._node("Concat", first, q_mean, alike, axis=1), "pooled"))
+    def _judged(self, x: str, some: str) -> None:
+        first = self._node("Gather", x, self._constant("first", np.int64(0)), axis=1)
+        pooled = [first, *self._ends(x, some), self._asked(x, some)]
+        head = self._node("Tanh", self._linear(self._node("Concat", *pooled, axis=1), "pooled"))
         weight = self._constant("logits.weight", self._parameters["logits.weight"].T)
         bias = self._constant("logits.bias", self._parameters["logits.bias"])
-        self._node("Add", self._node("MatMul", pooled, weight), bias, output="logits")
+        self._node("Add", self._node("MatMul", head, weight), bias, output="logits")
+
+    def _ends(self, x: str, some: str) -> list[str]:
+        """What stands where the answer seems to start and to end, (N, 384) each."""
+        weight = self._constant("ends.weight", self._parameters["ends.weight"].T)
+        scores = self._node("MatMul", x, weight)  # its bias is the same for all tokens and changes nothing
+        shown = self._node("Mul", some, self._positive("kinds"))
+        hidden = self._node("Sub", self._constant("one", np.float32(1)), shown)
+        last = self._constant("last", np.array([-1]))
+        away = self._node("Mul", hidden, self._constant("nowhere", np.float32(-1e4)))
+        chances = self._node("Softmax", self._node("Add", scores, self._node("Unsqueeze", away, last)), axis=1)
+        found = self._node("MatMul", self._node("Transpose", chances, perm=[0, 2, 1]), x)
+        return [self._node("Gather", found, self._constant(f"end_{i}", np.int64(i)), axis=1) for i in range(2)]
+
+    def _asked(self, x: str, some: str) -> str:
+        """The mean over the question."""
+        kept = self._node("Sub", some, self._node("Mul", some, self._positive("kinds")))
+        axis = self._constant("tokens", np.array([1]))
+        total = self._node("ReduceSum", self._node("Mul", x, self._node("Unsqueeze", kept, "last")), axis, keepdims=0)
+        return self._node("Div", total, self._node("ReduceSum", kept, axis, keepdims=1))
 
     def _linear(self, x: str, name: str) -> str:
         weight = self._parameters[f"{name}.weight"].T

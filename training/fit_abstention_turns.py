@@ -1,8 +1,10 @@
 """Questions really asked of a small index, and what each turn knew of its answer: what abstention is fitted on.
 
 Each set is indexed as a user would, and every question goes through the preset ``full`` without abstention, and through
-``basic``. An answer is right when it holds a gold string (of CLAPNQ, whose gold answers are whole paragraphs: or a
-sentence that people selected); an answer to an unanswerable question is always wrong.
+``basic``. Only questions are asked that the reader trained with ``--left-out`` has not seen: have that one in place
+(``docs/judges.md``), for on questions that it knows a reader is surer than on others. An answer is right when it holds
+a gold string (of CLAPNQ, whose gold answers are whole paragraphs: or a sentence that people selected); an answer to an
+unanswerable question is always wrong.
 """
 
 import json
@@ -12,7 +14,7 @@ import tempfile
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,7 @@ from selfright.roles.abstain_signals import Grounds, signals
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.evaluate.support import support
 from training.labelled import read_rows
+from training.pairs import seen_questions
 
 SEED = 5
 _WORD = re.compile(r"\w+")
@@ -270,13 +273,18 @@ TASKS = {task.__name__: task for task in (squad2, clapnq, covidqa, covidqa_missi
 TRAINED_ON = ("squad2", "clapnq")
 
 
+def _unseen(task: Task, data: Path) -> Task:
+    known = seen_questions(data)
+    return replace(task, questions=[q for q in task.questions if q.text.strip().lower() not in known])
+
+
 def rows(data: Path, names: Sequence[str], limit: int, embedder: Embedder | None, cache: Path) -> list[Row]:
     """The rows of these tasks, kept as JSON in ``cache``; delete a file there after a role has changed."""
     found: list[Row] = []
     for name in names:
         path = cache / f"abstention-{name}-{limit}-{'meaning' if embedder else 'words'}.json"
         if not path.exists():
-            made = [asdict(row) for row in asked(TASKS[name](data), limit, embedder)]
+            made = [asdict(row) for row in asked(_unseen(TASKS[name](data), data), limit, embedder)]
             cache.mkdir(parents=True, exist_ok=True)
             path.write_text(json.dumps(made), encoding="utf-8")
         found += [Row(**row) for row in json.loads(path.read_text(encoding="utf-8"))]

@@ -1,6 +1,6 @@
 """Fits ``roles/grade/reader.json``: the scorers that count on the reader beside signals and cosines.
 
-    python -m training.fit_grader_reader --data DIR --reader FILE.onnx --tag NAME --out FILE.json [--cache DIR]
+    python -m training.fit_grader_reader --data DIR --reader FILE.onnx --card FILE.json --tag NAME --out FILE.json
 
 Deterministic. Passages are scored in two steps (``roles/grade/two_steps.py``). Every reported figure on a set that is
 trained on is held out: five folds, split by article, document or topic; the reader's scores under ``--tag`` are those
@@ -34,7 +34,6 @@ from training.fit_grader_reader_model import (
 )
 from training.fitting import Array, auc, calibration_error
 from training.grader_rows import Rows
-from training.pairs import hashes
 
 VARIANTS = {"semantic": (SEMANTIC, SET_SIGNALS), "neural": (NEURAL, SET_SIGNALS)}
 KEPT_APART = ("clapnq",)  # one passage a question: no retrieved sets
@@ -146,6 +145,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--reader", type=Path, required=True, help="the network that is to ship")
+    parser.add_argument("--card", type=Path, required=True, help="what training.cross_encoder wrote beside its weights")
     parser.add_argument("--tag", required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--cache", type=Path, default=Path(".cache/training"))
@@ -166,7 +166,7 @@ def main() -> None:
         "reader": f"reader-{digest[:12]}",
         "sha256": digest,
         "trained_on": sorted(np.unique(trained.dataset).tolist()),
-        "data": hashes(arguments.data),
+        "training": json.loads(arguments.card.read_text(encoding="utf-8")),
         **variants["neural"].stored(),
         "thresholds": {
             "lower": lower,

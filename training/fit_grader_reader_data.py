@@ -4,7 +4,7 @@ Columns of ``Rows.x`` are ``NAMES``.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,17 +17,21 @@ from selfright.roles.grade.neural import READER_SIGNALS, with_reader
 from training.fitting import Array
 from training.grader_rows import CachedEmbedder, Rows, extract
 from training.labelled import MEASURED_ON, TRAINED_ON, Case, with_strangers
+from training.pairs import seen_questions
 
 Loader = Callable[[Path, Tokenizer, int], Iterator[Case]]
 NAMES = (*FEATURES, *READER_SIGNALS)
 COMPARED = ("saturation", "sentence_coverage", "cosine", "sentence_cosine", "reader")
-MOST_CASES = {"squad2": 1_600}  # of a set; embedding is what takes the time, and the weights are few
-OTHERWISE = 100
+MOST_CASES = {"squad2": 600}  # of a set; the weights are few
+OTHERWISE = 150
 
 
-def cases_of(loader: Loader, data: Path, tokenizer: Tokenizer, limit: int = 10**9) -> Iterator[Case]:
-    """The cases of a set, drawn evenly where there are many; those to train on with strangers among them."""
-    everything = list(loader(data, tokenizer, 10**9))
+def cases_of(loader: Loader, data: Path, tokenizer: Tokenizer, known: Set[str], limit: int = 10**9) -> Iterator[Case]:
+    """The cases of a set whose questions are not ``known`` (lower case), drawn evenly where there are many.
+
+    Those to train on have strangers among them.
+    """
+    everything = [c for c in loader(data, tokenizer, 10**9) if c.question.strip().lower() not in known]
     step = max(1, math.ceil(len(everything) / min(limit, MOST_CASES.get(loader.__name__, OTHERWISE))))
     cases = iter(everything[::step])
     return with_strangers(cases) if loader in TRAINED_ON else cases
@@ -61,7 +65,8 @@ def _rows(loader: Loader, data: Path, cache: Path, limit: int) -> Rows:
     stored = cache / f"rows-{loader.__name__}.npz"
     if not stored.exists():
         tokenizer, embedder = BilingualTokenizer(), CachedEmbedder(MiniLM(), cache)
-        rows = extract(cases_of(loader, data, tokenizer, limit), tokenizer, embedder)
+        cases = cases_of(loader, data, tokenizer, seen_questions(data), limit)
+        rows = extract(cases, tokenizer, embedder)
         np.savez(stored, **vars(rows))
         embedder.save()
     with np.load(stored) as columns:
@@ -69,14 +74,8 @@ def _rows(loader: Loader, data: Path, cache: Path, limit: int) -> Rows:
 
 
 def _scores(name: str, cache: Path, tag: str, count: int) -> Array:
-    halves = [cache / f"reader-{tag}{half}-{name}.npy" for half in "01"]
-    found = [np.load(file) for file in halves if tag and file.exists()]
-    if not found:
-        return np.full(count, np.nan)
-    known = [np.isfinite(scores) for scores in found]
-    total = np.sum([np.where(k, s, 0.0) for k, s in zip(known, found, strict=True)], axis=0)
-    number = np.sum(known, axis=0)
-    return np.where(number > 0, total / np.maximum(number, 1), np.nan)
+    file = cache / f"reader-{tag}-{name}.npy"
+    return np.load(file) if tag and file.exists() else np.full(count, np.nan)
 
 
 def joined(parts: list[Rows]) -> Rows:

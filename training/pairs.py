@@ -22,7 +22,6 @@ class Question:
     label: int
     start: int = -1
     end: int = -1
-    made: bool = False  # by rule, not by a person
 
 
 @dataclass(frozen=True)
@@ -41,9 +40,14 @@ class Page:
         return zlib.crc32(self.group.encode()) % 5
 
     @property
-    def half(self) -> int:
-        """0 or 1, the same for all of a group; not aligned with ``fold``."""
-        return zlib.crc32(b"half/" + self.group.encode()) % 2
+    def left_out(self) -> bool:
+        """Whether the group is among the quarter that the reader to be measured does not see."""
+        return is_left_out(self.group)
+
+
+def is_left_out(group: str) -> bool:
+    """About a quarter of all groups; not aligned with ``fold``."""
+    return zlib.crc32(b"left/" + group.encode()) % 4 == 0
 
 
 def read_rows(path: Path) -> Iterator[dict[str, Any]]:
@@ -191,6 +195,11 @@ def load_pages(data: Path) -> list[Page]:
             unique = {question.text.strip().lower(): question for question in page.questions}
             pages.append(replace(page, questions=tuple(unique.values())))
     return pages
+
+
+def seen_questions(data: Path) -> set[str]:
+    """Questions (lower case) that the reader was trained on whose scores are measured (``left_out`` was left out)."""
+    return {q.text.strip().lower() for page in load_pages(data) if not page.left_out for q in page.questions}
 
 
 def hashes(data: Path) -> dict[str, str]:

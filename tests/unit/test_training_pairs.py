@@ -1,58 +1,97 @@
-"""Questions made by rule for training: spans stay where they were, edits leave no answer, cuts take one away."""
+"""What the reader is trained on: the answer's pieces are where the answer is, and near pages do not answer."""
 
 import random
+import zlib
+from collections import Counter
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import Whitespace
+from tokenizers.processors import TemplateProcessing
 
-from training.pairs import Page, Question
-from training.pairs_made import OPPOSITES, Maker, without_sentence
+from selfright.retrieval.tokenizer import BilingualTokenizer
+from training.cross_encoder_batches import Encoder, Example, batches, encoder_of, examples
+from training.pairs import Page, Question, is_left_out
 
-TEXT = (
-    "The Mill Bridge was built in 1832 by Ada Stone. It was the longest bridge in Harrow until 1901. "
-    "The engineer Paul Reed widened it for trams, which crossed it 40 times a day. Since 1950 only walkers use it."
+SENTENCES = (
+    "The Mill Bridge was built in 1832 by Ada Stone.",
+    "It was the longest bridge in Harrow until 1901.",
+    "The engineer Paul Reed widened it for trams, which crossed it 40 times a day.",
+    "Since 1950 only walkers use it.",
 )
-QUESTIONS = tuple(
-    Question(text, 1, TEXT.index(answer), TEXT.index(answer) + len(answer))
-    for text, answer in (
-        ("Who built the Mill Bridge in 1832?", "Ada Stone"),
-        ("Until when was it the longest bridge in Harrow?", "1901"),
-        ("How many times a day did trams cross the bridge of Paul Reed?", "40"),
-        ("Who may use it since 1950?", "walkers"),
-    )
+ASKED = (
+    ("Who built the Mill Bridge in 1832?", "Ada Stone"),
+    ("Until when was it the longest bridge in Harrow?", "1901"),
+    ("How many times a day did trams cross the bridge of Paul Reed?", "40"),
+    ("Who may use it since 1950?", "walkers"),
 )
-PAGE = Page("set", "set/bridge", "Mill Bridge", TEXT, QUESTIONS)
+FILLER = "Nothing of note happened on the river in those years, the records of the town say."
 
 
-@given(st.integers(0, 10_000))
-def test_gaps_ask_for_words_that_stand_at_their_span(seed: int) -> None:
-    for question in Maker(seed).gaps(PAGE, 4):
-        answer = TEXT[question.start : question.end]
-        assert question.label == 1
-        assert answer
-        assert answer.strip() == answer
-        assert question.text.endswith("?")
+def page(sentences: list[str], dataset: str = "squad2") -> Page:
+    text = " ".join(sentences)
+    found = [Question(q, 1, text.index(answer), text.index(answer) + len(answer)) for q, answer in ASKED]
+    return Page(dataset, f"{dataset}/bridge", "Mill Bridge", text, tuple(found))
 
 
-@given(st.integers(0, 10_000), st.sampled_from(QUESTIONS))
-def test_an_edit_changes_the_question_and_its_label_only(seed: int, question: Question) -> None:
-    edited = Maker(seed).edited(question, PAGE, [PAGE])
-    assert edited is None or (edited.text != question.text and edited.label == 0 and edited.start == question.start)
+@pytest.fixture(scope="module")
+def pieces() -> Tokenizer:
+    """Whole words; 1 and 2 are the marks around a text."""
+    words = sorted({word for text in (*SENTENCES, *(q for q, _ in ASKED), FILLER) for word in _split(text)})
+    tokenizer = Tokenizer(WordLevel({"[?]": 3, "[A]": 1, "[Z]": 2} | {w: n for n, w in enumerate(words, 4)}, "[?]"))
+    tokenizer.pre_tokenizer = Whitespace()
+    tokenizer.post_processor = TemplateProcessing(single="[A] $A [Z]", special_tokens=[("[A]", 1), ("[Z]", 2)])
+    return tokenizer
 
 
-@given(st.integers(0, 10_000))
-def test_without_a_sentence_spans_still_point_at_the_same_words(seed: int) -> None:
-    cut = without_sentence(PAGE, random.Random(seed))
-    assert len(cut.text) < len(TEXT)
-    for before, after in zip(QUESTIONS, cut.questions, strict=True):
-        if after.label:
-            assert cut.text[after.start : after.end] == TEXT[before.start : before.end]
-    assert sum(after.label for after in cut.questions) == len(QUESTIONS) - 1
+def _split(text: str) -> list[str]:
+    return [word for word, _ in Whitespace().pre_tokenize_str(text)]
 
 
-def test_the_same_seed_makes_the_same_questions() -> None:
-    assert Maker(3).gaps(PAGE, 4) == Maker(3).gaps(PAGE, 4)
+@given(st.permutations([*SENTENCES, *[FILLER] * 12]), st.booleans())
+def test_the_answers_pieces_are_the_answer(pieces: Tokenizer, sentences: list[str], moved: bool) -> None:
+    found = page(sentences)
+    encoder = encoder_of([found], pieces, BilingualTokenizer(), random.Random(1))
+    for question, (text, answer) in zip(found.questions, ASKED, strict=True):
+        example = encoder.example(found, question, 1.0, moved=moved)
+        assert pieces.decode(list(example.ids[1 : example.question - 1])) == " ".join(_split(text))
+        low, high = example.ends
+        assert not moved or low >= example.question - 1
+        if low >= 0:
+            assert pieces.decode(list(example.ids[low : high + 1])) == " ".join(_split(answer))
 
 
-def test_opposites_go_both_ways() -> None:
-    assert all(word in OPPOSITES[other] for word, others in OPPOSITES.items() for other in others)
+def test_a_page_that_holds_the_answer_is_no_page_without_one(pieces: Tokenizer) -> None:
+    first = page(list(SENTENCES), "covidqa")
+    same = Page("covidqa", "covidqa/copy", "A copy", first.text, ())
+    other = Page("covidqa", "covidqa/other", "Mill Bridge", "The Mill Bridge of Harrow is a bridge for walks.", ())
+    found = examples([first, same, other], pieces, BilingualTokenizer(), 3)
+    elsewhere = [example for example in found if not example.about]
+    assert len(found) - len(elsewhere) == 4 * len(ASKED)
+    assert len(elsewhere) == 12  # one of the questions shares no word with the other page
+    assert {pieces.decode(list(e.ids[e.question :])) for e in elsewhere if e.label == 0} == {
+        pieces.decode(pieces.encode(f"{other.heading}\n{other.text}").ids[1:])
+    }
+
+
+@given(st.lists(st.integers(1, 90), min_size=1, max_size=300), st.integers(1, 20))
+def test_every_example_is_in_one_batch(lengths: list[int], size: int) -> None:
+    found = [Example((number, *[0] * length), 1, 0, 0, 1.0) for number, length in enumerate(lengths)]
+    drawn = list(batches(found, size, random.Random(1)))
+    assert Counter(e.ids[0] for batch in drawn for e in batch) == Counter(range(len(found)))
+    assert all(len(batch) <= size for batch in drawn)
+
+
+def test_about_a_quarter_is_left_out_and_always_the_same() -> None:
+    groups = [f"set/{number}" for number in range(2_000)]
+    assert 400 < sum(map(is_left_out, groups)) < 600
+    assert is_left_out("squad2/Normans") == (zlib.crc32(b"left/squad2/Normans") % 4 == 0)
+
+
+def test_what_is_drawn_depends_on_the_seed_only(pieces: Tokenizer) -> None:
+    found = page(list(SENTENCES))
+    assert examples([found], pieces, BilingualTokenizer(), 5) == examples([found], pieces, BilingualTokenizer(), 5)
+    assert isinstance(encoder_of([found], pieces, BilingualTokenizer(), random.Random(0)), Encoder)

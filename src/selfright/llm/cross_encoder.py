@@ -1,7 +1,7 @@
 """A reader of question and passage together, on onnxruntime: one int8 file, English only, no PyTorch.
 
 ``training/cross_encoder.py`` trains it from the embedded encoder's weights, ``training/cross_encoder_export.py`` writes
-the file. The passage is read without the question, so a batch costs about as much as embedding its passages.
+the file. Question and passage are read as one text, so every pair costs a run of its own.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ from selfright.llm.minilm import model_folder
 
 MOST_PASSAGE_PIECES = 224
 MOST_QUESTION_PIECES = 32
-_BATCH_PIECES = 1_024  # passages x length of one run: small enough for the caches of two cores
+_BATCH_PIECES = 1_024  # pairs x length of one run: small enough for the caches of two cores
 _THREADS = 2
 
 
@@ -45,20 +45,22 @@ class CrossEncoder:
         """One number per passage; of a passage the first 224 word pieces count, of the question the first 32."""
         self._load()
         asked = _cut(self._tokenizer.encode(question).ids, MOST_QUESTION_PIECES)
-        pieces = [_cut(encoding.ids, MOST_PASSAGE_PIECES) for encoding in self._tokenizer.encode_batch(list(passages))]
-        scores = [0.0] * len(pieces)
-        for rows in _batches(pieces):
-            for row, score in zip(rows, self._run(asked, [pieces[row] for row in rows]), strict=True):
+        read = self._tokenizer.encode_batch(list(passages))
+        pairs = [[*asked, *_cut(encoding.ids, MOST_PASSAGE_PIECES)[1:]] for encoding in read]
+        scores = [0.0] * len(pairs)
+        for rows in _batches(pairs):
+            for row, score in zip(rows, self._run(len(asked), [pairs[row] for row in rows]), strict=True):
                 scores[row] = float(score)
         return scores
 
-    def _run(self, asked: Sequence[int], pieces: Sequence[Sequence[int]]) -> Any:
-        passages = np.zeros((len(pieces), max(map(len, pieces))), dtype=np.int64)
-        for row, piece in enumerate(pieces):
-            passages[row, : len(piece)] = piece
-        questions = np.tile(np.array(asked, dtype=np.int64), (len(pieces), 1))
-        feed = {"passages": passages, "questions": questions, "owner": np.arange(len(pieces))}
-        return self._session.run(None, feed)[0][:, 0]
+    def _run(self, asked: int, pairs: Sequence[Sequence[int]]) -> Any:
+        """Log-odds of pairs whose first ``asked`` word pieces are the question."""
+        ids = np.zeros((len(pairs), max(map(len, pairs))), dtype=np.int64)
+        for row, pieces in enumerate(pairs):
+            ids[row, : len(pieces)] = pieces
+        kinds = np.zeros_like(ids)
+        kinds[:, asked:] = 1
+        return self._session.run(None, {"ids": ids, "kinds": kinds})[0][:, 0]
 
     def _load(self) -> None:
         if self._session is not None:

@@ -25,7 +25,7 @@ READER_SIGNALS = (
     "behind_reader",  # how far behind the best passage of the set; 0 for the best
 )
 NEURAL = (*SEMANTIC, *READER_SIGNALS)
-CHARACTERS = 1_000
+CHARACTERS = 500
 _EDGE = 10.0
 
 
@@ -59,12 +59,13 @@ def read_neural(stored: Mapping[str, Any]) -> NeuralModel:
 
 
 def shown(asked: Asked, passage: Passage, read: Read) -> str:
-    """What the reader sees of a passage: its heading and at most 1,000 characters, the sentences most to the point."""
-    start, end = _window(asked, read)
+    """What the reader sees of a passage: its heading and at most 500 characters, the sentences most to the point."""
+    start, end = window(asked, read)
     return f"{passage.heading}\n{read.text[start:end]}" if passage.heading else read.text[start:end]
 
 
-def _window(asked: Asked, read: Read) -> tuple[int, int]:
+def window(asked: Asked, read: Read) -> tuple[int, int]:
+    """Start and end of the sentences that are shown: those in a row that hold the most of what is asked."""
     if len(read.text) <= CHARACTERS:
         return 0, len(read.text)
     best, chosen = -1.0, (0, CHARACTERS)
