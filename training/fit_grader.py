@@ -1,7 +1,8 @@
 """Fits ``roles/grade/weights.json``: the offline grader's scorers, their calibration and the two thresholds.
 
-    python -m training.fit_grader --data DIR --out FILE [--cache DIR] [--limit N] [--check]
+    python -m training.fit_grader --data DIR --reader-card FILE --out FILE [--cache DIR] [--limit N] [--check]
 
+The two thresholds are those that ``training.fit_grader_reader`` tested: one pair serves with the reader and without it.
 Deterministic. Every reported figure on a set that is trained on is held out: five folds, split by article, document or
 topic. Each set weighs the same, however many rows it has. ``--check`` compares with the file that is there
 instead of writing it.
@@ -33,7 +34,6 @@ VARIANTS = {
 }
 RIDGE = 1.0
 PER_SET = 2_000.0
-LOWER_RISK, UPPER_SHARE = 0.10, 0.80
 
 
 def pick(rows: Rows, names: tuple[str, ...]) -> Array:
@@ -144,17 +144,6 @@ def place_in_set(rows: Rows) -> NDArray[np.int64]:
     return np.arange(len(rows.case)) - np.repeat(starts, np.diff(np.r_[starts, len(rows.case)]))
 
 
-def thresholds(p: Array, y: Array, weight: Array) -> tuple[float, float]:
-    """(lower, upper): of the sets below ``lower`` at most a tenth can answer, from ``upper`` on four fifths can."""
-    order = np.argsort(p, kind="stable")
-    p, y, weight = p[order], y[order], weight[order]
-    below = np.cumsum(weight * y) / np.cumsum(weight)
-    above = (np.cumsum((weight * y)[::-1]) / np.cumsum(weight[::-1]))[::-1]
-    lower = p[np.flatnonzero(below <= LOWER_RISK).max(initial=0)]
-    upper = p[np.flatnonzero(above >= UPPER_SHARE).min(initial=len(p) - 1)]
-    return round(float(lower), 3), round(float(max(upper, lower)), 3)
-
-
 def measure(rows: Rows, scores: Array, fitted: Fitted) -> dict[str, Any]:
     """AUC and calibration error per set, and AUC on the hardest kind; strangers would flatter and do not count."""
     rows, scores = rows.only(rows.kind != "stranger"), scores[rows.kind != "stranger"]
@@ -223,6 +212,7 @@ def joined(parts: list[Rows]) -> Rows:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--reader-card", type=Path, required=True, help="roles/grade/reader.json")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--cache", type=Path, default=Path(".cache/training"))
     parser.add_argument("--limit", type=int, default=10**9)
@@ -247,13 +237,8 @@ def main() -> None:
         sufficiency = Fitted(sets.x, sets.y, sets.fold, equal_sets(sets.dataset), set_names).recalibrated(sets, mask)
         stored[name] = {"passage": fitted.stored(), "sufficiency": sufficiency.stored()}
         judged.append((name, sets, sufficiency.calibrated(sufficiency.held_out), mask))
-    y, dataset, size = (
-        np.concatenate([getattr(sets, column_name)[mask] for _, sets, _, mask in judged])
-        for column_name in ("y", "dataset", "size")
-    )
-    p = np.concatenate([chance[mask] for _, _, chance, mask in judged])
-    whole = size == max(SIZES)
-    lower, upper = thresholds(p[whole], y[whole], equal_sets(dataset[whole]))
+    pair = json.loads(arguments.reader_card.read_text(encoding="utf-8"))["thresholds"]
+    lower, upper = pair["lower"], pair["upper"]
     for name, sets, chance, mask in judged:
         report[f"{name}, sufficiency"] = measure_sets(sets, chance, mask, lower, upper)
     model = {
@@ -261,12 +246,7 @@ def main() -> None:
         "trained_on": sorted(str(name) for name in np.unique(trained.dataset)),
         "embedder": "minilm-l6-v2",
         **stored,
-        "thresholds": {
-            "lower": lower,
-            "upper": upper,
-            "risk": f"at most {LOWER_RISK:.0%} of the sets below lower hold an answer, at least {UPPER_SHARE:.0%} "
-            "from upper on do (held out; sets of eight as retrieved, with what helps taken out, and of strangers)",
-        },
+        "thresholds": pair,
         "measured": report,
     }
     text = json.dumps(model, indent=1, ensure_ascii=False) + "\n"
