@@ -1,8 +1,7 @@
 """The reader as a PyTorch network: MiniLM that reads question and passage as one text.
 
 The weights start as those of the encoder; nothing but the head is new. The head looks at the first token, at the
-question's mean, and at where the passage seems to answer: the place is learnt beside the label, which is what makes so
-few questions enough to learn from.
+question's mean, and at where the passage seems to answer: the answer's place is learnt beside the label.
 """
 
 from collections.abc import Mapping

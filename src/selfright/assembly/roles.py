@@ -149,7 +149,8 @@ def with_models(
     if Job.CLASSIFY in jobs:
         roles = replace(roles, classifier=ModelClassifier(chat, offline.classifier, judging))
     if Job.GRADE in jobs:
-        roles = replace(roles, grader=ModelGrader(chat, offline.grader, judging))
+        # Reading takes more of a core than the rest of a turn; a model that judges what is unsure needs no other reader.
+        roles = replace(roles, grader=ModelGrader(chat, offline.grader.without_reader(), judging))
     if Job.STRIPS in jobs:
         roles = replace(roles, refiner=ModelRefiner(chat, offline.refiner, judging))
     if Job.EVALUATE in jobs:

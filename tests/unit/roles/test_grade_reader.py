@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from selfright.domain.errors import JudgeFailed
 from selfright.domain.passages import Language
+from selfright.roles.calibration.stored import GraderCalibration, Origin
 from selfright.roles.grade.features import Asked, Read
 from selfright.roles.grade.model import Variant, shipped_model
 from selfright.roles.grade.neural import CHARACTERS, NEURAL, NeuralModel, shown, with_reader
@@ -90,6 +91,24 @@ def test_nothing_is_read_when_nothing_may_help() -> None:
     far = replace(passage_of("Bread rises in a warm kitchen.", "far"), id="far")
     grader(reader).judge(QUESTION, hits(far))
     assert not reader.seen
+
+
+def test_before_a_model_that_judges_nothing_is_read_unless_calibrated_with_the_reader() -> None:
+    reader = Favourite("compactor")
+    first = grader(reader).without_reader().judge(QUESTION, hits(LEFT, RIGHT))
+    assert not reader.seen
+    assert first == grader(None).judge(QUESTION, hits(LEFT, RIGHT))
+    curve = Curve((0.0, 1.0), (0.0, 1.0))
+    own = GraderCalibration(curve, curve, 0.2, 0.8, False, Origin("2026-01-01", 4, 2, "", "", 0.1))
+    calibrated = OfflineGrader(
+        analyzer(*TEXTS),
+        WordHashes(shipped_model().embedder),
+        reader=reader,
+        neural=trusting(),
+        calibration=own,
+    )
+    calibrated.without_reader().judge(QUESTION, hits(LEFT, RIGHT))
+    assert reader.seen
 
 
 @pytest.mark.parametrize("broken", [math.nan, math.inf, -math.inf])

@@ -64,6 +64,13 @@ class OfflineGrader:
         self._neural = neural or shipped_neural()
         self._reader = reader if reader and self._neural and reader.name == self._neural.reader else None
 
+    def without_reader(self) -> "OfflineGrader":
+        """The same, by signals and cosines: what goes before a model that judges itself what is ambiguous.
+
+        With an index's own calibration the reader stays, for it was made with it.
+        """
+        return self if self._calibration else OfflineGrader(self._analyzer, self._embedder, self._model)
+
     async def grade(self, question: str, hits: Sequence[Hit]) -> Grading:
         """Grades the first 50 hits. Raises ``JudgeFailed`` when a hit's scores or a signal are not numbers."""
         return await asyncio.to_thread(self.judge, question, hits)
