@@ -149,7 +149,7 @@ def with_models(
     if Job.CLASSIFY in jobs:
         roles = replace(roles, classifier=ModelClassifier(chat, offline.classifier, judging))
     if Job.GRADE in jobs:
-        # Reading takes more of a core than the rest of a turn; a model that judges what is unsure needs no other reader.
+        # Reading takes more of a core than the rest of a turn, and a model judges what is unsure by itself.
         roles = replace(roles, grader=ModelGrader(chat, offline.grader.without_reader(), judging))
     if Job.STRIPS in jobs:
         roles = replace(roles, refiner=ModelRefiner(chat, offline.refiner, judging))
