@@ -2,7 +2,8 @@
 
     python -m benchmarks.ablation_sets --data DIR --work DIR [--sets covidqa squad2] [--limit 300] [--out docs/reports]
 
-Documents and questions are those that abstention is measured on (``training.fit_abstention_turns``). Index, questions
+Documents and questions are those that abstention is measured on (``training.fit_abstention_turns``): questions that the
+reader trained with ``--left-out`` has not seen, so have that one in place (``docs/judges.md``). Index, questions
 and answers are kept in ``--work``, so a run that was broken off goes on; the reports hold ids and figures, no text.
 """
 
@@ -19,7 +20,7 @@ from selfright import Selfright
 from selfright.evals.redacting import redacted
 from selfright.evals.report.writing import write_report
 from selfright.evals.results import read_study
-from training.fit_abstention_turns import TASKS, Question, Task
+from training.fit_abstention_turns import TASKS, Question, Task, unseen
 
 
 def row_of(question: Question) -> Mapping[str, Any]:
@@ -56,7 +57,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=Path("docs/reports"))
     options = parser.parse_args()
     for name in options.sets:
-        questions, index = prepared(TASKS[name](options.data), options.work / name)
+        questions, index = prepared(unseen(TASKS[name](options.data), options.data), options.work / name)
         run = options.work / name / "run"
         given = {"index": index, "out": run, "limit": options.limit, "workers": options.workers}
         command = [part for key, value in given.items() for part in (f"--{key}", str(value))]

@@ -273,7 +273,8 @@ TASKS = {task.__name__: task for task in (squad2, clapnq, covidqa, covidqa_missi
 TRAINED_ON = ("squad2", "clapnq")
 
 
-def _unseen(task: Task, data: Path) -> Task:
+def unseen(task: Task, data: Path) -> Task:
+    """The task with the questions only that the reader trained with ``--left-out`` has not seen."""
     known = seen_questions(data)
     return replace(task, questions=[q for q in task.questions if q.text.strip().lower() not in known])
 
@@ -284,7 +285,7 @@ def rows(data: Path, names: Sequence[str], limit: int, embedder: Embedder | None
     for name in names:
         path = cache / f"abstention-{name}-{limit}-{'meaning' if embedder else 'words'}.json"
         if not path.exists():
-            made = [asdict(row) for row in asked(_unseen(TASKS[name](data), data), limit, embedder)]
+            made = [asdict(row) for row in asked(unseen(TASKS[name](data), data), limit, embedder)]
             cache.mkdir(parents=True, exist_ok=True)
             path.write_text(json.dumps(made), encoding="utf-8")
         found += [Row(**row) for row in json.loads(path.read_text(encoding="utf-8"))]
