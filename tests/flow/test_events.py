@@ -2,17 +2,23 @@
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
+from operator import add
+from typing import Annotated, Any, TypedDict
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, StateGraph
 
-from selfright.domain.answers import Draft, GenerationRequest, Message, Sentence
+from selfright.domain.answers import Draft, GenerationRequest, Message, Sentence, Step
 from selfright.domain.chat import Say
 from selfright.domain.events import (
     AnswerCorrected,
     AnswerToken,
     DraftWithdrawn,
+    NodeFinished,
     TurnEvent,
     TurnFinished,
     VerdictReached,
@@ -20,7 +26,8 @@ from selfright.domain.events import (
 from selfright.domain.judgements import AnswerQuality, StopReason
 from selfright.flow.compile import compile_preset
 from selfright.flow.presets import PRESETS
-from selfright.flow.run import Turn, run
+from selfright.flow.run import Turn, _events, run
+from selfright.memory.serializing import TurnSerializer
 from tests.support.turns import Judge, Scripted, evaluation, tools_of
 
 
@@ -160,3 +167,36 @@ def test_the_conversation_alone_is_tried_first_only_where_it_may_do() -> None:
         role = Scripted(offline_generator=False, from_conversation=may)
         turn = run_turn(PRESETS["full"], Judge(evaluation(0.9)), role=role, messages=said)
         assert ("retrieve" in turn.visits) is looked_up
+
+
+class Steps(TypedDict):
+    trace: Annotated[list[Step], add]
+
+
+def test_what_a_crash_left_of_a_step_is_heard_when_the_turn_goes_on() -> None:
+    """Of two nodes of one step one had ended: it is not run again, and LangGraph says so beside what it gave."""
+    step = Step("first", 0.5, "done")
+    crashed = False
+
+    def first(_: Steps) -> dict[str, Any]:
+        return {"trace": [step]}
+
+    def second(_: Steps) -> dict[str, Any]:
+        nonlocal crashed
+        if not crashed:
+            crashed = True
+            raise RuntimeError("the process ended")
+        return {"trace": [replace(step, node="second")]}
+
+    graph: Any = StateGraph(Steps)
+    for node in (first, second):
+        graph.add_node(node.__name__, node)
+        graph.add_edge(START, node.__name__)
+    compiled = graph.compile(checkpointer=InMemorySaver(serde=TurnSerializer()))
+    config: Any = {"configurable": {"thread_id": "one"}}
+    with pytest.raises(RuntimeError):
+        compiled.invoke({"trace": []}, config)
+    parts = list(compiled.stream(None, config, stream_mode="updates"))
+    assert any("__metadata__" in part for part in parts)
+    heard = [event.node for part in parts for event in _events("updates", part) if isinstance(event, NodeFinished)]
+    assert sorted(heard) == ["first", "second"]

@@ -197,5 +197,6 @@ def test_one_replica_killed_under_load(replicas: Replicas) -> None:
     callers = under_load(replicas, "killed", lambda: victim.send_signal(signal.SIGKILL))
     assert replicas.running[1].ended() == -signal.SIGKILL
     assert sum(caller.cut for caller in callers) > 0
-    assert {code for caller in callers for code in caller.refused} <= {"session_busy"}
+    refused = {code for caller in callers for code in caller.refused}
+    assert refused <= {"session_busy"}, "\n".join(replicas.running[0].said[-60:])
     check_nothing_lost(callers, 0)

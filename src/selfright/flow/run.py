@@ -84,7 +84,8 @@ async def _left(turn: Turn) -> AgentState:
 def _events(kind: str, part: Any) -> list[TurnEvent]:
     if kind == "custom":
         return [part]
-    steps = (step for update in part.values() for step in update["trace"])
+    # Beside what nodes gave, LangGraph says of a step that a crash broke off that it is known already.
+    steps = (step for name, update in part.items() if not name.startswith("__") for step in update["trace"])
     return [NodeFinished(step.node, step.seconds, step.said) for step in steps]
 
 
