@@ -13,7 +13,6 @@ from selfright.roles.grade.neural import shipped_neural
 
 FILE = Path(str(files("selfright.roles.grade") / "reader.onnx"))
 needs_model = pytest.mark.skipif(importlib.util.find_spec(minilm.PACKAGE) is None, reason="the model is not installed")
-needs_reader = pytest.mark.skipif(shipped_neural() is None, reason="the network does not ship")
 
 QUESTION = "When was the lighthouse on the northern cape built?"
 PASSAGES = (
@@ -31,7 +30,6 @@ def reader() -> CrossEncoder:
 
 
 @needs_model
-@needs_reader
 def test_a_passage_that_answers_is_ahead_of_one_about_something_else(reader: CrossEncoder) -> None:
     scores = reader.score(QUESTION, PASSAGES)
     assert max(range(3), key=scores.__getitem__) == 1
@@ -39,7 +37,6 @@ def test_a_passage_that_answers_is_ahead_of_one_about_something_else(reader: Cro
 
 
 @needs_model
-@needs_reader
 def test_scores_keep_the_order_of_the_passages_whatever_their_lengths(reader: CrossEncoder) -> None:
     texts = [text + " More of the same follows." * times for times in (40, 0, 12) for text in PASSAGES]
     together = reader.score(QUESTION, texts)

@@ -1,16 +1,22 @@
 """The network ships or it does not: who is told of it, and what happens to calibrations made without it."""
 
+import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from selfright.assembly import roles
 from selfright.assembly.engine import Engine
+from selfright.domain.chat import Job
 from selfright.roles.grade import neural
+from selfright.roles.grade.llm import ModelGrader
 from selfright.roles.grade.model import shipped_model
 from selfright.settings import Settings
+from tests.support.embedders import WordHashes
+from tests.support.texts import CountedTerms, PlainTokenizer
 
 
 @pytest.fixture
@@ -56,7 +62,19 @@ def test_with_both_the_grader_of_the_engine_is_another_one(
 
 
 def test_what_ships_is_whole() -> None:
-    """If a network ships, its scorers know it; the signals' weights always do."""
+    """The network is the one that its scorers were fitted on."""
     found = neural.shipped_neural()
     assert shipped_model().lower <= shipped_model().upper
-    assert found is None or found.reader == f"reader-{found.sha256[:12]}"
+    assert found is not None
+    assert found.reader == f"reader-{found.sha256[:12]}"
+    assert hashlib.sha256(neural.reader_file().read_bytes()).hexdigest() == found.sha256
+
+
+def test_a_model_that_grades_has_no_reader_before_it() -> None:
+    known = WordHashes(shipped_model().embedder)
+    offline = roles.offline_roles(PlainTokenizer(), CountedTerms(()), known)
+    never: Any = None  # nothing is asked here
+    grader = roles.with_models(offline, never, {Job.GRADE}, "cascade").grader
+    assert offline.grader._reader is not None
+    assert isinstance(grader, ModelGrader)
+    assert grader.offline._reader is None
