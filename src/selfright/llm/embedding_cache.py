@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from selfright.domain.ports import Embedder
+from selfright.sqlite import write_ahead
 
 Vector = NDArray[np.float32]
 T = TypeVar("T")
@@ -234,7 +235,7 @@ def _prepare(connection: sqlite3.Connection) -> None:
     if version not in (0, _FORMAT):
         raise sqlite3.DatabaseError(f"it has format {version}, this version writes {_FORMAT}")
     connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
-    connection.execute("PRAGMA journal_mode = WAL")
+    write_ahead(connection, _PATIENCE_S)
     # Waiting for the disk would cost more than most vectors. Only a crash of the machine can then damage the file,
     # which the checksums tell; a crash of the process cannot.
     connection.execute("PRAGMA synchronous = OFF")

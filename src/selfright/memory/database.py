@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from selfright.domain.errors import StoreError
+from selfright.sqlite import write_ahead
 
 T = TypeVar("T")
 Statement = tuple[str, Sequence[Sequence[Any]]]
@@ -23,7 +24,6 @@ Statement = tuple[str, Sequence[Sequence[Any]]]
 FORMAT = 1
 _BUSY_SECONDS = 10.0
 _PRAGMAS = (
-    "PRAGMA journal_mode = WAL",
     # What is committed survives the death of the process; a power cut may cost the last turns, never the file.
     "PRAGMA synchronous = NORMAL",
     # What was deleted is overwritten, or forgetting a conversation would leave it on the disk.
@@ -92,6 +92,8 @@ class Database:
             raise self._explanation(cause) from error
 
     def _explanation(self, error: sqlite3.Error) -> StoreError:
+        if "locked" in str(error):
+            return StoreError(f"the sessions in {self.path} are held by another process ({error}); try again")
         return StoreError(
             f"the sessions in {self.path} cannot be used ({error}); if the file is damaged, put a backup in its place, "
             "or move it away to begin with an empty one"
@@ -110,6 +112,7 @@ class Database:
             raise StoreError(f"the sessions in {self.path} cannot be written ({error.strerror}); allow it") from error
         connection = sqlite3.connect(self.path, timeout=_BUSY_SECONDS, isolation_level=None)
         try:
+            write_ahead(connection, _BUSY_SECONDS)
             for pragma in _PRAGMAS:
                 connection.execute(pragma)
             self._check_format(connection)

@@ -16,6 +16,7 @@ from typing import TypeVar
 from selfright.domain.errors import StoreError
 from selfright.domain.slots import Fact, Kinds, Profile, Slot
 from selfright.memory import profile_rows as rows
+from selfright.sqlite import write_ahead
 
 T = TypeVar("T")
 
@@ -137,7 +138,8 @@ def _writable(path: Path) -> bool:
 def _connected(path: Path | None) -> sqlite3.Connection:
     connection = sqlite3.connect(path or ":memory:", timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
     try:
-        for statement in ("journal_mode = WAL", "synchronous = NORMAL", "secure_delete = ON", "temp_store = MEMORY"):
+        write_ahead(connection, _BUSY_S)
+        for statement in ("synchronous = NORMAL", "secure_delete = ON", "temp_store = MEMORY"):
             connection.execute(f"PRAGMA {statement}")
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if version > FORMAT:

@@ -16,6 +16,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+from selfright.sqlite import write_ahead
+
 T = TypeVar("T")
 
 DAY_S = 86_400.0
@@ -123,7 +125,7 @@ class WebCache:
 def _prepare(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA auto_vacuum = FULL")  # deleted entries make the file smaller
     connection.execute("PRAGMA secure_delete = ON")
-    connection.execute("PRAGMA journal_mode = WAL")
+    write_ahead(connection, _PATIENCE_S)
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA journal_size_limit = 16777216")
     (version,) = connection.execute("PRAGMA user_version").fetchone()

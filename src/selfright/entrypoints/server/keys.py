@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from selfright.domain.errors import InputError, StoreError
+from selfright.sqlite import write_ahead
 
 FILE = "keys.sqlite"
 PREFIX = "sr-"
@@ -141,7 +142,7 @@ class KeyRing:
             raise StoreError(
                 f"the keys in {self.path} are of format {version}, this version reads {_FORMAT}; update it"
             )
-        connection.execute("PRAGMA journal_mode = WAL")
+        write_ahead(connection, _BUSY_S)
         if version != _FORMAT:
             connection.execute(_TABLE)
             connection.execute(f"PRAGMA user_version = {_FORMAT}")
