@@ -19,7 +19,8 @@ import numpy as np
 from selfright.assembly.roles import shipped_reader
 from selfright.domain.judgements import Grading
 from selfright.domain.passages import Hit, Refinement
-from selfright.domain.ports import Embedder, PairJudge, TermStatistics, Tokenizer
+from selfright.domain.ports import Embedder, TermStatistics, Tokenizer
+from selfright.llm.cross_encoder import CrossEncoder
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.grade.offline import OfflineGrader
 from selfright.roles.strips import OfflineRefiner
@@ -30,7 +31,7 @@ from training.labelled import MEASURED_ON, TRAINED_ON, Case
 class Judges:
     """A grader and a refiner for each corpus."""
 
-    def __init__(self, tokenizer: Tokenizer, embedder: Embedder | None, reader: PairJudge | None) -> None:
+    def __init__(self, tokenizer: Tokenizer, embedder: Embedder | None, reader: CrossEncoder | None) -> None:
         self._tokenizer = tokenizer
         self._embedder = embedder
         self._reader = reader
@@ -42,7 +43,7 @@ class Judges:
         if key not in self._made:
             analyzer = TextAnalyzer(self._tokenizer, case.statistics)
             grader = OfflineGrader(analyzer, self._embedder, reader=self._reader)
-            roles = grader, OfflineRefiner(analyzer, self._embedder)
+            roles = grader, OfflineRefiner(analyzer, self._embedder, reader=self._reader)
             self._made[key] = case.statistics, *roles
         _, grader, refiner = self._made[key]
         hits = [Hit(c.passage, 1 / (60 + rank)) for rank, c in enumerate(case.candidates, 1)]

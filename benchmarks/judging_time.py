@@ -4,8 +4,10 @@
 
 Questions and passages of squad2 (paragraphs of about 700 characters) and covidqa (about 1,000). Each claim is a
 sentence of the passages with a word left out, for what stands there word for word is settled at once. ``with encoder``
-embeds the best sentences and the claims; cosines of whole passages come with the hits, as from a search. A reader is
-timed where one ships. ``processor`` is what all threads together computed, which does not grow on a busy machine.
+embeds the best sentences and the claims; cosines of whole passages come with the hits, as from a search. ``and
+reader`` reads the likeliest passages too; ``again`` is the same with an encoder that has met the sentences before,
+as it has after a few questions on one subject. ``processor`` is what all threads together computed, which does not grow
+on a busy machine.
 """
 
 import argparse
@@ -17,17 +19,19 @@ from pathlib import Path
 
 import numpy as np
 
-from selfright.assembly.roles import shipped_reader
 from selfright.domain.answers import Citation, Draft, EvaluationRequest, Sentence
 from selfright.domain.composing import compose
 from selfright.domain.judgements import QueryClass
 from selfright.domain.passages import Hit
-from selfright.domain.ports import Embedder, PairJudge
+from selfright.domain.ports import Embedder
 from selfright.domain.text import sentence_spans
+from selfright.llm.cross_encoder import CrossEncoder
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.evaluate.offline import LocalEvaluator
+from selfright.roles.grade.neural import reader_file
 from selfright.roles.grade.offline import OfflineGrader
 from selfright.roles.strips import OfflineRefiner
+from training.cross_encoder_scores import network
 from training.labelled import Corpus, read_rows
 
 PASSAGES, CLAIMS = 10, 5
@@ -58,10 +62,14 @@ def answer_from(hits: Sequence[Hit]) -> Draft:
 
 
 def timed(
-    analyzer: TextAnalyzer, turns: Sequence[tuple[str, list[Hit]]], embedder: Embedder | None, reader: PairJudge | None
+    analyzer: TextAnalyzer,
+    turns: Sequence[tuple[str, list[Hit]]],
+    embedder: Embedder | None = None,
+    reader: CrossEncoder | None = None,
 ) -> np.ndarray:
     """Milliseconds, turns × steps; the first turn warms up and does not count."""
-    grader, refiner = OfflineGrader(analyzer, embedder, reader=reader), OfflineRefiner(analyzer, embedder)
+    grader = OfflineGrader(analyzer, embedder, reader=reader)
+    refiner = OfflineRefiner(analyzer, embedder, reader=reader)
     evaluator = LocalEvaluator(analyzer, embedder)
     rows = []
     for question, hits in turns:
@@ -80,7 +88,7 @@ def timed(
 def report(name: str, milliseconds: np.ndarray) -> str:
     """p50 and p95 of each step."""
     middle, late = np.quantile(milliseconds, (0.5, 0.95), axis=0)
-    return f"{name:22}" + "".join(f" {m:8.1f} / {w:6.1f}" for m, w in zip(middle, late, strict=True))
+    return f"{name:26}" + "".join(f" {m:8.1f} / {w:6.1f}" for m, w in zip(middle, late, strict=True))
 
 
 def main() -> None:
@@ -91,7 +99,7 @@ def main() -> None:
     from selfright.llm.minilm import MiniLM
     from selfright.retrieval.tokenizer import BilingualTokenizer
 
-    tokenizer, encoder = BilingualTokenizer(), MiniLM()
+    tokenizer, searching = BilingualTokenizer(), MiniLM()
     print("milliseconds, p50 / p95" + "".join(f" {step:>16}" for step in STEPS))
     for name in ("squad2", "covidqa"):
         corpus = Corpus.load(arguments.data / name / "corpus.jsonl", tokenizer)
@@ -102,11 +110,15 @@ def main() -> None:
             found = [corpus.passages[passage] for passage in corpus.best(text, PASSAGES)]
             if len(found) == PASSAGES:
                 turns.append((text, [Hit(passage, 1 / (60 + rank)) for rank, passage in enumerate(found, 1)]))
-        near = [(text, with_cosines(text, hits, encoder)) for text, hits in turns]
-        print(report(f"{name}, words only", timed(analyzer, turns, None, None)), flush=True)
-        print(report(f"{name}, with encoder", timed(analyzer, near, encoder, None)), flush=True)
-        if reader := shipped_reader():
-            print(report(f"{name}, with reader", timed(analyzer, near, encoder, reader)), flush=True)
+        near = [(text, with_cosines(text, hits, searching)) for text, hits in turns]
+        print(report(f"{name}, words only", timed(analyzer, turns)), flush=True)
+        print(report(f"{name}, with encoder", timed(analyzer, near, MiniLM())), flush=True)
+        encoder = MiniLM()
+        for again in ("", ", again"):
+            # A new reader each time: it keeps what it has read.
+            if reader_file().is_file():
+                reader = network(reader_file())
+                print(report(f"{name}, and reader{again}", timed(analyzer, near, encoder, reader)), flush=True)
 
 
 if __name__ == "__main__":

@@ -4,8 +4,8 @@
 
 Weights of the linear layers are quantised per column, word vectors per row, both symmetric; what flows between is
 quantised by the runtime, but for the layers whose input has outliers. Inputs, int64, (N, T): ``ids``, the word pieces
-of question and passage, 0 for padding, and ``kinds``, 0 in the question, 1 from the passage on. Output: ``logits``
-(N, 2): helps to answer, is about it.
+of question and passage, 0 for padding, and ``kinds``, 0 in the question, 1 from the passage on. Outputs: ``logits``
+(N, 2): helps to answer, is about it; ``ends`` (N, T, 2): the chances that the answer begins and ends there.
 """
 
 import argparse
@@ -48,8 +48,11 @@ class ReaderGraph:
 
     def _serialised(self) -> bytes:
         inputs = [helper.make_tensor_value_info(name, TensorProto.INT64, ["N", "T"]) for name in ("ids", "kinds")]
-        output = helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["N", 2])
-        graph = helper.make_graph(self._nodes, "reader", inputs, [output], list(self._initializers.values()))
+        outputs = [
+            helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["N", 2]),
+            helper.make_tensor_value_info("ends", TensorProto.FLOAT, ["N", "T", 2]),
+        ]
+        graph = helper.make_graph(self._nodes, "reader", inputs, outputs, list(self._initializers.values()))
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)
         serialised: bytes = model.SerializeToString(deterministic=True)
         return serialised
@@ -118,7 +121,8 @@ class ReaderGraph:
         hidden = self._node("Sub", self._constant("one", np.float32(1)), shown)
         last = self._constant("last", np.array([-1]))
         away = self._node("Mul", hidden, self._constant("nowhere", np.float32(-1e4)))
-        chances = self._node("Softmax", self._node("Add", scores, self._node("Unsqueeze", away, last)), axis=1)
+        kept = self._node("Add", scores, self._node("Unsqueeze", away, last))
+        chances = self._node("Softmax", kept, output="ends", axis=1)
         found = self._node("MatMul", self._node("Transpose", chances, perm=[0, 2, 1]), x)
         return [self._node("Gather", found, self._constant(f"end_{i}", np.int64(i)), axis=1) for i in range(2)]
 

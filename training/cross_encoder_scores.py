@@ -38,6 +38,11 @@ def pairs_of(cases: Iterable[Case], tokenizer: Tokenizer) -> list[tuple[str, str
     return pairs
 
 
+def network(file: Path) -> CrossEncoder:
+    """The reader in a file, whatever its hash is."""
+    return CrossEncoder(file, sha256(file.read_bytes()).hexdigest())
+
+
 def scored(reader: CrossEncoder, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
     """Log-odds of each pair, NaN where nothing is shown. Pairs of a question stand together."""
     found = np.full(len(pairs), np.nan)
@@ -58,7 +63,7 @@ def main() -> None:
     arguments = parser.parse_args()
     from selfright.retrieval.tokenizer import BilingualTokenizer
 
-    reader = CrossEncoder(arguments.reader, sha256(arguments.reader.read_bytes()).hexdigest())
+    reader = network(arguments.reader)
     tokenizer, known = BilingualTokenizer(), seen_questions(arguments.data)
     for loader in (*TRAINED_ON, *MEASURED_ON):
         if arguments.sets and loader.__name__ not in arguments.sets.split(","):

@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from selfright.roles.abstain_signals import LEXICAL, SIGNALS
+from selfright.roles.abstain_signals import COSINES, LEXICAL, SIGNALS
 from selfright.roles.calibration.coverage import aurc, coverage_at
 from selfright.roles.calibration.curves import platt
 from selfright.roles.calibration.measures import auc, calibration_error
-from selfright.roles.calibration.thresholds import certified, keeping
+from selfright.roles.calibration.thresholds import certified
+from selfright.roles.grade.neural import shipped_neural
 from selfright.roles.scoring import Curve, Scorer
 from training.fit_abstention_turns import TASKS, TRAINED_ON, Row, rows
 from training.fit_selection import NamedEmbedder
@@ -28,7 +29,7 @@ from training.fitting import Array, logistic, sigmoid
 
 RIDGE = 100.0  # strong: what little the signals add to each other differs between sets
 FOLDS = 5
-WITHHELD = 0.06  # of the right answers, at most so many may be withheld on any set that was fitted on
+WITHHELD = 0.06  # of the right answers, at most so many may be withheld in the mean of the sets that were fitted on
 RISKS = (0.1, 0.2, 0.3, 0.4)
 SIGNS = {name: -1 if "missing" in name else 1 for name in SIGNALS}
 
@@ -126,12 +127,16 @@ def by_set(found: Sequence[Row], p: Array) -> dict[str, dict[str, float | None]]
 
 
 def threshold(found: Sequence[Row], p: Array) -> float:
-    """The highest that withholds at most the share ``WITHHELD`` of right answers on the set where it withholds most."""
-    limits = []
-    for name in TRAINED_ON:
-        _, of_set, y = _only(found, p, name)
-        limits.append(keeping(of_set, y, WITHHELD) or 0.0)
-    return round(min(limits), 3)
+    """The highest that withholds at most the share ``WITHHELD`` of the right answers, in the mean of the sets.
+
+    A further right answer of a set with n of them is as likely to take any of the n + 1 places among their
+    probabilities, so it is withheld with a chance of at most (1 + how many are)/(n + 1). Of the mean, because one set
+    has thirty right answers, and one of them would decide.
+    """
+    right = [np.sort(of_set[y == 1]) for _, of_set, y in (_only(found, p, name) for name in TRAINED_ON)]
+    candidates = np.unique(np.concatenate(right))
+    chances = [np.mean([(1 + np.searchsorted(of_set, t)) / (1 + len(of_set)) for of_set in right]) for t in candidates]
+    return round(float(max(candidates[np.array(chances) <= WITHHELD], default=0.0)), 3)
 
 
 def promises(found: Sequence[Row], p: Array) -> dict[str, float | None]:
@@ -168,19 +173,26 @@ def model(found: Sequence[Row]) -> dict[str, Any]:
     train = [row for row in found if row.dataset in TRAINED_ON]
     korean = [row for row in found if not row.has_cosines]
     english = [row for row in found if row.has_cosines]
-    p = held_out(english, SIGNALS)
     words = [*english, *korean]
+    read = np.array(["answer" in (row.x or {}) for row in english])
+    was_read = [row for row, is_read in zip(english, read, strict=True) if is_read]
+    by_meaning = held_out(english, COSINES)
+    p, left_out = by_meaning.copy(), held_out(english, COSINES, by_set=True)
+    p[read], left_out[read] = held_out(was_read, SIGNALS), held_out(was_read, SIGNALS, by_set=True)
     return {
         "about": "how probable it is that an offline answer is right; see training/fit_abstention.py",
         "trained_on": list(TRAINED_ON),
         "embedder": "minilm-l6-v2",
         "lexical": stored(fit(train, LEXICAL)),
-        "semantic": stored(fit(train, SIGNALS)),
+        "reader": neural.reader if (neural := shipped_neural()) else "",
+        "semantic": stored(fit(train, COSINES)),
+        "read": stored(fit([row for row in was_read if row.dataset in TRAINED_ON], SIGNALS)),
         "threshold": threshold(english, p),
         "thresholds_by_risk": promises(english, p),
         "measured": {
-            "semantic": by_set(english, p),
-            "semantic, set left out": by_set(english, held_out(english, SIGNALS, by_set=True)),
+            "read": by_set(english, p),
+            "read, set left out": by_set(english, left_out),
+            "semantic": by_set(english, by_meaning),
             "lexical": by_set(words, held_out(words, LEXICAL)),
         },
     }

@@ -19,9 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from selfright import Selfright
+from selfright.assembly.roles import shipped_reader
 from selfright.domain.answers import Answer, Draft
 from selfright.domain.judgements import Evaluation
-from selfright.domain.ports import Embedder, RefineStrategy
+from selfright.domain.ports import AnswerFinder, Embedder, RefineStrategy
 from selfright.domain.text import has_hangul
 from selfright.flow.strategies import CorrectiveRAGStrategy, register_strategy
 from selfright.roles.abstain_signals import Grounds, signals
@@ -201,13 +202,18 @@ def asked(task: Task, limit: int, embedder: Embedder | None) -> Iterator[Row]:
             place / "index", refine_strategy=_STRATEGY, abstention_enabled=False, embedding_cache=0, **values
         ) as selfright:
             selfright.add([_written(task.documents, place / "documents.jsonl")])
-            analyzer = _analyzer(selfright)
+            analyzer, reader = _analyzer(selfright), shipped_reader() if embedder else None
             for question in chosen[:limit]:
-                yield _row(task.name, question, selfright, analyzer, kept)
+                yield _row(task.name, question, selfright, analyzer, kept, reader)
 
 
 def _row(
-    name: str, question: Question, selfright: Selfright, analyzer: TextAnalyzer, kept: list[Mapping[str, Any]]
+    name: str,
+    question: Question,
+    selfright: Selfright,
+    analyzer: TextAnalyzer,
+    kept: list[Mapping[str, Any]],
+    reader: AnswerFinder | None,
 ) -> Row:
     basic, basic_seconds = _timed(
         lambda: selfright.ask(question.text, preset="basic", flags={"refine_strategy": "basic_rag"})
@@ -228,7 +234,7 @@ def _row(
         passes=len(full.iterations),
         seconds=seconds,
         basic_seconds=basic_seconds,
-        x=signals(grounds, analyzer) if grounds else None,
+        x=signals(grounds, analyzer, reader) if grounds else None,
         has_cosines=bool(grounds and grounds.has_cosines),
         support=support(grounds.evaluation) if grounds else 0.0,
         retrieval=_retrieval(grounds),

@@ -1,10 +1,13 @@
-"""Importing Selfright is cheap and silent: no heavy library is loaded, and nothing is asked of the network."""
+"""Selfright starts cheaply and silently: no library before it is needed, and nothing is asked of the network."""
 
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+from selfright.entrypoints.cli import main
 
 HEAVY = {
     "docx", "faiss", "kiwipiepy", "langchain_core", "langgraph", "lxml", "onnx", "onnxruntime", "pypdfium2",
@@ -28,3 +31,27 @@ def test_import_is_light_and_offline(module: str) -> None:
     seen = json.loads(done.stdout)
     assert HEAVY.intersection(seen["modules"]) == set()
     assert seen["network"] == []
+
+
+NOT_FOR_A_QUESTION = {
+    "docx", "faiss", "fastapi", "google", "kiwipiepy", "lxml", "mcp", "onnx", "onnxruntime", "pypdfium2", "safetensors",
+    "sklearn", "streamlit", "tokenizers", "torch", "trafilatura", "uvicorn",
+}  # fmt: skip
+
+ASK = """
+import json, sys
+from selfright.entrypoints.cli import main
+code = main(["ask", "How often is the lamp changed?", "--index", {index!r}, "--set", "embedder=none"])
+print(json.dumps({{"code": code, "modules": sorted(sys.modules)}}))
+"""
+
+
+def test_a_question_over_an_index_of_words_loads_no_network_no_analyser_and_no_reader_of_files(tmp_path: Path) -> None:
+    (tmp_path / "lamp.md").write_text("# Lamp\n\nThe lamp is changed every 90 days.\n", encoding="utf-8")
+    index = str(tmp_path / "index")
+    assert main(["index", "add", str(tmp_path / "lamp.md"), "--index", index, "--set", "embedder=none"]) == 0
+    done = subprocess.run([sys.executable, "-c", ASK.format(index=index)], capture_output=True, text=True, check=False)
+    assert "90 days" in done.stdout, done.stderr
+    seen = json.loads(done.stdout.splitlines()[-1])
+    assert seen["code"] == 0
+    assert NOT_FOR_A_QUESTION.intersection(name.partition(".")[0] for name in seen["modules"]) == set()

@@ -11,6 +11,7 @@ from selfright.assembly.keeping import open_database
 from selfright.assembly.models import Models
 from selfright.assembly.packs import load_pack, open_profiles, with_pack
 from selfright.assembly.roles import OfflineRoles, Roles, offline_roles, shipped_reader, with_models
+from selfright.assembly.warming import Warming
 from selfright.domain.budget import Meter
 from selfright.domain.chat import Job
 from selfright.domain.errors import UsageError
@@ -45,8 +46,13 @@ class Engine:
         self.index = IndexRoom(settings, given)
         self._models = Models(settings, given.llm, given.models)
         self._given_profiles = given.profiles
+        self._warming = Warming(self.index, reads=not self._models.jobs)
         # A wrong preset or flag should be heard of now, not at the first question.
         check_strategy(self._flags(find_preset(settings.preset), {}).refine_strategy)
+
+    def expect(self, question: str) -> None:
+        """Begins to load what an answer to ``question`` needs, beside whatever is done until it is needed."""
+        self._warming.expect(question)
 
     def turn(self, preset_name: str | None, flags: Mapping[str, object], *, listen: bool = False) -> Turn:
         """A turn ready to run: the preset's graph with tools and a meter of its own."""

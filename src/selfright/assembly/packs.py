@@ -86,14 +86,14 @@ def open_profiles(
     database: "PostgresDatabase | None" = None,
 ) -> ProfileStore:
     """Where profiles are kept: what the user gave, the database, or a file in the home folder, opened at first use."""
-    from langgraph.store.base import BaseStore
+    if given is not None:
+        from langgraph.store.base import BaseStore
 
-    if isinstance(given, BaseStore):
+        if not isinstance(given, BaseStore):
+            return given
         from selfright.memory.profiles_in_store import StoreProfiles
 
         return StoreProfiles(given, pack.kinds_by_name)
-    if given is not None:
-        return given
     if database is not None:
         from selfright.memory.postgres_profiles import PostgresProfiles
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 from selfright.domain.chat import Job
@@ -13,7 +14,6 @@ from selfright.domain.ports import (
     Evaluator,
     Generator,
     Grader,
-    PairJudge,
     ProfileStore,
     Prompter,
     Refiner,
@@ -25,6 +25,8 @@ from selfright.domain.ports import (
 )
 
 if TYPE_CHECKING:
+    from selfright.llm.cross_encoder import CrossEncoder
+    from selfright.roles.abstain import CalibratedAbstainer
     from selfright.roles.analysis import TextAnalyzer
     from selfright.roles.calibration.stored import GraderCalibration
     from selfright.roles.classify.offline import OfflineClassifier
@@ -58,6 +60,7 @@ class Roles:
 class OfflineRoles(Roles):
     """Every role without a model or a network; ``analyzer`` is what they read text with."""
 
+    abstainer: "CalibratedAbstainer"
     classifier: "OfflineClassifier"
     grader: "OfflineGrader"
     refiner: "OfflineRefiner"
@@ -92,26 +95,33 @@ def offline_roles(
     from selfright.roles.strips import OfflineRefiner
     from selfright.roles.summary.offline import OfflineSummarizer
 
-    known = embedder if embedder is not None and embedder.name == _FITTED_ENCODER else None
+    known = embedder if embedder is not None and is_fitted(embedder) else None
+    reader = shipped_reader() if known else None
     analyzer = TextAnalyzer(tokenizer, statistics)
     return OfflineRoles(
         classifier=OfflineClassifier(IndexTopics(analyzer), analyzer=analyzer),
-        grader=OfflineGrader(analyzer, known, reader=shipped_reader() if known else None, calibration=calibration),
-        refiner=OfflineRefiner(analyzer, known),
+        grader=OfflineGrader(analyzer, known, reader=reader, calibration=calibration),
+        refiner=OfflineRefiner(analyzer, known, reader=reader),
         prompter=BilingualPrompter(),
         generator=OfflineGenerator(analyzer, known),
         evaluator=LocalEvaluator(analyzer, known),
         heuristic=HeuristicEvaluator(),
         rewriter=OfflineRewriter(analyzer),
         summarizer=OfflineSummarizer(),
-        abstainer=CalibratedAbstainer(analyzer, known.name if known else None),
+        abstainer=CalibratedAbstainer(analyzer, known.name if known else None, reader=reader),
         slots=NoSlots(),
         profiles=InMemoryProfiles(),
         analyzer=analyzer,
     )
 
 
-def shipped_reader() -> PairJudge | None:
+def is_fitted(embedder: Embedder) -> bool:
+    """Whether the shipped judgement was fitted on this encoder's cosines."""
+    return embedder.name == _FITTED_ENCODER
+
+
+@cache
+def shipped_reader() -> "CrossEncoder | None":
     """The network that reads question and passage together, where its files are beside the grader's weights."""
     from selfright.roles.grade.neural import reader_file, shipped_neural
 
@@ -150,9 +160,12 @@ def with_models(
         roles = replace(roles, classifier=ModelClassifier(chat, offline.classifier, judging))
     if Job.GRADE in jobs:
         # Reading takes more of a core than the rest of a turn, and a model judges what is unsure by itself.
-        roles = replace(roles, grader=ModelGrader(chat, offline.grader.without_reader(), judging))
+        grader = ModelGrader(chat, offline.grader.without_reader(), judging)
+        refiner, abstainer = offline.refiner.without_reader(), offline.abstainer.without_reader()
+        roles = replace(roles, grader=grader, refiner=refiner, abstainer=abstainer)
     if Job.STRIPS in jobs:
-        roles = replace(roles, refiner=ModelRefiner(chat, offline.refiner, judging))
+        refiner = offline.refiner.without_reader()
+        roles = replace(roles, refiner=ModelRefiner(chat, refiner, judging))
     if Job.EVALUATE in jobs:
         roles = replace(roles, evaluator=QualityEvaluator(chat, offline.evaluator, offline.analyzer, judging))
     if Job.REWRITE in jobs:

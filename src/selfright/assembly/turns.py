@@ -44,6 +44,7 @@ class TurnRoom:
         ``SessionBusy`` while another turn of the session runs.
         """
         _check(options)
+        self._engine.expect(question)
         watched = self._traces.watched(options, listen=listen) if self._traces else None
         go = watched.run if watched else run
         turn = (

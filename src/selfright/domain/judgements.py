@@ -71,6 +71,27 @@ class StopReason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerPlace:
+    """Characters ``start`` to ``end`` of a text, a word or a part of one.
+
+    ``begins`` and ``ends`` are the chances (0…1) that the answer, if the text holds one, begins and ends with them.
+    """
+
+    start: int
+    end: int
+    begins: float
+    ends: float
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerPlaces:
+    """What a reader makes of a text: log-odds that it answers, and where the answer may begin or end, in order."""
+
+    score: float
+    places: tuple[AnswerPlace, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Grade:
     """The calibrated probability (0…1) that one passage helps to answer; None when the judge could not tell."""
 

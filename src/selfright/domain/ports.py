@@ -19,7 +19,7 @@ from selfright.domain.answers import (
 )
 from selfright.domain.chat import ChatReply, ChatRequest, Say
 from selfright.domain.flags import Flags
-from selfright.domain.judgements import Evaluation, Grading, QueryClass
+from selfright.domain.judgements import AnswerPlaces, Evaluation, Grading, QueryClass
 from selfright.domain.passages import (
     Document,
     DocumentInfo,
@@ -257,6 +257,24 @@ class PairJudge(Protocol):
 
     def score(self, question: str, passages: Sequence[str]) -> Sequence[float]:
         """One number per passage, higher where it rather answers, in log-odds."""
+        ...
+
+
+class AnswerFinder(Protocol):
+    """Says where in a passage the answer to a question seems to stand, for the choice of sentences."""
+
+    @property
+    def name(self) -> str:
+        """Which network; scorers fitted on one network know no other."""
+        ...
+
+    @property
+    def languages(self) -> Sequence[Language]:
+        """What it can read."""
+        ...
+
+    def find(self, question: str, passages: Sequence[str]) -> Sequence[AnswerPlaces]:
+        """For each passage how probable it is that it answers, and where."""
         ...
 
 

@@ -7,28 +7,31 @@ the file. Question and passage are read as one text, so every pair costs a run o
 import hashlib
 import importlib
 import threading
-from collections.abc import Iterator, Sequence
+from collections import OrderedDict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
 from selfright.domain.errors import ModelFilesDamaged
+from selfright.domain.judgements import AnswerPlace, AnswerPlaces
 from selfright.domain.passages import Language
 from selfright.llm.minilm import model_folder
 
 MOST_PASSAGE_PIECES = 224
 MOST_QUESTION_PIECES = 32
-_BATCH_PIECES = 1_024  # pairs x length of one run: small enough for the caches of two cores
+_LEAST_CHANCE = 0.001
+_KEPT = 256  # pairs, so that who asks after the grader in the same turn need not wait
 _THREADS = 2
 
 
 class CrossEncoder:
-    """Says how much a passage looks like one that answers the question, in log-odds of its training data.
+    """Says how much a passage looks like one that answers the question, in log-odds of its training data, and where.
 
-    Implements the port ``PairJudge``. ``file`` is the shipped network and ``sha256`` what it must hash to; word pieces
-    are those of the embedded encoder. Both are read on the first call (about a quarter of a second), which raises
-    ``ModelFilesDamaged`` when the file is missing or another one. Safe to share between threads.
+    Implements the ports ``PairJudge`` and ``AnswerFinder``. ``file`` is the shipped network and ``sha256`` what it must
+    hash to; word pieces are those of the embedded encoder. Both are read on the first call (about a quarter of a
+    second), which raises ``ModelFilesDamaged`` when the file is missing or another one. Safe to share between threads.
     """
 
     languages: ClassVar[tuple[Language, ...]] = ("en",)
@@ -40,27 +43,44 @@ class CrossEncoder:
         self._loading = threading.Lock()
         self._session: Any = None
         self._tokenizer: Any = None
+        self._kept: OrderedDict[tuple[str, str], AnswerPlaces] = OrderedDict()
+        self._keeping = threading.Lock()
 
     def score(self, question: str, passages: Sequence[str]) -> list[float]:
         """One number per passage; of a passage the first 224 word pieces count, of the question the first 32."""
-        self._load()
-        asked = _cut(self._tokenizer.encode(question).ids, MOST_QUESTION_PIECES)
-        read = self._tokenizer.encode_batch(list(passages))
-        pairs = [[*asked, *_cut(encoding.ids, MOST_PASSAGE_PIECES)[1:]] for encoding in read]
-        scores = [0.0] * len(pairs)
-        for rows in _batches(pairs):
-            for row, score in zip(rows, self._run(len(asked), [pairs[row] for row in rows]), strict=True):
-                scores[row] = float(score)
-        return scores
+        return [found.score for found in self.find(question, passages)]
 
-    def _run(self, asked: int, pairs: Sequence[Sequence[int]]) -> Any:
-        """Log-odds of pairs whose first ``asked`` word pieces are the question."""
-        ids = np.zeros((len(pairs), max(map(len, pairs))), dtype=np.int64)
-        for row, pieces in enumerate(pairs):
-            ids[row, : len(pieces)] = pieces
-        kinds = np.zeros_like(ids)
-        kinds[:, asked:] = 1
-        return self._session.run(None, {"ids": ids, "kinds": kinds})[0][:, 0]
+    def find(self, question: str, passages: Sequence[str]) -> list[AnswerPlaces]:
+        """The same numbers, and where in each passage the answer may begin and end. The last 256 pairs are kept."""
+        self._load()
+        return [self._known(question, passage) or self._keep(question, passage) for passage in passages]
+
+    def _known(self, question: str, passage: str) -> AnswerPlaces | None:
+        with self._keeping:
+            found = self._kept.get((question, passage))
+            if found is not None:
+                self._kept.move_to_end((question, passage))
+            return found
+
+    def _keep(self, question: str, passage: str) -> AnswerPlaces:
+        found = self._read(question, passage)
+        with self._keeping:
+            self._kept[question, passage] = found
+            if len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
+        return found
+
+    def _read(self, question: str, passage: str) -> AnswerPlaces:
+        """Runs the network for one pair: what flows in it is rounded on one scale, so company would shift the score."""
+        asked = _cut(self._tokenizer.encode(question).ids, MOST_QUESTION_PIECES)
+        encoding = self._tokenizer.encode(passage)
+        shown = _cut(encoding.ids, MOST_PASSAGE_PIECES)[1:]
+        ids = np.array([[*asked, *shown]], dtype=np.int64)
+        kinds = np.array([[0] * len(asked) + [1] * len(shown)], dtype=np.int64)
+        logits, ends = self._session.run(None, {"ids": ids, "kinds": kinds})
+        pieces = zip(encoding.offsets[1 : len(shown)], ends[0, len(asked) :].tolist(), strict=False)
+        likely = (AnswerPlace(*at, *chances) for at, chances in pieces if max(chances) >= _LEAST_CHANCE)
+        return AnswerPlaces(float(logits[0, 0]), tuple(likely))
 
     def _load(self) -> None:
         if self._session is not None:
@@ -74,18 +94,6 @@ class CrossEncoder:
 def _cut(pieces: list[int], most: int) -> list[int]:
     """At most ``most`` word pieces, the mark of the end kept."""
     return pieces if len(pieces) <= most else [*pieces[: most - 1], pieces[-1]]
-
-
-def _batches(pieces: Sequence[Sequence[int]]) -> Iterator[list[int]]:
-    """Row numbers, shortest first, cut so that a batch padded to its longest row stays within the bound."""
-    batch: list[int] = []
-    for row in sorted(range(len(pieces)), key=lambda row: len(pieces[row])):
-        if batch and len(pieces[row]) * (len(batch) + 1) > _BATCH_PIECES:
-            yield batch
-            batch = []
-        batch.append(row)
-    if batch:
-        yield batch
 
 
 def _checked(file: Path, sha256: str) -> bytes:

@@ -33,6 +33,14 @@ def words(text: str) -> list[tuple[str, int, int]]:
     ]
 
 
+def first_word(text: str) -> str:
+    """The first of ``words``, or nothing."""
+    match = WORD.search(text)
+    if match and text[match.start() - 1 : match.start()] not in ("'", "’"):
+        return folded(match.group())
+    return next((word for word, *_ in words(text)), "")
+
+
 def is_abbreviation(form: str) -> bool:
     """Whether a name is one by its capitals (``MI``, ``COPD``), so that ``mi`` may mean something else."""
     letters = [character for character in form if character.isalpha()]

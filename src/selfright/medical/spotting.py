@@ -8,10 +8,11 @@ from typing import Protocol, TypeVar
 
 from selfright.domain.passages import Language
 from selfright.medical.endings import LOOSE, may_follow
-from selfright.medical.folding import is_abbreviation, may_be_written_small, words
+from selfright.medical.folding import first_word, is_abbreviation, may_be_written_small, words
 from selfright.medical.lexicon import Concept, Kind, load_lexicon
 
 _HANGUL = re.compile("[가-힣]")
+_MOST_FORMS = 32_768  # whose beginnings are kept for the next spotter
 _BETWEEN = re.compile(
     r"(?:[ \t\-‐‑–/'’#]|\. |\n(?!\s*\n)){0,3}|['’]s[ \-]{1,2}"
 )  # what may stand between the words of a name
@@ -47,6 +48,27 @@ class _Node:
     onward: "dict[str, _Node]" = field(default_factory=dict)
     ends: "list[_Name]" = field(default_factory=list)
 
+    def after(self, key: str) -> "_Node | None":
+        return self.onward.get(key)
+
+
+class _Tree:
+    """The root, which grows where a text looks: most names have nothing to do with it, and making all takes long."""
+
+    def __init__(self) -> None:
+        self._seeds: dict[str, list[tuple[str, Concept]]] = {}
+        self._grown: dict[str, _Node] = {}
+
+    def sow(self, key: str, form: str, concept: Concept) -> None:
+        self._seeds.setdefault(key, []).append((form, concept))
+
+    def after(self, key: str) -> _Node | None:
+        node = self._grown.get(key)
+        if node is None and key in self._seeds:
+            node = _grown(self._seeds[key])
+            self._grown[key] = node  # two threads may both have grown it, alike
+        return node
+
 
 @dataclass(frozen=True, slots=True)
 class _Name:
@@ -60,21 +82,13 @@ class Spotter:
     """Finds names of some kinds of concepts. Time grows with the text, not with the lexicon."""
 
     def __init__(self, concepts: Iterable[Concept]) -> None:
-        self._english = _Node()
-        self._korean = _Node()
+        self._english = _Tree()
+        self._korean = _Tree()
         for concept in concepts:
             for form in (*concept.forms_en, *concept.forms_ko):
-                self._add(form, concept)
-
-    def _add(self, form: str, concept: Concept) -> None:
-        korean = _HANGUL.search(form) is not None
-        keys = [*form.lower().replace(" ", "")] if korean else [word for word, *_ in words(form)]
-        node = self._korean if korean else self._english
-        for key in keys:
-            node = node.onward.setdefault(key, _Node())
-        if all(name.concept is not concept for name in node.ends):
-            gaps = frozenset(len(form[:place].replace(" ", "")) for place, c in enumerate(form) if c == " ")
-            node.ends.append(_Name(form, concept, not korean and is_abbreviation(form), gaps))
+                key, korean = _start(form)
+                if key:
+                    (self._korean if korean else self._english).sow(key, form, concept)
 
     def find(self, text: str) -> list[Mention]:
         """The names in the order of the text; of those that overlap the longest, then the first."""
@@ -83,7 +97,7 @@ class Spotter:
     def _in_english(self, text: str) -> Iterator[Mention]:
         spans = words(text)
         for first, (word, start, _) in enumerate(spans):
-            node = self._english.onward.get(word)
+            node = self._english.after(word)
             best: Mention | None = None
             place = first
             while node:
@@ -94,7 +108,7 @@ class Spotter:
                 place += 1
                 if place == len(spans) or not _BETWEEN.fullmatch(text, end, spans[place][1]):
                     break
-                node = node.onward.get(spans[place][0])
+                node = node.after(spans[place][0])
             if best:
                 yield best
 
@@ -106,20 +120,21 @@ class Spotter:
             lower = text
         before = ""
         for start, character in enumerate(lower):
-            if character in self._korean.onward and (not before.isalnum() or _HANGUL.match(before)):
+            if self._korean.after(character) and (not before.isalnum() or _HANGUL.match(before)):
                 mention = self._longest(lower, start, begins=not before.isalnum())
                 if mention:
                     yield mention
             before = character
 
     def _longest(self, text: str, start: int, *, begins: bool) -> Mention | None:
-        node, place, length, best = self._korean, start, 0, None
+        node: _Tree | _Node = self._korean
+        place, length, best = start, 0, None
         gaps: list[int] = []
         while place < len(text):
             if text[place] == " " and length and place + 1 < len(text) and text[place + 1] != " ":
                 gaps.append(length)
                 place += 1
-            following = node.onward.get(text[place])
+            following = node.after(text[place])
             if following is None:
                 break
             node, place, length = following, place + 1, length + 1
@@ -127,6 +142,29 @@ class Spotter:
                 if _stands(name, text, place, length, gaps, begins=begins):
                     best = Mention(name.concept, start, place, "ko")
         return best
+
+
+@functools.lru_cache(maxsize=_MOST_FORMS)
+def _start(form: str) -> tuple[str, bool]:
+    """What a name begins with in its tree, empty when with nothing, and whether that is the Korean one."""
+    if _HANGUL.search(form):
+        return form.lower().lstrip(" ")[:1], True
+    return first_word(form), False
+
+
+def _grown(seeds: Iterable[tuple[str, Concept]]) -> _Node:
+    """The tree below what all these names begin with."""
+    root = _Node()
+    for form, concept in seeds:
+        korean = _HANGUL.search(form) is not None
+        keys = [*form.lower().replace(" ", "")] if korean else [word for word, *_ in words(form)]
+        node = root
+        for key in keys[1:]:
+            node = node.onward.setdefault(key, _Node())
+        if all(name.concept is not concept for name in node.ends):
+            gaps = frozenset(len(form[:place].replace(" ", "")) for place, c in enumerate(form) if c == " ")
+            node.ends.append(_Name(form, concept, not korean and is_abbreviation(form), gaps))
+    return root
 
 
 def longest(found: Iterable[Mention], length: int) -> list[Mention]:

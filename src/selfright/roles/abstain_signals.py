@@ -6,11 +6,13 @@ Nothing here decides; the weights in ``abstain.json`` do. Every signal is about 
 import math
 from dataclasses import dataclass
 
-from selfright.domain.answers import Draft
+from selfright.domain.answers import Citation, Draft
 from selfright.domain.judgements import Evaluation, Grading
-from selfright.domain.passages import Hit, Strip
+from selfright.domain.passages import Hit, Passage, Strip
+from selfright.domain.ports import AnswerFinder
 from selfright.domain.text import language_of
 from selfright.roles.analysis import TextAnalyzer
+from selfright.roles.grade.answer_spans import answer_spans
 from selfright.roles.grade.features import Asked
 
 SIGNALS = (
@@ -21,9 +23,11 @@ SIGNALS = (
     "completeness",  # log-odds, as the evaluator judged the answer
     "missing",  # idf of the rarest term of the question that is not near what is cited, over that of its rarest
     "cosine",  # the best cosine of question and passage
+    "answer",  # log-odds by the reader that what is cited holds the answer; only where it has read what is cited
 )
-COSINES = ("cosine",)
-LEXICAL = tuple(name for name in SIGNALS if name not in COSINES)
+READ = ("answer",)
+COSINES = tuple(name for name in SIGNALS if name not in READ)
+LEXICAL = tuple(name for name in COSINES if name != "cosine")
 _EDGE = 1e-3
 _AROUND = 200  # characters before and after what is cited
 
@@ -45,13 +49,18 @@ class Grounds:
         return language_of(self.question) == "en" and any(hit.cosine is not None for hit in self.hits)
 
 
-def signals(grounds: Grounds, analyzer: TextAnalyzer) -> dict[str, float]:
-    """One value by each name in ``SIGNALS``; a signal that nothing is known of is as bad as it can be."""
+def signals(grounds: Grounds, analyzer: TextAnalyzer, reader: AnswerFinder | None = None) -> dict[str, float]:
+    """One value by each name in ``SIGNALS``; a signal that nothing is known of is as bad as it can be.
+
+    ``answer`` is there only when ``reader`` has read what is cited.
+    """
     cosines = [hit.cosine for hit in grounds.hits if hit.cosine is not None]
+    asked = Asked.of(grounds.question, analyzer)
     return {
         **_judged(grounds),
-        "missing": _rarest_missing(grounds, Asked.of(grounds.question, analyzer)),
+        "missing": _rarest_missing(grounds, asked),
         "cosine": max(cosines, default=0.0),
+        **_answered(grounds, asked, reader),
     }
 
 
@@ -77,12 +86,26 @@ def _rarest_missing(grounds: Grounds, asked: Asked) -> float:
     return left / max(weights) if left else 0.0
 
 
+def _answered(grounds: Grounds, asked: Asked, reader: AnswerFinder | None) -> dict[str, float]:
+    """How probable it is by the reader that one of the cited stretches holds the answer."""
+    cited = _cited(grounds)
+    spans = answer_spans(asked, list({passage.id: passage for _, passage in cited}.values()), reader)
+    chances = [
+        spans[p.id].chance * spans[p.id].within(c.start - p.start, c.end - p.start) for c, p in cited if p.id in spans
+    ]
+    return {"answer": _log_odds(max(chances))} if chances else {}
+
+
+def _cited(grounds: Grounds) -> list[tuple[Citation, Passage]]:
+    passages = {strip.passage.id: strip.passage for strip in grounds.strips}
+    return [(c, passages[c.passage_id]) for c in grounds.draft.citations if c.passage_id in passages]
+
+
 def _evidence(grounds: Grounds) -> str:
     """What the answer cites, 200 characters around it, and the headings it stands under."""
-    passages = {strip.passage.id: strip.passage for strip in grounds.strips}
-    cited = [(c, passages[c.passage_id]) for c in grounds.draft.citations if c.passage_id in passages]
     return " ".join(
-        f"{p.heading} {p.text[max(0, c.start - p.start - _AROUND) : c.end - p.start + _AROUND]}" for c, p in cited
+        f"{p.heading} {p.text[max(0, c.start - p.start - _AROUND) : c.end - p.start + _AROUND]}"
+        for c, p in _cited(grounds)
     )
 
 

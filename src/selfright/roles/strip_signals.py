@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from selfright.domain.passages import Passage
 from selfright.roles.decompose import Span
+from selfright.roles.grade.answer_spans import AnswerSpans
 from selfright.roles.grade.features import Asked
 from selfright.roles.quantities import quantities
 from selfright.roles.questions import AnswerType, matches_type
@@ -23,11 +24,20 @@ SIGNALS = (
     "long",  # characters over 300, at most 2
     "cosine",  # with the question; 0 when there is none
     "relative_cosine",  # cosine minus the passage's best
+    "answer",  # the chance that the passage's answer stands in it, by the reader; 0 when there is none
+    "answer_chance",  # … times the reader's chance that the passage answers
+    "unread",  # most of it was not shown to the reader
 )
+READ = ("answer", "answer_chance", "unread")
+SEMANTIC = ("cosine", "relative_cosine")
 
 
 def strip_signals(
-    asked: Asked, passage: Passage, spans: Sequence[Span], cosines: Sequence[float] | None = None
+    asked: Asked,
+    passage: Passage,
+    spans: Sequence[Span],
+    cosines: Sequence[float] | None = None,
+    read: AnswerSpans | None = None,
 ) -> list[dict[str, float]]:
     """One dictionary per strip; ``spans`` are positions in the passage's text."""
     matcher = asked.matcher
@@ -60,6 +70,9 @@ def strip_signals(
                 "long": min(2.0, (end - start) / 300),
                 "cosine": cosines[i] if cosines else 0.0,
                 "relative_cosine": cosines[i] - top_cosine if cosines else 0.0,
+                "answer": read.within(start, end) if read else 0.0,
+                "answer_chance": read.within(start, end) * read.chance if read else 0.0,
+                "unread": float(read is not None and not read.covers(start, end)),
             }
         )
     return rows

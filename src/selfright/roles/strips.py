@@ -14,9 +14,10 @@ from typing import Any
 
 from selfright.domain.judgements import Grading
 from selfright.domain.passages import Hit, Passage, Refinement, Strip
-from selfright.domain.ports import Embedder
+from selfright.domain.ports import AnswerFinder, Embedder
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.decompose import Span, strip_spans
+from selfright.roles.grade.answer_spans import WORTH_READING, AnswerSpans, answer_spans
 from selfright.roles.grade.features import Asked
 from selfright.roles.scoring import Scorer, read_scorer
 from selfright.roles.strip_signals import strip_signals
@@ -24,22 +25,26 @@ from selfright.roles.strip_signals import strip_signals
 _MOST_EMBEDDED = 24
 _LONGEST_EMBEDDED = 1_000
 _LEAST_REMAINDER = 20
-_LIMITS = ("lexical_margin", "semantic_margin", "floor", "irrelevant", "share_of_best")
+_LIMITS = ("lexical_margin", "semantic_margin", "read_margin", "floor", "irrelevant", "share_of_best")
 
 
 @dataclass(frozen=True, slots=True)
 class StripModel:
-    """Scorers without and with cosines; how far (log-odds) a strip may fall behind its passage's best.
+    """Scorers by words, with cosines, and with both and a reader; how far (log-odds) a strip may fall behind its
+    passage's best.
 
     A passage whose best strip is under ``floor`` (log-odds) holds nothing; passages the grader gave less than
     ``irrelevant`` are not looked at. A strip with less than ``share_of_best`` of the best strip's probability goes too.
     """
 
     embedder: str
+    reader: str
     lexical: Scorer
     semantic: Scorer
+    read: Scorer
     lexical_margin: float
     semantic_margin: float
+    read_margin: float
     floor: float
     irrelevant: float
     share_of_best: float
@@ -63,14 +68,23 @@ class Weighed:
 
 
 class OfflineRefiner:
-    """Implements the port ``Refiner``. ``embedder`` is used for English, and only if the weights know it."""
+    """Implements the port ``Refiner``. ``embedder`` and ``reader`` are used for English, if the weights know them."""
 
     def __init__(
-        self, analyzer: TextAnalyzer, embedder: Embedder | None = None, model: StripModel | None = None
+        self,
+        analyzer: TextAnalyzer,
+        embedder: Embedder | None = None,
+        model: StripModel | None = None,
+        reader: AnswerFinder | None = None,
     ) -> None:
         self._analyzer = analyzer
         self._model = model or shipped_model()
         self._embedder = embedder if embedder and embedder.name == self._model.embedder else None
+        self._reader = reader if self._embedder and reader and reader.name == self._model.reader else None
+
+    def without_reader(self) -> "OfflineRefiner":
+        """The same, by words and cosines: for a turn whose grader is a model, where nobody else needs a reader."""
+        return OfflineRefiner(self._analyzer, self._embedder, self._model)
 
     async def refine(self, question: str, hits: Sequence[Hit], grading: Grading | None = None) -> Refinement:
         """The strips of ``hits`` that help to answer; documents in the order of their best passage."""
@@ -87,7 +101,13 @@ class OfflineRefiner:
         ranked = _ranked(hits, grading)
         relevant = [(passage, p) for passage, p in ranked if p is None or p >= self._model.irrelevant] or ranked
         cosines = self._cosines(asked, [passage for passage, _ in relevant])
-        scored = [s for passage, p in relevant for s in self._scored(asked, passage, p, cosines.get(passage.id))]
+        worth = [passage for passage, p in relevant if passage.id in cosines and (p is None or p >= WORTH_READING)]
+        read = answer_spans(asked, worth, self._reader)
+        scored = [
+            strip
+            for passage, p in relevant
+            for strip in self._scored(asked, passage, p, cosines.get(passage.id), read.get(passage.id))
+        ]
         return Weighed(tuple(scored), tuple(passage for passage, _ in ranked))
 
     def chosen(self, weighed: Weighed) -> list[Strip]:
@@ -96,7 +116,12 @@ class OfflineRefiner:
         return [s.strip for s in weighed.scored if s.kept and s.strip.score >= least]
 
     def _scored(
-        self, asked: Asked, passage: Passage, probability: float | None, cosines: Mapping[Span, float] | None
+        self,
+        asked: Asked,
+        passage: Passage,
+        probability: float | None,
+        cosines: Mapping[Span, float] | None,
+        read: AnswerSpans | None,
     ) -> list[Scored]:
         spans = strip_spans(passage.text)
         if not spans:
@@ -104,7 +129,9 @@ class OfflineRefiner:
         scorer, margin = self._model.lexical, self._model.lexical_margin
         if cosines:
             scorer, margin = self._model.semantic, self._model.semantic_margin
-        signals = strip_signals(asked, passage, spans, [cosines[span] for span in spans] if cosines else None)
+        if cosines and read:
+            scorer, margin = self._model.read, self._model.read_margin
+        signals = strip_signals(asked, passage, spans, [cosines[span] for span in spans] if cosines else None, read)
         scores = [scorer.score(values) for values in signals]
         best = max(scores)
         crosses = asked.korean != (passage.language == "ko")  # words cannot tell across languages, so all of it stays
@@ -150,8 +177,10 @@ def read_model(stored: Mapping[str, Any]) -> StripModel:
     """A model from its JSON form."""
     return StripModel(
         stored["embedder"],
+        stored["reader"],
         read_scorer(stored["lexical"]),
         read_scorer(stored["semantic"]),
+        read_scorer(stored["read"]),
         *(float(stored[name]) for name in _LIMITS),
     )
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from selfright.domain.errors import ModelFilesDamaged
-from selfright.llm import minilm
+from selfright.llm import cross_encoder, minilm
 from selfright.llm.cross_encoder import CrossEncoder
 from selfright.roles.grade.neural import shipped_neural
 
@@ -41,10 +41,42 @@ def test_scores_keep_the_order_of_the_passages_whatever_their_lengths(reader: Cr
     texts = [text + " More of the same follows." * times for times in (40, 0, 12) for text in PASSAGES]
     together = reader.score(QUESTION, texts)
     alone = [reader.score(QUESTION, [text])[0] for text in texts]
-    # What flows between the layers is rounded on one scale for a batch, so company shifts a score a little.
-    assert together == pytest.approx(alone, abs=0.6)
+    assert together == alone
     assert reader.score(QUESTION, []) == []
     assert len(reader.score("word " * 300, ["word " * 900, ""])) == 2
+
+
+@needs_model
+def test_where_the_answer_stands(reader: CrossEncoder) -> None:
+    (found,) = reader.find(QUESTION, PASSAGES[1:2])
+    (begin, *_), (end, *_) = (sorted(found.places, key=lambda p: -getattr(p, name)) for name in ("begins", "ends"))
+    assert PASSAGES[1][begin.start : end.end] == "1874"
+    assert begin.begins > 0.9
+    assert [p.start for p in found.places] == sorted(p.start for p in found.places)
+    for texts in (("word " * 900, "", "日本語 1874\n\n"), PASSAGES):
+        for text, places in zip(texts, reader.find(QUESTION, texts), strict=True):
+            assert all(0 <= p.start < p.end <= len(text) for p in places.places)
+            assert sum(p.begins for p in places.places) <= 1.001
+
+
+@needs_model
+def test_what_was_read_is_kept_for_a_while_and_never_more_than_its_bound(
+    reader: CrossEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    neural = shipped_neural()
+    assert neural is not None
+    fresh = CrossEncoder(FILE, neural.sha256)
+    runs: list[str] = []
+    read = fresh._read
+    monkeypatch.setattr(fresh, "_read", lambda question, passage: (runs.append(passage), read(question, passage))[1])
+    monkeypatch.setattr(cross_encoder, "_KEPT", 3)
+    first = fresh.find(QUESTION, PASSAGES)
+    assert fresh.find(QUESTION, PASSAGES[::-1]) == first[::-1]
+    assert len(runs) == 3
+    fresh.find(QUESTION, ["Something new."])
+    assert fresh.find(QUESTION, PASSAGES) == first == reader.find(QUESTION, PASSAGES)
+    assert 4 < len(runs) <= 7
+    assert len(fresh._kept) == 3
 
 
 @needs_model

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from selfright.medical.complaints import complaints
 from selfright.medical.conjugating import beginnings
+from selfright.medical.folding import first_word, words
 from selfright.medical.spotting import spotter
 
 KINDS = ("condition", "symptom", "drug", "allergen", "lab")
@@ -103,3 +104,8 @@ def test_mentions_lie_in_the_text_side_by_side(parts: list[str]) -> None:
     for mention in spotter(*KINDS).find(text):
         assert place <= mention.start < mention.end <= len(text)
         place = mention.end
+
+
+@given(st.text(alphabet="aS1's’ (한.-", max_size=12))
+def test_the_first_word_is_the_first_of_the_words(text: str) -> None:
+    assert first_word(text) == next((word for word, *_ in words(text)), "")

@@ -23,9 +23,10 @@ from selfright.domain.judgements import (
 from selfright.domain.passages import Hit, Strip
 from selfright.roles.abstain import MISSING, NEAREST, CalibratedAbstainer, SupportAbstainer
 from selfright.roles.abstain_model import read_model, shipped_model
-from selfright.roles.abstain_signals import LEXICAL, SIGNALS, Grounds, signals
+from selfright.roles.abstain_signals import COSINES, LEXICAL, SIGNALS, Grounds, signals
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.evaluate.support import support
+from tests.support.readers import Damaged, Favourite
 from tests.support.texts import analyzer, hits, passage
 
 ABSTAINER = SupportAbstainer(0.5)
@@ -114,9 +115,34 @@ def test_the_signals_of_one_answer_by_hand(read: TextAnalyzer) -> None:
     best = known(0.75, 0.5, cosine=0.6)
     assert best.evaluation is not None
     found = signals(Grounds(QUESTION, best.draft, best.evaluation, best.grading, best.hits, best.strips), read)
-    assert set(found) == set(SIGNALS)
+    assert set(found) == set(COSINES)
     assert [found[name] for name in ("sufficiency", "best", "cited")] == pytest.approx([math.log(3)] * 3)
     assert (found["lead"], found["completeness"], found["cosine"], found["missing"]) == (0.75, 0.0, 0.6, 0.0)
+
+
+def test_a_reader_says_whether_what_is_cited_holds_the_answer(read: TextAnalyzer) -> None:
+    best = known(0.75, 0.5, cosine=0.6)
+    assert best.evaluation is not None
+    grounds = Grounds(QUESTION, best.draft, best.evaluation, best.grading, best.hits, best.strips)
+    quoted = best.draft.citations[0].text
+    inside, elsewhere = quoted.split()[2], TEXT[len(quoted) :].rsplit(maxsplit=1)[-1].rstrip(".")
+    assert inside not in TEXT[len(quoted) :]
+    assert elsewhere not in quoted
+    found = {word: signals(grounds, read, Favourite(word)) for word in (inside, elsewhere, "absent")}
+    assert set(found[inside]) == set(SIGNALS)
+    assert found[inside]["answer"] == pytest.approx(3.0, abs=0.01)  # the reader's own log-odds
+    assert found[elsewhere]["answer"] == found["absent"]["answer"] < -6
+    assert "answer" not in signals(grounds, read, Damaged(inside))
+    assert probability(best, read, "minilm-l6-v2") == shipped_model().probability(
+        grounds, read, embedder="minilm-l6-v2", reader=Favourite(inside, name="another")
+    )
+    sure, unsure = (
+        shipped_model().probability(
+            grounds, read, embedder="minilm-l6-v2", reader=Favourite(word, name=shipped_model().reader)
+        )
+        for word in (inside, "absent")
+    )
+    assert sure > unsure
 
 
 def test_a_rare_word_that_is_not_near_what_is_cited_is_missing(read: TextAnalyzer) -> None:

@@ -1,15 +1,13 @@
 """The grader with a reader beside its signals: when it is asked, what it sees, and what happens when it is broken."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from selfright.domain.errors import JudgeFailed
-from selfright.domain.passages import Language
 from selfright.roles.calibration.stored import GraderCalibration, Origin
 from selfright.roles.grade.features import Asked, Read
 from selfright.roles.grade.model import Variant, shipped_model
@@ -17,6 +15,7 @@ from selfright.roles.grade.neural import CHARACTERS, NEURAL, NeuralModel, shown,
 from selfright.roles.grade.offline import OfflineGrader
 from selfright.roles.scoring import Curve, Scorer
 from tests.support.embedders import WordHashes
+from tests.support.readers import Favourite
 from tests.support.texts import analyzer, hits
 from tests.support.texts import passage as passage_of
 
@@ -25,21 +24,6 @@ LEFT = replace(passage_of("The compactor rewrote the log at night.", "left"), id
 RIGHT = replace(passage_of("The archiver rewrote the log at night.", "right"), id="right")
 KOREAN = replace(passage_of("기록은 밤마다 다시 쓰인다.", "ko"), id="ko")
 TEXTS = [p.text for p in (LEFT, RIGHT, KOREAN)]
-
-
-@dataclass
-class Favourite:
-    """A reader that likes passages with a word in them, and notes what it was shown."""
-
-    word: str
-    name: str = "favourite"
-    high: float = 3.0
-    languages: Sequence[Language] = ("en",)
-    seen: list[str] = field(default_factory=list)
-
-    def score(self, question: str, passages: Sequence[str]) -> list[float]:
-        self.seen += passages
-        return [self.high if self.word in text else -3.0 for text in passages]
 
 
 def trusting(reader: str = "favourite") -> NeuralModel:
@@ -131,7 +115,8 @@ def test_of_a_long_passage_the_reader_sees_the_part_to_the_point() -> None:
 def test_what_is_shown_is_a_part_of_the_passage(text: str) -> None:
     asked = Asked.of(QUESTION, analyzer(*TEXTS))
     whole = passage_of(text if text.strip() else "x", "")
-    seen = shown(asked, whole, Read.of(asked, whole)).removeprefix(f"{whole.heading}\n")
+    assert not whole.heading
+    seen = shown(asked, whole, Read.of(asked, whole))
     assert seen in whole.text
     assert len(seen) == len(whole.text) if len(whole.text) <= CHARACTERS else 0 < len(seen) <= CHARACTERS
 

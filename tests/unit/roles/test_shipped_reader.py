@@ -24,8 +24,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder in the place of the one that holds the grader's weights."""
     monkeypatch.setattr(neural, "files", lambda _package: tmp_path)
     neural.shipped_neural.cache_clear()
+    roles.shipped_reader.cache_clear()
     yield tmp_path
     neural.shipped_neural.cache_clear()
+    roles.shipped_reader.cache_clear()
 
 
 def put(folder: Path) -> None:
@@ -38,10 +40,12 @@ def test_card_without_network_or_network_without_card_is_no_reader(folder: Path)
     assert roles.shipped_reader() is None
     put(folder)
     neural.shipped_neural.cache_clear()
+    roles.shipped_reader.cache_clear()
     assert roles.shipped_reader() is None
     (folder / "reader.json").unlink()
     (folder / "reader.onnx").write_bytes(b"")
     neural.shipped_neural.cache_clear()
+    roles.shipped_reader.cache_clear()
     assert roles.shipped_reader() is None
 
 
@@ -53,6 +57,7 @@ def test_with_both_the_grader_of_the_engine_is_another_one(
     put(folder)
     (folder / "reader.onnx").write_bytes(b"")
     neural.shipped_neural.cache_clear()
+    roles.shipped_reader.cache_clear()
     reader = roles.shipped_reader()
     assert reader is not None
     assert reader.name == "reader-abc"

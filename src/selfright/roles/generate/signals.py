@@ -102,6 +102,8 @@ def signals(asked: Asked, pieces: Sequence[Piece], analyzer: TextAnalyzer) -> li
 
 def _named_share(heading: str, asked: Asked, analyzer: TextAnalyzer) -> float:
     """The idf-weighted share of the heading's words that the question has."""
+    if not asked.matcher.places(heading):
+        return 0.0  # said without reading a Korean heading with a morphological analyser, which takes a second to load
     terms = analyzer.key_terms(heading)
     wanted = {term.token for term in asked.matcher.terms}
     total = sum(term.weight for term in terms)

@@ -1,28 +1,29 @@
 """Grades a retrieval without a language model."""
 
 import asyncio
+import logging
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from selfright.domain.errors import JudgeFailed
+from selfright.domain.errors import JudgeFailed, ModelFilesDamaged
 from selfright.domain.judgements import Grade, Grading, Verdict
 from selfright.domain.passages import Hit
 from selfright.domain.ports import Embedder, PairJudge
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.calibration.stored import GraderCalibration
+from selfright.roles.grade.answer_spans import MOST_READ, WORTH_READING
 from selfright.roles.grade.features import Asked, Read, features
 from selfright.roles.grade.model import GraderModel, Variant, set_signals, shipped_model
 from selfright.roles.grade.neural import NeuralModel, shipped_neural, shown, with_reader
 from selfright.roles.planted import evidence_in
 
+log = logging.getLogger(__name__)
+
 SENTENCES = 2
 _LONGEST_EMBEDDED = 2_000
 _MOST_HITS = 50
 _LIKELY = 0.5
-# Reading costs much more than signals do, so only what may turn out to help is read.
-_MOST_READ = 5
-_WORTH_READING = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +164,8 @@ class OfflineGrader:
             for i, (row, pair) in enumerate(zip(rows, cosines, strict=True))
             if pair is not None
         }
-        likely = sorted((i for i, p in chances.items() if p >= _WORTH_READING), key=lambda i: -chances[i])
-        return sorted(likely[:_MOST_READ])
+        likely = sorted((i for i, p in chances.items() if p >= WORTH_READING), key=lambda i: -chances[i])
+        return sorted(likely[:MOST_READ])
 
     def _scores(
         self, asked: Asked, hits: Sequence[Hit], reads: Sequence[Read], chosen: Sequence[int]
@@ -173,7 +174,12 @@ class OfflineGrader:
         scores: list[float | None] = [None] * len(hits)
         if self._reader and chosen:
             texts = [shown(asked, hits[i].passage, reads[i]) for i in chosen]
-            for i, score in zip(chosen, self._reader.score(asked.text, texts), strict=True):
+            try:
+                judged = self._reader.score(asked.text, texts)
+            except ModelFilesDamaged as error:
+                log.warning("grading without the reader: %s", error)
+                return scores
+            for i, score in zip(chosen, judged, strict=True):
                 scores[i] = score
         return scores
 

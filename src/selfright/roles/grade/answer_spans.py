@@ -1,0 +1,74 @@
+"""Where in passages the answer seems to stand, by a reader of question and passage together.
+
+The reader is handed over (port ``AnswerFinder``). It sees of a passage what it sees for the grader, so that what was
+read for one role need not be read again for the next.
+"""
+
+import logging
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from selfright.domain.errors import ModelFilesDamaged
+from selfright.domain.judgements import AnswerPlace
+from selfright.domain.passages import Passage
+from selfright.domain.ports import AnswerFinder
+from selfright.roles.grade.features import Asked, Read
+from selfright.roles.grade.neural import shown, window
+
+log = logging.getLogger(__name__)
+
+# Reading costs much more than signals do, so only what may turn out to help is read.
+MOST_READ = 5
+WORTH_READING = 0.05  # the probability, without the reader, that a passage helps
+_EDGE = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSpans:
+    """What was read of a passage, characters ``start`` to ``end`` of its text, and where the answer may stand in it.
+
+    ``chance`` is the reader's own that the passage answers (0…1).
+    """
+
+    start: int
+    end: int
+    chance: float
+    places: tuple[AnswerPlace, ...]
+
+    def within(self, start: int, end: int) -> float:
+        """The chance (0…1) that the answer, if there is one, stands between two positions of the passage's text.
+
+        The mean of the chances that it begins there and that it ends there.
+        """
+        inside = [place for place in self.places if start <= place.start < end]
+        return sum(place.begins + place.ends for place in inside) / 2
+
+    def covers(self, start: int, end: int) -> bool:
+        """Whether at least half of the characters between two positions was read."""
+        return 2 * (min(self.end, end) - max(self.start, start)) >= end - start
+
+
+def answer_spans(asked: Asked, passages: Sequence[Passage], finder: AnswerFinder | None) -> dict[str, AnswerSpans]:
+    """Passage id → what a reader makes of it: of the first five passages in a language that it reads.
+
+    Nothing where the reader's file is damaged: it is said in the log, and words and cosines go on alone.
+    """
+    if finder is None or ("ko" if asked.korean else "en") not in finder.languages:
+        return {}
+    chosen = [passage for passage in passages if passage.language in finder.languages][:MOST_READ]
+    reads = [Read.of(asked, passage) for passage in chosen]
+    texts = [shown(asked, passage, read) for passage, read in zip(chosen, reads, strict=True)]
+    try:
+        judged = finder.find(asked.text, texts)
+    except ModelFilesDamaged as error:
+        log.warning("judging without the reader: %s", error)
+        return {}
+    found: dict[str, AnswerSpans] = {}
+    for passage, read, places in zip(chosen, reads, judged, strict=True):
+        start, end = window(asked, read)
+        shift = start - (len(passage.heading) + 1 if passage.heading else 0)
+        moved = (AnswerPlace(p.start + shift, p.end + shift, p.begins, p.ends) for p in places.places)
+        chance = 1 / (1 + math.exp(-max(-_EDGE, min(_EDGE, places.score)))) if math.isfinite(places.score) else 0.0
+        found[passage.id] = AnswerSpans(start, end, chance, tuple(p for p in moved if p.start >= start))
+    return found

@@ -1,0 +1,39 @@
+"""Readers of question and passage whose judgement can be reasoned about."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from selfright.domain.errors import ModelFilesDamaged
+from selfright.domain.judgements import AnswerPlace, AnswerPlaces
+from selfright.domain.passages import Language
+
+
+@dataclass
+class Favourite:
+    """A reader for which a word is the answer to everything; notes what it was shown."""
+
+    word: str
+    name: str = "favourite"
+    high: float = 3.0
+    languages: Sequence[Language] = ("en",)
+    seen: list[str] = field(default_factory=list)
+
+    def score(self, question: str, passages: Sequence[str]) -> list[float]:
+        return [found.score for found in self.find(question, passages)]
+
+    def find(self, question: str, passages: Sequence[str]) -> list[AnswerPlaces]:
+        self.seen += passages
+        return [self._read(text) for text in passages]
+
+    def _read(self, text: str) -> AnswerPlaces:
+        start = text.find(self.word)
+        if start < 0:
+            return AnswerPlaces(-3.0, ())
+        return AnswerPlaces(self.high, (AnswerPlace(start, start + len(self.word), 1.0, 1.0),))
+
+
+class Damaged(Favourite):
+    """A reader whose file is not the one that shipped."""
+
+    def find(self, question: str, passages: Sequence[str]) -> list[AnswerPlaces]:
+        raise ModelFilesDamaged("reader.onnx should have another SHA-256; reinstall selfright")
