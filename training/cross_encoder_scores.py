@@ -49,7 +49,7 @@ def scored(reader: CrossEncoder, pairs: Sequence[tuple[str, str]]) -> NDArray[np
     shown_at = [n for n, (_, text) in enumerate(pairs) if text]
     for question, places in groupby(shown_at, key=lambda n: pairs[n][0]):
         at = list(places)
-        found[at] = reader.score(question, [pairs[n][1] for n in at])
+        found[at] = [judged.score for judged in reader.read(question, [pairs[n][1] for n in at])]
     return found
 
 

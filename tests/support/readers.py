@@ -18,14 +18,11 @@ class Favourite:
     languages: Sequence[Language] = ("en",)
     seen: list[str] = field(default_factory=list)
 
-    def score(self, question: str, passages: Sequence[str]) -> list[float]:
-        return [found.score for found in self.find(question, passages)]
-
-    def find(self, question: str, passages: Sequence[str]) -> list[AnswerPlaces]:
+    def read(self, question: str, passages: Sequence[str]) -> list[AnswerPlaces]:
         self.seen += passages
-        return [self._read(text) for text in passages]
+        return [self._judged(text) for text in passages]
 
-    def _read(self, text: str) -> AnswerPlaces:
+    def _judged(self, text: str) -> AnswerPlaces:
         start = text.find(self.word)
         if start < 0:
             return AnswerPlaces(-3.0, ())
@@ -35,5 +32,5 @@ class Favourite:
 class Damaged(Favourite):
     """A reader whose file is not the one that shipped."""
 
-    def find(self, question: str, passages: Sequence[str]) -> list[AnswerPlaces]:
+    def read(self, question: str, passages: Sequence[str]) -> list[AnswerPlaces]:
         raise ModelFilesDamaged("reader.onnx should have another SHA-256; reinstall selfright")

@@ -44,6 +44,6 @@ def _load(embedder: Embedder, reader: PairJudge | None) -> None:
     try:
         embedder.embed([])
         if reader is not None:
-            reader.score("", [])
+            reader.read("", [])
     except Exception as error:  # as above
         log.debug("not loaded ahead: %s", error)

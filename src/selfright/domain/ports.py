@@ -243,7 +243,7 @@ class Evaluator(Protocol):
 
 
 class PairJudge(Protocol):
-    """Reads a question and a passage together, for a grader."""
+    """Reads a question and a passage together, for the judges that it is handed to."""
 
     @property
     def name(self) -> str:
@@ -255,26 +255,8 @@ class PairJudge(Protocol):
         """What it can read."""
         ...
 
-    def score(self, question: str, passages: Sequence[str]) -> Sequence[float]:
-        """One number per passage, higher where it rather answers, in log-odds."""
-        ...
-
-
-class AnswerFinder(Protocol):
-    """Says where in a passage the answer to a question seems to stand, for the choice of sentences."""
-
-    @property
-    def name(self) -> str:
-        """Which network; scorers fitted on one network know no other."""
-        ...
-
-    @property
-    def languages(self) -> Sequence[Language]:
-        """What it can read."""
-        ...
-
-    def find(self, question: str, passages: Sequence[str]) -> Sequence[AnswerPlaces]:
-        """For each passage how probable it is that it answers, and where."""
+    def read(self, question: str, passages: Sequence[str]) -> Sequence[AnswerPlaces]:
+        """For each passage how probable it is that it answers, and where. Raises ``ModelFilesDamaged``."""
         ...
 
 

@@ -29,7 +29,7 @@ _THREADS = 2
 class CrossEncoder:
     """Says how much a passage looks like one that answers the question, in log-odds of its training data, and where.
 
-    Implements the ports ``PairJudge`` and ``AnswerFinder``. ``file`` is the shipped network and ``sha256`` what it must
+    Implements the port ``PairJudge``. ``file`` is the shipped network and ``sha256`` what it must
     hash to; word pieces are those of the embedded encoder. Both are read on the first call (about a quarter of a
     second), which raises ``ModelFilesDamaged`` when the file is missing or another one. Safe to share between threads.
     """
@@ -46,12 +46,8 @@ class CrossEncoder:
         self._kept: OrderedDict[tuple[str, str], AnswerPlaces] = OrderedDict()
         self._keeping = threading.Lock()
 
-    def score(self, question: str, passages: Sequence[str]) -> list[float]:
-        """One number per passage; of a passage the first 224 word pieces count, of the question the first 32."""
-        return [found.score for found in self.find(question, passages)]
-
-    def find(self, question: str, passages: Sequence[str]) -> list[AnswerPlaces]:
-        """The same numbers, and where in each passage the answer may begin and end. The last 256 pairs are kept."""
+    def read(self, question: str, passages: Sequence[str]) -> list[AnswerPlaces]:
+        """Of a passage the first 224 word pieces count, of the question the first 32; the last 256 pairs are kept."""
         self._load()
         return [self._known(question, passage) or self._keep(question, passage) for passage in passages]
 
@@ -63,14 +59,14 @@ class CrossEncoder:
             return found
 
     def _keep(self, question: str, passage: str) -> AnswerPlaces:
-        found = self._read(question, passage)
+        found = self._run(question, passage)
         with self._keeping:
             self._kept[question, passage] = found
             if len(self._kept) > _KEPT:
                 self._kept.popitem(last=False)
         return found
 
-    def _read(self, question: str, passage: str) -> AnswerPlaces:
+    def _run(self, question: str, passage: str) -> AnswerPlaces:
         """Runs the network for one pair: what flows in it is rounded on one scale, so company would shift the score."""
         asked = _cut(self._tokenizer.encode(question).ids, MOST_QUESTION_PIECES)
         encoding = self._tokenizer.encode(passage)

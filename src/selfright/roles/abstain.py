@@ -6,7 +6,7 @@ from selfright.domain.answers import Attempt, Draft, Sentence
 from selfright.domain.flags import Flags
 from selfright.domain.judgements import Evaluation, EvaluationSource, QueryClass
 from selfright.domain.passages import Hit, Language
-from selfright.domain.ports import AnswerFinder
+from selfright.domain.ports import PairJudge
 from selfright.roles.abstain_model import AbstentionModel, shipped_model
 from selfright.roles.abstain_signals import Grounds
 from selfright.roles.analysis import TextAnalyzer
@@ -74,7 +74,7 @@ class CalibratedAbstainer(SupportAbstainer):
         analyzer: TextAnalyzer,
         embedder: str | None = None,
         model: AbstentionModel | None = None,
-        reader: AnswerFinder | None = None,
+        reader: PairJudge | None = None,
     ) -> None:
         super().__init__(DEFAULT_THRESHOLD)
         self._analyzer = analyzer

@@ -11,7 +11,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from selfright.domain.ports import AnswerFinder
+from selfright.domain.ports import PairJudge
 from selfright.roles.abstain_signals import Grounds, signals
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.scoring import Scorer, read_scorer
@@ -33,7 +33,7 @@ class AbstentionModel:
     threshold: float
 
     def probability(
-        self, grounds: Grounds, analyzer: TextAnalyzer, *, embedder: str | None, reader: AnswerFinder | None = None
+        self, grounds: Grounds, analyzer: TextAnalyzer, *, embedder: str | None, reader: PairJudge | None = None
     ) -> float:
         """That the answer is right (0…1); ``embedder`` names whose cosines the hits carry. NaN for broken signals."""
         if embedder != self.embedder or not grounds.has_cosines:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from selfright.domain.answers import Citation, Draft
 from selfright.domain.judgements import Evaluation, Grading
 from selfright.domain.passages import Hit, Passage, Strip
-from selfright.domain.ports import AnswerFinder
+from selfright.domain.ports import PairJudge
 from selfright.domain.text import language_of
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.grade.answer_spans import answer_spans
@@ -49,7 +49,7 @@ class Grounds:
         return language_of(self.question) == "en" and any(hit.cosine is not None for hit in self.hits)
 
 
-def signals(grounds: Grounds, analyzer: TextAnalyzer, reader: AnswerFinder | None = None) -> dict[str, float]:
+def signals(grounds: Grounds, analyzer: TextAnalyzer, reader: PairJudge | None = None) -> dict[str, float]:
     """One value by each name in ``SIGNALS``; a signal that nothing is known of is as bad as it can be.
 
     ``answer`` is there only when ``reader`` has read what is cited.
@@ -86,7 +86,7 @@ def _rarest_missing(grounds: Grounds, asked: Asked) -> float:
     return left / max(weights) if left else 0.0
 
 
-def _answered(grounds: Grounds, asked: Asked, reader: AnswerFinder | None) -> dict[str, float]:
+def _answered(grounds: Grounds, asked: Asked, reader: PairJudge | None) -> dict[str, float]:
     """How probable it is by the reader that one of the cited stretches holds the answer."""
     cited = _cited(grounds)
     spans = answer_spans(asked, list({passage.id: passage for _, passage in cited}.values()), reader)

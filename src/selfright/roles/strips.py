@@ -14,7 +14,7 @@ from typing import Any
 
 from selfright.domain.judgements import Grading
 from selfright.domain.passages import Hit, Passage, Refinement, Strip
-from selfright.domain.ports import AnswerFinder, Embedder
+from selfright.domain.ports import Embedder, PairJudge
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.decompose import Span, strip_spans
 from selfright.roles.grade.answer_spans import WORTH_READING, AnswerSpans, answer_spans
@@ -75,7 +75,7 @@ class OfflineRefiner:
         analyzer: TextAnalyzer,
         embedder: Embedder | None = None,
         model: StripModel | None = None,
-        reader: AnswerFinder | None = None,
+        reader: PairJudge | None = None,
     ) -> None:
         self._analyzer = analyzer
         self._model = model or shipped_model()

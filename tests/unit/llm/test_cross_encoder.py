@@ -31,30 +31,30 @@ def reader() -> CrossEncoder:
 
 @needs_model
 def test_a_passage_that_answers_is_ahead_of_one_about_something_else(reader: CrossEncoder) -> None:
-    scores = reader.score(QUESTION, PASSAGES)
+    scores = [found.score for found in reader.read(QUESTION, PASSAGES)]
     assert max(range(3), key=scores.__getitem__) == 1
-    assert reader.score("What flour do bakers in the valley use?", PASSAGES)[0] > scores[0]
+    assert reader.read("What flour do bakers in the valley use?", PASSAGES)[0].score > scores[0]
 
 
 @needs_model
 def test_scores_keep_the_order_of_the_passages_whatever_their_lengths(reader: CrossEncoder) -> None:
     texts = [text + " More of the same follows." * times for times in (40, 0, 12) for text in PASSAGES]
-    together = reader.score(QUESTION, texts)
-    alone = [reader.score(QUESTION, [text])[0] for text in texts]
+    together = reader.read(QUESTION, texts)
+    alone = [reader.read(QUESTION, [text])[0] for text in texts]
     assert together == alone
-    assert reader.score(QUESTION, []) == []
-    assert len(reader.score("word " * 300, ["word " * 900, ""])) == 2
+    assert reader.read(QUESTION, []) == []
+    assert len(reader.read("word " * 300, ["word " * 900, ""])) == 2
 
 
 @needs_model
 def test_where_the_answer_stands(reader: CrossEncoder) -> None:
-    (found,) = reader.find(QUESTION, PASSAGES[1:2])
+    (found,) = reader.read(QUESTION, PASSAGES[1:2])
     (begin, *_), (end, *_) = (sorted(found.places, key=lambda p: -getattr(p, name)) for name in ("begins", "ends"))
     assert PASSAGES[1][begin.start : end.end] == "1874"
     assert begin.begins > 0.9
     assert [p.start for p in found.places] == sorted(p.start for p in found.places)
     for texts in (("word " * 900, "", "日本語 1874\n\n"), PASSAGES):
-        for text, places in zip(texts, reader.find(QUESTION, texts), strict=True):
+        for text, places in zip(texts, reader.read(QUESTION, texts), strict=True):
             assert all(0 <= p.start < p.end <= len(text) for p in places.places)
             assert sum(p.begins for p in places.places) <= 1.001
 
@@ -67,14 +67,14 @@ def test_what_was_read_is_kept_for_a_while_and_never_more_than_its_bound(
     assert neural is not None
     fresh = CrossEncoder(FILE, neural.sha256)
     runs: list[str] = []
-    read = fresh._read
-    monkeypatch.setattr(fresh, "_read", lambda question, passage: (runs.append(passage), read(question, passage))[1])
+    run = fresh._run
+    monkeypatch.setattr(fresh, "_run", lambda question, passage: (runs.append(passage), run(question, passage))[1])
     monkeypatch.setattr(cross_encoder, "_KEPT", 3)
-    first = fresh.find(QUESTION, PASSAGES)
-    assert fresh.find(QUESTION, PASSAGES[::-1]) == first[::-1]
+    first = fresh.read(QUESTION, PASSAGES)
+    assert fresh.read(QUESTION, PASSAGES[::-1]) == first[::-1]
     assert len(runs) == 3
-    fresh.find(QUESTION, ["Something new."])
-    assert fresh.find(QUESTION, PASSAGES) == first == reader.find(QUESTION, PASSAGES)
+    fresh.read(QUESTION, ["Something new."])
+    assert fresh.read(QUESTION, PASSAGES) == first == reader.read(QUESTION, PASSAGES)
     assert 4 < len(runs) <= 7
     assert len(fresh._kept) == 3
 
@@ -84,6 +84,6 @@ def test_another_file_is_refused(tmp_path: Path) -> None:
     other = tmp_path / "reader.onnx"
     other.write_bytes(b"not the network")
     with pytest.raises(ModelFilesDamaged, match="SHA-256"):
-        CrossEncoder(other, "0" * 64).score(QUESTION, PASSAGES)
+        CrossEncoder(other, "0" * 64).read(QUESTION, PASSAGES)
     with pytest.raises(ModelFilesDamaged, match="cannot read"):
-        CrossEncoder(tmp_path / "absent.onnx", "0" * 64).score(QUESTION, PASSAGES)
+        CrossEncoder(tmp_path / "absent.onnx", "0" * 64).read(QUESTION, PASSAGES)

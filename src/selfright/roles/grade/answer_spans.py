@@ -1,6 +1,6 @@
 """Where in passages the answer seems to stand, by a reader of question and passage together.
 
-The reader is handed over (port ``AnswerFinder``). It sees of a passage what it sees for the grader, so that what was
+The reader is handed over (port ``PairJudge``). It sees of a passage what it sees for the grader, so that what was
 read for one role need not be read again for the next.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from selfright.domain.errors import ModelFilesDamaged
 from selfright.domain.judgements import AnswerPlace
 from selfright.domain.passages import Passage
-from selfright.domain.ports import AnswerFinder
+from selfright.domain.ports import PairJudge
 from selfright.roles.grade.features import Asked, Read
 from selfright.roles.grade.neural import shown, window
 
@@ -49,18 +49,18 @@ class AnswerSpans:
         return 2 * (min(self.end, end) - max(self.start, start)) >= end - start
 
 
-def answer_spans(asked: Asked, passages: Sequence[Passage], finder: AnswerFinder | None) -> dict[str, AnswerSpans]:
+def answer_spans(asked: Asked, passages: Sequence[Passage], reader: PairJudge | None) -> dict[str, AnswerSpans]:
     """Passage id → what a reader makes of it: of the first five passages in a language that it reads.
 
     Nothing where the reader's file is damaged: it is said in the log, and words and cosines go on alone.
     """
-    if finder is None or ("ko" if asked.korean else "en") not in finder.languages:
+    if reader is None or ("ko" if asked.korean else "en") not in reader.languages:
         return {}
-    chosen = [passage for passage in passages if passage.language in finder.languages][:MOST_READ]
+    chosen = [passage for passage in passages if passage.language in reader.languages][:MOST_READ]
     reads = [Read.of(asked, passage) for passage in chosen]
     texts = [shown(asked, passage, read) for passage, read in zip(chosen, reads, strict=True)]
     try:
-        judged = finder.find(asked.text, texts)
+        judged = reader.read(asked.text, texts)
     except ModelFilesDamaged as error:
         log.warning("judging without the reader: %s", error)
         return {}

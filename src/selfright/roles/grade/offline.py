@@ -175,12 +175,12 @@ class OfflineGrader:
         if self._reader and chosen:
             texts = [shown(asked, hits[i].passage, reads[i]) for i in chosen]
             try:
-                judged = self._reader.score(asked.text, texts)
+                judged = self._reader.read(asked.text, texts)
             except ModelFilesDamaged as error:
                 log.warning("grading without the reader: %s", error)
                 return scores
-            for i, score in zip(chosen, judged, strict=True):
-                scores[i] = score
+            for i, found in zip(chosen, judged, strict=True):
+                scores[i] = found.score
         return scores
 
     def _cosines(
