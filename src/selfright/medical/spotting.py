@@ -3,7 +3,7 @@
 import functools
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar
 
 from selfright.domain.passages import Language
@@ -161,9 +161,12 @@ def _grown(seeds: Iterable[tuple[str, Concept]]) -> _Node:
         node = root
         for key in keys[1:]:
             node = node.onward.setdefault(key, _Node())
-        if all(name.concept is not concept for name in node.ends):
-            gaps = frozenset(len(form[:place].replace(" ", "")) for place, c in enumerate(form) if c == " ")
+        gaps = frozenset(len(form[:place].replace(" ", "")) for place, c in enumerate(form) if c == " ")
+        place = next((i for i, name in enumerate(node.ends) if name.concept is concept), None)
+        if place is None:
             node.ends.append(_Name(form, concept, not korean and is_abbreviation(form), gaps))
+        else:  # 속쓰림 and 속 쓰림: one name, which may be spaced either way
+            node.ends[place] = replace(node.ends[place], gaps=node.ends[place].gaps | gaps)
     return root
 
 

@@ -1,5 +1,7 @@
 """Names in running text: particles, spacing, spelling, abbreviations, and what only looks like a name."""
 
+from typing import get_args
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 from selfright.medical.complaints import complaints
 from selfright.medical.conjugating import beginnings
 from selfright.medical.folding import first_word, words
+from selfright.medical.lexicon import Kind, load_lexicon
 from selfright.medical.spotting import spotter
 
 KINDS = ("condition", "symptom", "drug", "allergen", "lab")
@@ -29,6 +32,8 @@ def names(text: str) -> list[str]:
         ("메트포르민500mg", ["metformin"]),
         ("B형간염", ["hepatitis B"]),
         ("두통약", ["painkiller"]),
+        ("속 쓰림이 있고 숨 가쁨도 있어요", ["heartburn", "shortness of breath"]),
+        ("속쓰림", ["heartburn"]),
         ("다음에 만나요. 혹은 전화하세요.", []),
         ("먹기 전이에요", []),
         ("Crohn's disease and Parkinson disease", ["Crohn's disease", "Parkinson's disease"]),
@@ -46,6 +51,18 @@ def names(text: str) -> list[str]:
 )
 def test_names_are_found(text: str, found: list[str]) -> None:
     assert names(text) == found
+
+
+def test_every_name_is_found_where_it_stands_alone() -> None:
+    everything = spotter(*get_args(Kind))
+    lost = {
+        form
+        for concept in load_lexicon().of_kind(*get_args(Kind))
+        for form in (*concept.forms_en, *concept.forms_ko)
+        if not everything.find(form)
+    }
+    # Single syllables mean too much; what stands in brackets or behind a star is not read as a part of a name.
+    assert lost == {"키", "땀", "lipoprotein(a)", "Lp(a)", "25(OH)D", "HLA-B*5801"}
 
 
 @pytest.mark.parametrize(
