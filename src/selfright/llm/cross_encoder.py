@@ -42,6 +42,7 @@ class CrossEncoder:
         self._folder = folder or model_folder()
         self._loading = threading.Lock()
         self._session: Any = None
+        self._damage = ""
         self._tokenizer: Any = None
         self._kept: OrderedDict[tuple[str, str], AnswerPlaces] = OrderedDict()
         self._keeping = threading.Lock()
@@ -82,9 +83,18 @@ class CrossEncoder:
         if self._session is not None:
             return
         with self._loading:
+            if self._damage:  # hashing the file at each question would find the same
+                raise ModelFilesDamaged(self._damage)
             if self._session is None:
                 self._tokenizer = _tokenizer(self._folder / "tokenizer.json")
-                self._session = _session(_checked(self._file, self._sha256))
+                self._session = _session(self._content())
+
+    def _content(self) -> bytes:
+        try:
+            return _checked(self._file, self._sha256)
+        except ModelFilesDamaged as error:
+            self._damage = str(error)
+            raise
 
 
 def _cut(pieces: list[int], most: int) -> list[int]:

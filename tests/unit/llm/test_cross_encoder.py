@@ -83,7 +83,11 @@ def test_what_was_read_is_kept_for_a_while_and_never_more_than_its_bound(
 def test_another_file_is_refused(tmp_path: Path) -> None:
     other = tmp_path / "reader.onnx"
     other.write_bytes(b"not the network")
+    refusing = CrossEncoder(other, "0" * 64)
     with pytest.raises(ModelFilesDamaged, match="SHA-256"):
-        CrossEncoder(other, "0" * 64).read(QUESTION, PASSAGES)
+        refusing.read(QUESTION, PASSAGES)
+    other.unlink()
+    with pytest.raises(ModelFilesDamaged, match="SHA-256"):  # it is not looked at again
+        refusing.read(QUESTION, PASSAGES)
     with pytest.raises(ModelFilesDamaged, match="cannot read"):
         CrossEncoder(tmp_path / "absent.onnx", "0" * 64).read(QUESTION, PASSAGES)

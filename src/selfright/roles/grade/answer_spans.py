@@ -4,24 +4,19 @@ The reader is handed over (port ``PairJudge``). It sees of a passage what it see
 read for one role need not be read again for the next.
 """
 
-import logging
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from selfright.domain.errors import ModelFilesDamaged
 from selfright.domain.judgements import AnswerPlace
 from selfright.domain.passages import Passage
 from selfright.domain.ports import PairJudge
 from selfright.roles.grade.features import Asked, Read
-from selfright.roles.grade.neural import shown, window
-
-log = logging.getLogger(__name__)
+from selfright.roles.grade.neural import chance, read_pairs, shown, window
 
 # Reading costs much more than signals do, so only what may turn out to help is read.
 MOST_READ = 5
 WORTH_READING = 0.05  # the probability, without the reader, that a passage helps
-_EDGE = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,23 +47,20 @@ class AnswerSpans:
 def answer_spans(asked: Asked, passages: Sequence[Passage], reader: PairJudge | None) -> dict[str, AnswerSpans]:
     """Passage id → what a reader makes of it: of the first five passages in a language that it reads.
 
-    Nothing where the reader's file is damaged: it is said in the log, and words and cosines go on alone.
+    Nothing where the reader's file is damaged, nor of a passage whose score is no number.
     """
     if reader is None or ("ko" if asked.korean else "en") not in reader.languages:
         return {}
     chosen = [passage for passage in passages if passage.language in reader.languages][:MOST_READ]
     reads = [Read.of(asked, passage) for passage in chosen]
     texts = [shown(asked, passage, read) for passage, read in zip(chosen, reads, strict=True)]
-    try:
-        judged = reader.read(asked.text, texts)
-    except ModelFilesDamaged as error:
-        log.warning("judging without the reader: %s", error)
-        return {}
     found: dict[str, AnswerSpans] = {}
-    for passage, read, places in zip(chosen, reads, judged, strict=True):
+    judged = read_pairs(reader, asked.text, texts)
+    for passage, read, places in zip(chosen, reads, judged, strict=True) if judged is not None else ():
+        if not math.isfinite(places.score):
+            continue
         start, end = window(asked, read)
         shift = start - (len(passage.heading) + 1 if passage.heading else 0)
         moved = (AnswerPlace(p.start + shift, p.end + shift, p.begins, p.ends) for p in places.places)
-        chance = 1 / (1 + math.exp(-max(-_EDGE, min(_EDGE, places.score)))) if math.isfinite(places.score) else 0.0
-        found[passage.id] = AnswerSpans(start, end, chance, tuple(p for p in moved if p.start >= start))
+        found[passage.id] = AnswerSpans(start, end, chance(places.score), tuple(p for p in moved if p.start >= start))
     return found

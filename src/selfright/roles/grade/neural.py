@@ -5,19 +5,25 @@ The reader itself is handed over (port ``PairJudge``); the file ``reader.json`` 
 """
 
 import json
+import logging
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from selfright.domain.errors import ModelFilesDamaged
+from selfright.domain.judgements import AnswerPlaces
 from selfright.domain.passages import Passage
+from selfright.domain.ports import PairJudge
 from selfright.roles.grade.features import SEMANTIC, Asked, Read
 from selfright.roles.grade.model import Variant
 from selfright.roles.grade.two_steps import read_steps
 from selfright.roles.scoring import read_scorer
+
+log = logging.getLogger(__name__)
 
 READER_SIGNALS = (
     "reader",  # the chance that the passage answers, by the reader alone
@@ -79,9 +85,23 @@ def window(asked: Asked, read: Read) -> tuple[int, int]:
     return chosen
 
 
+def read_pairs(reader: PairJudge, question: str, texts: Sequence[str]) -> Sequence[AnswerPlaces] | None:
+    """What the reader makes of the texts; None when its file is damaged, which is said once: signals go on alone."""
+    try:
+        return reader.read(question, texts)
+    except ModelFilesDamaged as error:
+        _say(f"judging goes on without the reader: {error}")
+        return None
+
+
+@lru_cache(maxsize=8)
+def _say(message: str) -> None:
+    log.error(message)
+
+
 def with_reader(rows: Sequence[Mapping[str, float]], scores: Sequence[float | None]) -> list[dict[str, float]]:
     """The rows with ``READER_SIGNALS``; 0 where there is no score, and NaN where a score is not a number."""
-    chances = [0.0 if score is None else _chance(score) for score in scores]
+    chances = [0.0 if score is None else chance(score) for score in scores]
     best = max(chances, default=0.0)
     return [
         {**row, "reader": p, "reader_logit": _logit(score), "behind_reader": best - p if score is not None else 0.0}
@@ -89,7 +109,8 @@ def with_reader(rows: Sequence[Mapping[str, float]], scores: Sequence[float | No
     ]
 
 
-def _chance(score: float) -> float:
+def chance(score: float) -> float:
+    """The probability (0…1) of log-odds, which count to ten on either side; NaN for what is no number."""
     return 1 / (1 + math.exp(-max(-_EDGE, min(_EDGE, score)))) if math.isfinite(score) else math.nan
 
 

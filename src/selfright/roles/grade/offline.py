@@ -1,12 +1,11 @@
 """Grades a retrieval without a language model."""
 
 import asyncio
-import logging
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from selfright.domain.errors import JudgeFailed, ModelFilesDamaged
+from selfright.domain.errors import JudgeFailed
 from selfright.domain.judgements import Grade, Grading, Verdict
 from selfright.domain.passages import Hit
 from selfright.domain.ports import Embedder, PairJudge
@@ -15,10 +14,8 @@ from selfright.roles.calibration.stored import GraderCalibration
 from selfright.roles.grade.answer_spans import MOST_READ, WORTH_READING
 from selfright.roles.grade.features import Asked, Read, features
 from selfright.roles.grade.model import GraderModel, Variant, set_signals, shipped_model
-from selfright.roles.grade.neural import NeuralModel, shipped_neural, shown, with_reader
+from selfright.roles.grade.neural import NeuralModel, read_pairs, shipped_neural, shown, with_reader
 from selfright.roles.planted import evidence_in
-
-log = logging.getLogger(__name__)
 
 SENTENCES = 2
 _LONGEST_EMBEDDED = 2_000
@@ -174,12 +171,8 @@ class OfflineGrader:
         scores: list[float | None] = [None] * len(hits)
         if self._reader and chosen:
             texts = [shown(asked, hits[i].passage, reads[i]) for i in chosen]
-            try:
-                judged = self._reader.read(asked.text, texts)
-            except ModelFilesDamaged as error:
-                log.warning("grading without the reader: %s", error)
-                return scores
-            for i, found in zip(chosen, judged, strict=True):
+            judged = read_pairs(self._reader, asked.text, texts)
+            for i, found in zip(chosen, judged, strict=True) if judged is not None else ():
                 scores[i] = found.score
         return scores
 
