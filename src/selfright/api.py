@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
     from selfright.assembly.calibrating import Progress as CalibrationProgress
     from selfright.assembly.engine import Engine
-    from selfright.assembly.index import Given
+    from selfright.assembly.given import Given
     from selfright.assembly.uploads import UploadReport
     from selfright.domain.examining import Examined, Judge
-    from selfright.domain.ports import Embedder, ProfileStore
+    from selfright.domain.ports import Embedder, PairJudge, ProfileStore
     from selfright.domain.traces import Replay, ReplayOptions, Trace
     from selfright.domain.upkeep import Finding
     from selfright.ingest.copying import CopyReport
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from selfright.ingest.pipeline import Progress, Report
     from selfright.memory.conversation import Conversation, SessionInfo, TurnRecord
     from selfright.retrieval.stores.langchain import SelfrightRetriever
+    from selfright.roles.calibration.claims import ClaimReport
     from selfright.roles.calibration.refit import CalibrationReport
 
 MAX_QUESTION_CHARACTERS = 10_000
@@ -80,26 +81,32 @@ class Selfright:
         llm: "str | BaseChatModel | None" = None,
         models: "Mapping[str, str | BaseChatModel] | None" = None,
         profiles: "BaseStore | ProfileStore | None" = None,
+        passage_judge: "str | PairJudge | None" = None,
+        claim_judge: "str | PairJudge | None" = None,
         **values: Any,
     ) -> Self:
         """Opens the index at ``path`` (default: the setting ``index``); ``values`` are settings and flags by name.
 
         ``llm`` is ``offline``, ``provider:model`` or a LangChain chat model, ``models`` the same for single jobs. The
         index itself is opened when it is first used, and made by the first ``add``. ``profiles`` keeps profiles
-        elsewhere than in the home folder: in a LangGraph store, or a ``ProfileStore`` of one's own. Raises
+        elsewhere than in the home folder: in a LangGraph store, or a ``ProfileStore`` of one's own. ``passage_judge``
+        and ``claim_judge`` are folders or hub names of networks, or anything that does as ``PairJudge``. Raises
         ``UnknownName`` for a name that is no setting, flag or preset, and ``MissingExtra`` for a provider whose package
         is not installed.
         """
-        from selfright.assembly.index import Given
+        from selfright.assembly.given import Given
 
         if path is not None and retriever is not None:
             raise UsageError("an index folder and a retriever were given; give the one that is to be searched")
         named = {job: model for job, model in (models or {}).items() if isinstance(model, str)}
         objects = {job: model for job, model in (models or {}).items() if not isinstance(model, str)}
-        said = {"index": path, "llm": llm if isinstance(llm, str) else None, "models": named or None}
+        judges = {"passage_judge": passage_judge, "claim_judge": claim_judge}
+        judges_named = {name: judge for name, judge in judges.items() if isinstance(judge, str)}
+        said = {"index": path, "llm": llm if isinstance(llm, str) else None, "models": named or None, **judges_named}
         settings = load_settings({**values, **{name: value for name, value in said.items() if value is not None}})
         handed = None if isinstance(llm, str) else llm
-        return cls(settings, Given(retriever, embeddings, handed, objects, profiles))
+        own = [None if isinstance(judge, str) else judge for judge in judges.values()]
+        return cls(settings, Given(retriever, embeddings, handed, objects, profiles, *own))
 
     def ask(self, question: str, **options: Unpack[TurnOptions]) -> Answer:
         """Answers a question, or says plainly that it cannot; ``options`` are those of ``TurnOptions``.
@@ -401,11 +408,12 @@ class Selfright:
 
     def calibrate(
         self, labelled: str | Path, *, risk: float = 0.1, progress: "CalibrationProgress | None" = None
-    ) -> "tuple[CalibrationReport, Path]":
+    ) -> "tuple[CalibrationReport | ClaimReport, Path]":
         """Fits grading to labelled pairs, rows ``{"question", "passage", "label": 0|1}``, and keeps it in the index.
 
-        Gives back the figures and the file. ``risk`` is the share that may be wrong of what is called correct.
-        Raises ``InputError`` for a bad row, with its line, and for too few rows.
+        Rows with ``claim`` in the place of ``question`` fit the judgement of an answer's claims. Gives back the figures
+        and the file. ``risk`` is the share that may be wrong of what is called correct. Raises ``InputError`` for a bad
+        row, with its line, and for too few rows.
         """
         return self._engine.calibrate(Path(labelled), risk, progress)
 

@@ -56,6 +56,8 @@ class Settings:
     key's; ``serve_hosts`` may stand in the Host header, ``serve_origins`` may send from a browser (CORS).
     ``database``: ``postgresql://user@host/database?schema=name`` keeps sessions, profiles, traces and API keys for
     several machines; when it is empty they are in files under ``home``. The password may be in PGPASSWORD.
+    ``passage_judge``, ``claim_judge``: a cross-encoder that reads questions and passages, a model of entailment that
+    reads claims and evidence: a folder, or ``owner/name[@revision]`` of a hub. None: what ships judges alone.
     ``lexicon``: a file of names in Korean and English. ``embedding_cache``: bytes of vectors kept for other indexes.
     ``traces``: what is kept of turns: ``off``, ``outline`` (no content) or ``full``; ``otel``: spans are sent, without
     content unless ``otel_content``.
@@ -71,6 +73,8 @@ class Settings:
     llm_timeout_s: float = 60.0
     llm_attempts: int = 3
     embedder: str = "auto"
+    passage_judge: str | None = None
+    claim_judge: str | None = None
     web_provider: str = "none"
     web_folder: Path | None = None
     web_base_url: str | None = None
@@ -185,7 +189,7 @@ class Settings:
 FLAG_NAMES = tuple(f.name for f in dataclasses.fields(Flags))
 SETTING_NAMES = tuple(f.name for f in dataclasses.fields(Settings) if f.name != "flags")
 _PATHS = ("index", "home", "web_folder", "lexicon", "medcat_pack")
-_OPTIONAL = ("base_url", "web_folder", "web_base_url", "lexicon", "medcat_pack")
+_OPTIONAL = ("base_url", "passage_judge", "claim_judge", "web_folder", "web_base_url", "lexicon", "medcat_pack")
 _ABOVE_ZERO = ("llm_timeout_s", "llm_attempts", "session_turns", "session_days", "max_sessions", "web_cache_hours")
 _LISTS = ("web_allow", "serve_hosts", "serve_origins")
 _SWITCHES = ("otel", "otel_content")

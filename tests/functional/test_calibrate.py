@@ -126,10 +126,10 @@ def test_a_damaged_calibration_is_named_and_never_used(cli: Cli, own_index: Path
         ("[1]", "an object"),
         ('{"passage": "p", "label": 1}', "'question' must be a text"),
         ('{"question": "q", "passage": " ", "label": 1}', "'passage' must be a text"),
-        ('{"question": "q", "passage": "p", "label": 2}', "'label' must be 0"),
-        ('{"question": "q", "passage": "p", "label": "1"}', "'label' must be 0"),
-        ('{"question": "q", "passage": "p", "label": null}', "'label' must be 0"),
-        ('{"question": "q", "passage": "p", "label": [1]}', "'label' must be 0"),
+        ('{"question": "q", "passage": "p", "label": 2}', "'label' must be 1"),
+        ('{"question": "q", "passage": "p", "label": "1"}', "'label' must be 1"),
+        ('{"question": "q", "passage": "p", "label": null}', "'label' must be 1"),
+        ('{"question": "q", "passage": "p", "label": [1]}', "'label' must be 1"),
     ],
 )
 def test_a_bad_row_is_named_by_its_line(cli: Cli, own_index: Path, tmp_path: Path, line: str, why: str) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from selfright.domain.errors import ModelFilesDamaged
-from selfright.domain.judgements import AnswerPlace, AnswerPlaces
+from selfright.domain.judgements import AnswerPlace, PairReading
 from selfright.domain.passages import Language
 
 
@@ -18,19 +18,19 @@ class Favourite:
     languages: Sequence[Language] = ("en",)
     seen: list[str] = field(default_factory=list)
 
-    def read(self, question: str, passages: Sequence[str]) -> list[AnswerPlaces]:
+    def read(self, question: str, passages: Sequence[str]) -> list[PairReading]:
         self.seen += passages
         return [self._judged(text) for text in passages]
 
-    def _judged(self, text: str) -> AnswerPlaces:
+    def _judged(self, text: str) -> PairReading:
         start = text.find(self.word)
         if start < 0:
-            return AnswerPlaces(-3.0, ())
-        return AnswerPlaces(self.high, (AnswerPlace(start, start + len(self.word), 1.0, 1.0),))
+            return PairReading(-3.0, ())
+        return PairReading(self.high, (AnswerPlace(start, start + len(self.word), 1.0, 1.0),))
 
 
 class Damaged(Favourite):
     """A reader whose file is not the one that shipped."""
 
-    def read(self, question: str, passages: Sequence[str]) -> list[AnswerPlaces]:
+    def read(self, question: str, passages: Sequence[str]) -> list[PairReading]:
         raise ModelFilesDamaged("reader.onnx should have another SHA-256; reinstall selfright")

@@ -1,102 +1,156 @@
-"""Calibrating a grader on labelled pairs, and keeping the result in the index it was made for."""
+"""Calibrating judges on labelled pairs, and keeping the result in the index it was made for."""
 
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from selfright.domain.errors import InputError
+from selfright.assembly.labelled import Labelled, Row
 from selfright.domain.passages import Hit, Passage
 from selfright.domain.text import language_of
 
 if TYPE_CHECKING:
+    from selfright.roles.calibration.claims import ClaimReport
     from selfright.roles.calibration.refit import CalibrationReport, JudgedSet
-    from selfright.roles.calibration.stored import GraderCalibration
+    from selfright.roles.calibration.stored import ClaimCalibration, GraderCalibration, Origin
+    from selfright.roles.evaluate.offline import LocalEvaluator
     from selfright.roles.grade.offline import OfflineGrader
+    from selfright.roles.scoring import Blend
 
 log = logging.getLogger(__name__)
 
-MOST_ROWS = 200_000
 MOST_PER_QUESTION = 50
 _RRF = 60
 _SHORTEST_NAME = 12
 
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A labelled pair: whether the passage helps to answer the question (1) or not (0)."""
-
-    question: str
-    passage: str
-    label: int
-
-
 Progress = Callable[[int, int, str], None]
+_Questions = Mapping[str, Sequence[Row]]
 
 
-def read_rows(path: Path) -> tuple[list[Row], str]:
-    """The rows of a JSONL file, and the file's SHA-256. Raises ``InputError`` with the line of the first bad row."""
-    content = path.read_bytes()
-    try:
-        lines = content.decode("utf-8-sig").split("\n")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} must be UTF-8, but byte {error.start} is not; save it as UTF-8") from None
-    rows = [_row(line, f"{path}, line {number}") for number, line in enumerate(lines, start=1) if line.strip()]
-    if len(rows) > MOST_ROWS:
-        raise InputError(f"{path} has {len(rows):,} rows; at most {MOST_ROWS:,} are taken. Give a sample of them")
-    return rows, hashlib.sha256(content).hexdigest()
-
-
-def calibrate(
-    rows: Sequence[Row], grader: "OfflineGrader", risk: float, sha256: str, name: str, progress: Progress | None = None
+def calibrate_grading(
+    labelled: Labelled, grader: "OfflineGrader", risk: float, name: str, progress: Progress | None = None
 ) -> "CalibrationReport":
     """Grades the rows question by question with the shipped calibration, and fits a new one.
 
-    ``name`` is ``grader_name`` of it. Raises ``InputError`` for too few rows.
+    A judge of the user's own is first weighed against the signals on about half of the questions, where both halves
+    have rows enough; all else is then fitted to the other half. ``name`` is what a calibration holds for. Raises
+    ``InputError`` for too few rows.
     """
-    from selfright.roles.calibration.refit import check_enough, refit
-    from selfright.roles.calibration.stored import Origin
+    from selfright.roles.calibration.refit import refit
+    from selfright.roles.calibration.rows import check_enough
 
-    check_enough([row.label for row in rows])
-    judged = list(_judged(rows, grader, progress or _silent))
-    made = datetime.now(UTC).replace(microsecond=0).isoformat()
-    return refit(judged, risk, Origin(made, len(rows), len(judged), sha256, name, risk))
+    check_enough([row.label for row in labelled.rows])
+    questions: dict[str, list[Row]] = {}
+    for row in labelled.rows:
+        questions.setdefault(row.text, []).append(row)
+    count = _Counting(len(questions), progress or _silent)
+    first, rest = _halves(questions) if grader.has_judge else ({}, questions)
+    weights = _weights(judged_sets(first, grader, count.one_more)) if first else None
+    if weights is None:
+        rest = questions
+    else:
+        grader = grader.weighing(weights)
+    judged = list(judged_sets(rest, grader, count.one_more))
+    origin = _origin(labelled, len(questions), name, risk)
+    return refit(judged, risk, origin, weights, len(first) if weights else 0)
 
 
-def keep(calibration: "GraderCalibration", index: Path | str, home: Path) -> Path:
+def calibrate_claims(
+    labelled: Labelled, evaluator: "LocalEvaluator", name: str, progress: Progress | None = None
+) -> "ClaimReport":
+    """Judges each claim beside its passage without calibration, and fits one.
+
+    Raises ``InputError`` for too few rows; what a passage says word for word needs no judge and does not count.
+    """
+    from selfright.roles.calibration.claims import ClaimRow, refit_claims
+
+    judged = []
+    for number, row in enumerate(labelled.rows, start=1):
+        said = evaluator.opinions(row.text, _hit(row.passage, 1).passage)
+        if said is not None:
+            judged.append(ClaimRow(row.text, row.label, said))
+        (progress or _silent)(number, len(labelled.rows), "")
+    return refit_claims(judged, _origin(labelled, len({row.text for row in labelled.rows}), name, None))
+
+
+def judged_sets(
+    questions: Mapping[str, Sequence[Row]], grader: "OfflineGrader", one_more: Callable[[], None] | None = None
+) -> "Iterator[JudgedSet]":
+    """Each question's passages graded together, in the order of the file: a set is what a search would bring.
+
+    ``one_more`` is called after each question.
+    """
+    from selfright.roles.calibration.refit import JudgedSet
+
+    for question, group in questions.items():
+        for start in range(0, len(group), MOST_PER_QUESTION):
+            part = group[start : start + MOST_PER_QUESTION]
+            hits = [_hit(row.passage, rank) for rank, row in enumerate(part, start=1)]
+            reading = grader.read(question, hits)
+            grading = grader.decided(reading)
+            found = {grade.passage_id: grade.probability or 0.0 for grade in grading.grades}
+            said = {hit.passage.id: one for hit, one in zip(reading.hits, reading.opinions, strict=False)}
+            yield JudgedSet(
+                question,
+                tuple(row.label for row in part),
+                tuple(found[hit.passage.id] for hit in hits),
+                grading.sufficiency or 0.0,
+                tuple(said.get(hit.passage.id) for hit in hits),
+            )
+        if one_more:
+            one_more()
+
+
+def keep(calibration: "GraderCalibration | ClaimCalibration", index: Path | str, home: Path) -> Path:
     """Writes the calibration into the index folder, or under ``home`` for one on a server; gives back the file."""
     from selfright.retrieval.files import write_atomically
-    from selfright.roles.calibration.stored import FILE
 
-    path = _folder(index, home) / FILE
+    path = _folder(index, home) / calibration.file
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, json.dumps(calibration.stored(), indent=1).encode())
     return path
 
 
-def kept(index: Path | str, home: Path, name: str) -> "GraderCalibration | None":
-    """The calibration in the index folder; None when there is none, or it is of another grader.
+def kept_grading(index: Path | str, home: Path, name: str) -> "GraderCalibration | None":
+    """The grader's calibration in the index folder; None when there is none, or it is of another grader.
 
     Raises ``SettingsError`` for a file that cannot be used.
     """
-    from selfright.roles.calibration.stored import FILE, read_calibration
+    from selfright.roles.calibration.stored import GraderCalibration, read_calibration
 
-    path = _folder(index, home) / FILE
+    path = _folder(index, home) / GraderCalibration.file
+    stored = _stored(path)
+    found = None if stored is None else read_calibration(stored, str(path))
+    return found if found is None or _fits(found.origin.grader, name, path) else None
+
+
+def kept_claims(index: Path | str, home: Path, name: str) -> "ClaimCalibration | None":
+    """The same for the evaluator's calibration of claims."""
+    from selfright.roles.calibration.stored import ClaimCalibration, read_claim_calibration
+
+    path = _folder(index, home) / ClaimCalibration.file
+    stored = _stored(path)
+    found = None if stored is None else read_claim_calibration(stored, str(path))
+    return found if found is None or _fits(found.origin.grader, name, path) else None
+
+
+def _stored(path: Path) -> Any:
+    """What stands in a file; None without a file, and nothing that can be read for what is no JSON."""
     try:
-        stored = json.loads(path.read_bytes())
+        return json.loads(path.read_bytes()) or {}
     except FileNotFoundError:
         return None
     except ValueError:
-        stored = None
-    found = read_calibration(stored, str(path))
-    if found.origin.grader != name:
-        log.warning("%s was made for another grader and is left out: run 'selfright calibrate' again", path)
-        return None
-    return found
+        return {}
+
+
+def _fits(made_for: str, name: str, path: Path) -> bool:
+    if made_for != name:
+        log.warning("%s was made for other judges and is left out: run 'selfright calibrate' again", path)
+    return made_for == name
 
 
 def _folder(index: Path | str, home: Path) -> Path:
@@ -107,48 +161,43 @@ def _folder(index: Path | str, home: Path) -> Path:
     return home / "calibrations" / hashlib.sha256(shown(index).encode()).hexdigest()[:_SHORTEST_NAME]
 
 
-def grader_name(judges: Sequence[str]) -> str:
-    """What a calibration holds for: the shipped weights, by checksum, and the encoders and readers they are used with.
+def _origin(labelled: Labelled, texts: int, name: str, risk: float | None) -> "Origin":
+    from selfright.roles.calibration.stored import Origin
 
-    Scores of other weights lie on another scale, so a new version that brings some asks to calibrate again.
-    """
-    from importlib.resources import files
-
-    weights = files("selfright.roles.grade").joinpath("weights.json").read_bytes()
-    return "+".join((*judges, hashlib.sha256(weights).hexdigest()[:_SHORTEST_NAME]))
+    made = datetime.now(UTC).replace(microsecond=0).isoformat()
+    return Origin(made, len(labelled.rows), texts, labelled.sha256, name, risk)
 
 
-def _row(line: str, where: str) -> Row:
-    try:
-        row: Any = json.loads(line)
-    except ValueError:
-        raise InputError(f"{where}: JSON was expected, one object to a line") from None
-    if not isinstance(row, dict):
-        raise InputError(f'{where}: an object {{"question", "passage", "label"}} was expected')
-    for name in ("question", "passage"):
-        if not isinstance(row.get(name), str) or not row[name].strip():
-            raise InputError(f"{where}: '{name}' must be a text that is not empty")
-    label = row.get("label")
-    if isinstance(label, str) or label not in (0, 1):
-        raise InputError(f"{where}: 'label' must be 0 (does not help to answer) or 1 (helps)")
-    return Row(row["question"].strip(), row["passage"], int(label))
+def _halves(questions: _Questions) -> tuple[_Questions, _Questions]:
+    """Those that tell weights, and the others; none and all where one of the halves has too few rows."""
+    from selfright.roles.calibration.rows import enough, is_for_weights
+
+    first, rest = ({q: rows for q, rows in questions.items() if is_for_weights(q) is side} for side in (True, False))
+    if all(enough([row.label for rows in half.values() for row in rows]) for half in (first, rest)):
+        return first, rest
+    return {}, questions
 
 
-def _judged(rows: Sequence[Row], grader: "OfflineGrader", progress: Progress) -> Iterator["JudgedSet"]:
-    """Each question's passages graded together, in the order of the file: a set is what a search would bring."""
-    from selfright.roles.calibration.refit import JudgedSet
+def _weights(judged: "Iterator[JudgedSet]") -> "Blend | None":
+    """What the judge counts beside the signals; None when it has read too few of the rows."""
+    from selfright.roles.calibration.blending import blended
+    from selfright.roles.calibration.rows import enough
+    from selfright.roles.calibration.stored import UNCALIBRATED
 
-    questions: dict[str, list[Row]] = {}
-    for row in rows:
-        questions.setdefault(row.question, []).append(row)
-    for number, (question, group) in enumerate(questions.items(), start=1):
-        for start in range(0, len(group), MOST_PER_QUESTION):
-            part = group[start : start + MOST_PER_QUESTION]
-            grading = grader.judge(question, [_hit(row.passage, rank) for rank, row in enumerate(part, start=1)])
-            probabilities = tuple(grade.probability or 0.0 for grade in grading.grades)
-            labels = tuple(row.label for row in part)
-            yield JudgedSet(question, labels, probabilities, grading.sufficiency or 0.0)
-        progress(number, len(questions), "")
+    pairs = [(said, y) for one in judged for said, y in zip(one.opinions, one.labels, strict=True) if said]
+    labels = [y for _, y in pairs]
+    return blended([said for said, _ in pairs], labels, UNCALIBRATED) if enough(labels) else None
+
+
+class _Counting:
+    """Tells how far the grading is."""
+
+    def __init__(self, total: int, progress: Progress) -> None:
+        self._done, self._total, self._progress = 0, total, progress
+
+    def one_more(self) -> None:
+        self._done = min(self._done + 1, self._total)
+        self._progress(self._done, self._total, "")
 
 
 def _hit(text: str, rank: int) -> Hit:

@@ -6,11 +6,13 @@ from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from selfright.assembly.index import Given, IndexRoom
+from selfright.assembly.given import Given
+from selfright.assembly.index import IndexRoom
+from selfright.assembly.judges import JudgeRoom
 from selfright.assembly.keeping import open_database
 from selfright.assembly.models import Models
 from selfright.assembly.packs import load_pack, open_profiles, with_pack
-from selfright.assembly.roles import OfflineRoles, Roles, offline_roles, shipped_reader, with_models
+from selfright.assembly.roles import OfflineRoles, Roles, offline_roles, with_models
 from selfright.assembly.warming import Warming
 from selfright.domain.budget import Meter
 from selfright.domain.chat import Job
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from selfright.assembly.recorded_models import ReplayedModels
     from selfright.flow.compile import Graph
     from selfright.memory.postgres import PostgresDatabase
+    from selfright.roles.calibration.claims import ClaimReport
     from selfright.roles.calibration.refit import CalibrationReport
     from selfright.telemetry.taps import Tap
 
@@ -46,6 +49,7 @@ class Engine:
         self.index = IndexRoom(settings, given)
         self._models = Models(settings, given.llm, given.models)
         self._given_profiles = given.profiles
+        self._judges = JudgeRoom(settings, given, self.index)
         self._warming = Warming(self.index, reads=not self._models.jobs)
         # A wrong preset or flag should be heard of now, not at the first question.
         check_strategy(self._flags(find_preset(settings.preset), {}).refine_strategy)
@@ -76,16 +80,9 @@ class Engine:
 
     def calibrate(
         self, labelled: Path, risk: float, progress: "CalibrationProgress | None"
-    ) -> "tuple[CalibrationReport, Path]":
-        """Fits the offline grader's calibration to labelled pairs and keeps it in the index, for turns from now on."""
-        from selfright.assembly.calibrating import calibrate, keep, read_rows
-
-        if self.index.is_foreign:
-            raise UsageError("a calibration is kept in an index folder, but a retriever was given; open an index")
-        rows, sha256 = read_rows(labelled)
-        shipped = offline_roles(self.index.tokenizer, self.index.statistics(), self.index.embedder)
-        report = calibrate(rows, shipped.grader, risk, sha256, self._grader_name, progress)
-        path = keep(report.calibration, self.settings.index, self.settings.home)
+    ) -> "tuple[CalibrationReport | ClaimReport, Path]":
+        """Fits the offline judges to labelled pairs and keeps what came of it in the index, for turns from now on."""
+        report, path = self._judges.calibrate(labelled, risk, progress)
         self.__dict__.pop("_roles", None)
         return report, path
 
@@ -203,19 +200,8 @@ class Engine:
 
     @cached_property
     def _roles(self) -> OfflineRoles:
-        from selfright.assembly.calibrating import kept
-
-        calibration = (
-            None if self.index.is_foreign else kept(self.settings.index, self.settings.home, self._grader_name)
-        )
-        return offline_roles(self.index.tokenizer, self.index.statistics(), self.index.embedder, calibration)
-
-    @property
-    def _grader_name(self) -> str:
-        from selfright.assembly.calibrating import grader_name
-
-        encoder, reader = self.index.embedder, shipped_reader()
-        return grader_name([encoder.name if encoder else "words", *([reader.name] if reader else [])])
+        index = self.index
+        return offline_roles(index.tokenizer, index.statistics(), index.embedder, self._judges.judging())
 
     @cached_property
     def _web(self) -> WebSearch | None:

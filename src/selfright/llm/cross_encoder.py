@@ -5,9 +5,7 @@ the file. Question and passage are read as one text, so every pair costs a run o
 """
 
 import hashlib
-import importlib
 import threading
-from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -15,14 +13,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from selfright.domain.errors import ModelFilesDamaged
-from selfright.domain.judgements import AnswerPlace, AnswerPlaces
+from selfright.domain.judgements import AnswerPlace, PairReading
 from selfright.domain.passages import Language
+from selfright.llm.kept_pairs import KeptPairs
 from selfright.llm.minilm import model_folder
+from selfright.llm.pair_windows import sendable
+from selfright.llm.sessions import cpu_session
 
 MOST_PASSAGE_PIECES = 224
 MOST_QUESTION_PIECES = 32
 _LEAST_CHANCE = 0.001
-_KEPT = 256  # pairs, so that who asks after the grader in the same turn need not wait
 _THREADS = 2
 
 
@@ -44,40 +44,24 @@ class CrossEncoder:
         self._session: Any = None
         self._damage = ""
         self._tokenizer: Any = None
-        self._kept: OrderedDict[tuple[str, str], AnswerPlaces] = OrderedDict()
-        self._keeping = threading.Lock()
+        self._kept = KeptPairs()
 
-    def read(self, question: str, passages: Sequence[str]) -> list[AnswerPlaces]:
+    def read(self, question: str, passages: Sequence[str]) -> list[PairReading]:
         """Of a passage the first 224 word pieces count, of the question the first 32; the last 256 pairs are kept."""
         self._load()
-        return [self._known(question, passage) or self._keep(question, passage) for passage in passages]
+        return self._kept.read(question, passages, lambda new: [self._run(question, passage) for passage in new])
 
-    def _known(self, question: str, passage: str) -> AnswerPlaces | None:
-        with self._keeping:
-            found = self._kept.get((question, passage))
-            if found is not None:
-                self._kept.move_to_end((question, passage))
-            return found
-
-    def _keep(self, question: str, passage: str) -> AnswerPlaces:
-        found = self._run(question, passage)
-        with self._keeping:
-            self._kept[question, passage] = found
-            if len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
-        return found
-
-    def _run(self, question: str, passage: str) -> AnswerPlaces:
+    def _run(self, question: str, passage: str) -> PairReading:
         """Runs the network for one pair: what flows in it is rounded on one scale, so company would shift the score."""
-        asked = _cut(self._tokenizer.encode(question).ids, MOST_QUESTION_PIECES)
-        encoding = self._tokenizer.encode(passage)
+        asked = _cut(self._tokenizer.encode(sendable(question)).ids, MOST_QUESTION_PIECES)
+        encoding = self._tokenizer.encode(sendable(passage))
         shown = _cut(encoding.ids, MOST_PASSAGE_PIECES)[1:]
         ids = np.array([[*asked, *shown]], dtype=np.int64)
         kinds = np.array([[0] * len(asked) + [1] * len(shown)], dtype=np.int64)
         logits, ends = self._session.run(None, {"ids": ids, "kinds": kinds})
         pieces = zip(encoding.offsets[1 : len(shown)], ends[0, len(asked) :].tolist(), strict=False)
         likely = (AnswerPlace(*at, *chances) for at, chances in pieces if max(chances) >= _LEAST_CHANCE)
-        return AnswerPlaces(float(logits[0, 0]), tuple(likely))
+        return PairReading(float(logits[0, 0]), tuple(likely))
 
     def _load(self) -> None:
         if self._session is not None:
@@ -87,7 +71,7 @@ class CrossEncoder:
                 raise ModelFilesDamaged(self._damage)
             if self._session is None:
                 self._tokenizer = _tokenizer(self._folder / "tokenizer.json")
-                self._session = _session(self._content())
+                self._session = cpu_session(self._content(), _THREADS)
 
     def _content(self) -> bytes:
         try:
@@ -120,13 +104,3 @@ def _tokenizer(file: Path) -> Any:
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer
-
-
-def _session(content: bytes) -> Any:
-    runtime: Any = importlib.import_module("onnxruntime")  # it does not declare what it exports
-    options = runtime.SessionOptions()
-    options.intra_op_num_threads = _THREADS
-    options.inter_op_num_threads = 1
-    # Threads that spin while they wait take the processor from others: on a busy machine many times what they use.
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    return runtime.InferenceSession(content, options, providers=["CPUExecutionProvider"])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from selfright.domain.errors import ModelFilesDamaged
-from selfright.llm import cross_encoder, minilm
+from selfright.llm import kept_pairs, minilm
 from selfright.llm.cross_encoder import CrossEncoder
 from selfright.roles.grade.neural import shipped_neural
 
@@ -69,7 +69,7 @@ def test_what_was_read_is_kept_for_a_while_and_never_more_than_its_bound(
     runs: list[str] = []
     run = fresh._run
     monkeypatch.setattr(fresh, "_run", lambda question, passage: (runs.append(passage), run(question, passage))[1])
-    monkeypatch.setattr(cross_encoder, "_KEPT", 3)
+    monkeypatch.setattr(kept_pairs, "KEPT", 3)
     first = fresh.read(QUESTION, PASSAGES)
     assert fresh.read(QUESTION, PASSAGES[::-1]) == first[::-1]
     assert len(runs) == 3

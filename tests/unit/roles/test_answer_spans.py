@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selfright.domain.passages import Passage
-from selfright.roles import strips
-from selfright.roles.grade import neural
+from selfright.roles import pairs, strips
 from selfright.roles.grade.answer_spans import MOST_READ, answer_spans
 from selfright.roles.grade.features import Asked
 from selfright.roles.grade.neural import CHARACTERS
@@ -91,7 +90,7 @@ def test_the_strip_that_a_reader_points_at_stays_whatever_its_words() -> None:
 
 
 def test_a_damaged_reader_is_done_without_and_said(caplog: pytest.LogCaptureFixture) -> None:
-    neural._say.cache_clear()
+    pairs._say.cache_clear()
     damaged = Damaged("Marsh", name=strips.shipped_model().reader)
     grader = OfflineGrader(READ, ENCODER, reader=damaged)
     assert grader.judge(QUESTION, hits(PAGE)) == OfflineGrader(READ, ENCODER).judge(QUESTION, hits(PAGE))

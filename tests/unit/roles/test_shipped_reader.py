@@ -53,7 +53,7 @@ def test_with_both_the_grader_of_the_engine_is_another_one(
     folder: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     engine = Engine(Settings(index=tmp_path_factory.mktemp("index"), embedder="none"))
-    before = engine._grader_name
+    before = engine._judges._grader_name
     put(folder)
     (folder / "reader.onnx").write_bytes(b"")
     neural.shipped_neural.cache_clear()
@@ -61,7 +61,7 @@ def test_with_both_the_grader_of_the_engine_is_another_one(
     reader = roles.shipped_reader()
     assert reader is not None
     assert reader.name == "reader-abc"
-    assert reader.name in engine._grader_name
+    assert reader.name in engine._judges._grader_name
     assert reader.name not in before
     engine.close()
 

@@ -11,7 +11,8 @@ import click
 from selfright.entrypoints.commands.options import index_option, json_option, print_json, set_option, values_of
 
 if TYPE_CHECKING:
-    from selfright.roles.calibration.refit import CalibrationReport
+    from selfright.roles.calibration.claims import ClaimReport
+    from selfright.roles.calibration.refit import CalibrationReport, Opinions
 
 _PATH = click.Path(path_type=Path)
 _COVERAGES = tuple(i / 10 for i in range(1, 11))
@@ -36,15 +37,17 @@ def calibrate(
 ) -> None:
     """Fit grading to your documents, from rows {"question", "passage", "label": 0|1}.
 
-    The result is kept in the index and used from then on. Label the passages that a search brings, several for each
-    question: then the figures are those of real use.
+    Rows {"claim", "passage", "label"} fit the judging of answers instead: 1 where the passage bears the claim out.
+    A judge of your own (settings passage_judge, claim_judge) is weighed against what ships. The result is kept in the
+    index and used from then on. Label the passages that a search brings, several for each question: then the figures
+    are those of real use.
     """
     from selfright.api import Selfright
     from selfright.entrypoints.progress import bar
 
     with Selfright.open(**values_of(assignments, index=index)) as selfright, bar("Grading") as progress:
         report, path = selfright.calibrate(labelled, risk=risk, progress=progress)
-    figures = _figures(report)
+    figures = _plain(_figures(report))
     files = _written(out, report, figures) if out else []
     if as_json:
         print_json({**figures, "stored": str(path), "files": [str(file) for file in files]})
@@ -55,40 +58,67 @@ def calibrate(
         click.echo(f"wrote {file}")
 
 
-def _print(report: "CalibrationReport") -> None:
-    origin, found = report.calibration.origin, report.calibration
-    click.echo(f"{origin.rows:,} passages of {origin.questions:,} questions; curve: {report.method}")
+def _print(report: "CalibrationReport | ClaimReport") -> None:
+    from selfright.roles.calibration.refit import CalibrationReport
+
+    origin = report.calibration.origin
+    graded = isinstance(report, CalibrationReport)
+    texts = f"passages of {origin.questions:,} questions" if graded else f"passages beside {origin.questions:,} claims"
+    click.echo(f"{origin.rows:,} {texts}; curve: {report.method}")
+    if report.opinions:
+        _print_judge(report.opinions, "signals" if graded else "words")
     click.secho(f"{'':18} {'before':>8} {'after':>8}", bold=True)
     for name, field in _FIGURES:
         before, after = getattr(report.before, field), getattr(report.after, field)
         click.echo(f"{name:18} {before:8.3f} {after:8.3f}")
-    click.echo("'after' is measured on questions that the curve had not seen")
+    click.echo(f"'after' is measured on {'questions' if graded else 'claims'} that the curve had not seen")
+    if isinstance(report, CalibrationReport):
+        _print_sets(report)
+
+
+def _print_judge(found: "Opinions", others: str) -> None:
+    click.echo(
+        f"your judge read {found.rows:,} of the rows below: AUC of {others} {found.without:.3f}, "
+        f"of the judge {found.judge:.3f}, of both {found.together:.3f}"
+    )
+    if found.weighed_on:
+        click.echo(f"they were weighed against each other on {found.weighed_on:,} others, which count no further")
+    else:
+        click.echo("too few rows to weigh them against each other: each counts half")
+
+
+def _print_sets(report: "CalibrationReport") -> None:
+    found = report.calibration
     click.secho("\nanswering only the surest questions, by the grader's sufficiency", bold=True)
     for point in _sampled(report):
         click.echo(f"  {point['coverage']:4.0%} answered: {point['risk']:4.0%} without a passage that helps")
     click.echo(f"  area under the curve: {report.aurc:.3f}")
     proof = "certified at 90 %" if found.certified else "by the curve: too few rows for a proof"
-    click.echo(f"\nthresholds for a risk of {origin.risk:.0%}: {found.lower:.3f}, {found.upper:.3f} ({proof})")
+    click.echo(f"\nthresholds for a risk of {found.origin.risk:.0%}: {found.lower:.3f}, {found.upper:.3f} ({proof})")
     for shares in report.verdicts:
         helping = "" if math.isnan(shares.help) else f", of which {shares.help:.0%} have a passage that helps"
         click.echo(f"  {shares.verdict:<10} {shares.share:5.0%} of the questions{helping}")
 
 
-def _figures(report: "CalibrationReport") -> dict[str, Any]:
-    found: dict[str, Any] = _plain(
-        {
-            "passages": {"before": asdict(report.before), "after": asdict(report.after)},
-            "sets": {"before": asdict(report.sets_before), "after": asdict(report.sets_after)},
-            "method": report.method,
-            "reliability": {
-                "before": [asdict(bin_) for bin_ in report.reliability_before],
-                "after": [asdict(bin_) for bin_ in report.reliability_after],
-            },
-            "risk_coverage": {"aurc": report.aurc, "points": _sampled(report)},
-            "verdicts": [asdict(shares) for shares in report.verdicts],
-            "calibration": report.calibration.stored(),
-        }
-    )
+def _figures(report: "CalibrationReport | ClaimReport") -> dict[str, Any]:
+    from selfright.roles.calibration.refit import CalibrationReport
+
+    kind = "passages" if isinstance(report, CalibrationReport) else "claims"
+    found: dict[str, Any] = {
+        kind: {"before": asdict(report.before), "after": asdict(report.after)},
+        "method": report.method,
+        "reliability": {
+            "before": [asdict(bin_) for bin_ in report.reliability_before],
+            "after": [asdict(bin_) for bin_ in report.reliability_after],
+        },
+        "calibration": report.calibration.stored(),
+    }
+    if report.opinions:
+        found["judge"] = asdict(report.opinions)
+    if isinstance(report, CalibrationReport):
+        found["sets"] = {"before": asdict(report.sets_before), "after": asdict(report.sets_after)}
+        found["risk_coverage"] = {"aurc": report.aurc, "points": _sampled(report)}
+        found["verdicts"] = [asdict(shares) for shares in report.verdicts]
     return found
 
 
@@ -107,32 +137,34 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _written(out: Path, report: "CalibrationReport", figures: dict[str, Any]) -> list[Path]:
+def _written(out: Path, report: "CalibrationReport | ClaimReport", figures: dict[str, Any]) -> list[Path]:
     from selfright.entrypoints.pictures import Series, picture
+    from selfright.roles.calibration.refit import CalibrationReport
 
     before, after = (
         Series(name, [(bin_.said, bin_.came_true) for bin_ in table], [bin_.rows for bin_ in table])
         for name, table in (("before", report.reliability_before), ("after", report.reliability_after))
     )
-    curve = Series("risk of what is answered", [(point.coverage, point.risk) for point in report.curve])
-    risk = report.calibration.origin.risk
+    graded = isinstance(report, CalibrationReport)
     contents = {
-        "calibration.json": json.dumps(figures, indent=1) + "\n",
-        "reliability.svg": picture(
+        report.calibration.file: json.dumps(figures, indent=1) + "\n",
+        "reliability.svg" if graded else "claim-reliability.svg": picture(
             "Reliability: what was said and what came true",
-            "probability given to a passage",
-            "share that really helps",
+            f"probability given to a {'passage' if graded else 'claim'}",
+            f"share that really {'helps' if graded else 'is borne out'}",
             (before, after),
             ((0, 0), (1, 1)),
         ),
-        "risk-coverage.svg": picture(
+    }
+    if isinstance(report, CalibrationReport):
+        risk = report.calibration.origin.risk or 0.0
+        contents["risk-coverage.svg"] = picture(
             "Risk and coverage",
             "share of questions answered",
             "share of them without help",
-            (curve,),
+            (Series("risk of what is answered", [(point.coverage, point.risk) for point in report.curve]),),
             ((0, risk), (1, risk)),
-        ),
-    }
+        )
     out.mkdir(parents=True, exist_ok=True)
     for name, content in contents.items():
         (out / name).write_text(content, encoding="utf-8")

@@ -1,31 +1,48 @@
 """Judged pairs → a calibration of the grader, and figures that tell whether it was worth it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from selfright.domain.errors import InputError
 from selfright.roles.calibration.coverage import Point, aurc, risk_coverage
 from selfright.roles.calibration.curves import fitted
-from selfright.roles.calibration.measures import Array, Bin, Quality, quality, reliability
+from selfright.roles.calibration.measures import Array, Bin, Quality, auc, quality, reliability
+from selfright.roles.calibration.rows import check_enough
 from selfright.roles.calibration.stored import GraderCalibration, Origin
 from selfright.roles.calibration.thresholds import certified, keeping
-from selfright.roles.scoring import Curve
+from selfright.roles.scoring import Blend, Curve
 
-FEWEST_ROWS = 20
-FEWEST_OF_A_LABEL = 5
 _ABOVE_ALL = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedSet:
-    """One question's labelled passages as the grader saw them together: its probabilities and its sufficiency, raw."""
+    """One question's labelled passages as the grader saw them together: its probabilities and its sufficiency, raw.
+
+    ``opinions`` are what signals and a judge of the user's own said of each passage, as log-odds; None where the judge
+    was not asked.
+    """
 
     question: str
     labels: tuple[int, ...]
     probabilities: tuple[float, ...]
     sufficiency: float
+    opinions: tuple[Mapping[str, float] | None, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Opinions:
+    """What a judge of the user's own is worth: AUC of what is seen without it, of the judge, and of both, on ``rows``.
+
+    ``weighed_on`` questions or claims told the weights; none of them is among these rows. 0: too few to tell.
+    """
+
+    rows: int
+    weighed_on: int
+    without: float
+    judge: float
+    together: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +59,7 @@ class CalibrationReport:
     """What came of it. "After" figures are of questions that the curve measured there had not seen.
 
     ``curve`` is the risk–coverage curve of the sets: the risk is the share of answered questions whose set does not
-    help. ``method`` is ``platt`` or ``isotonic``.
+    help. ``method`` is ``platt`` or ``isotonic``. ``opinions`` compare signals and judge, where the user has one.
     """
 
     calibration: GraderCalibration
@@ -56,13 +73,17 @@ class CalibrationReport:
     curve: tuple[Point, ...]
     aurc: float
     verdicts: tuple[Shares, ...]
+    opinions: Opinions | None = None
 
 
-def refit(judged: Sequence[JudgedSet], risk: float, origin: Origin) -> CalibrationReport:
+def refit(
+    judged: Sequence[JudgedSet], risk: float, origin: Origin, judge: Blend | None = None, weighed_on: int = 0
+) -> CalibrationReport:
     """Curves for passages and sets, and thresholds for ``risk``.
 
     Of what is called correct at most the share ``risk`` is wrong (certified at 90 %, where the rows suffice for it);
-    of the sets that help at most the share ``risk`` is called incorrect. Raises ``InputError`` for too few rows.
+    of the sets that help at most the share ``risk`` is called incorrect. ``judge`` is what a judge of the user's own
+    counts, as ``weighed_on`` other questions told. Raises ``InputError`` for too few rows.
     """
     p, y, of_question = _pairs(judged)
     check_enough(y.astype(int).tolist())
@@ -70,7 +91,7 @@ def refit(judged: Sequence[JudgedSet], risk: float, origin: Origin) -> Calibrati
     passages, method, after = fitted(p, y, of_question)
     sets, _, sets_after = fitted(s, helps, [one.question for one in judged])
     lower, upper, proven = _thresholds(s, helps, sets, risk)
-    calibration = GraderCalibration(passages, sets, lower, upper, proven, origin)
+    calibration = GraderCalibration(passages, sets, lower, upper, proven, origin, judge)
     return CalibrationReport(
         calibration,
         method,
@@ -83,18 +104,8 @@ def refit(judged: Sequence[JudgedSet], risk: float, origin: Origin) -> Calibrati
         curve=risk_coverage(s, 1 - helps),
         aurc=aurc(s, 1 - helps),
         verdicts=_verdicts(calibration, s, helps),
+        opinions=_opinions(judged, weighed_on),
     )
-
-
-def check_enough(labels: Sequence[int]) -> None:
-    """Raises ``InputError`` unless there are 20 rows, at least 5 of each label."""
-    positives = sum(labels)
-    negatives = len(labels) - positives
-    if len(labels) < FEWEST_ROWS or min(positives, negatives) < FEWEST_OF_A_LABEL:
-        raise InputError(
-            f"calibrating needs at least {FEWEST_ROWS} rows, {FEWEST_OF_A_LABEL} of each label, but got {len(labels)}: "
-            f"{positives} with label 1 and {negatives} with label 0; add rows"
-        )
 
 
 def _thresholds(s: Array, helps: Array, sets: Curve, risk: float) -> tuple[float, float, bool]:
@@ -106,6 +117,20 @@ def _thresholds(s: Array, helps: Array, sets: Curve, risk: float) -> tuple[float
     lower = keeping(s, helps, risk)
     # Lowering the lower threshold loses no set that helps, so its promise stays.
     return min(lower or 0.0, upper), upper, proven
+
+
+def _opinions(judged: Sequence[JudgedSet], weighed_on: int) -> Opinions | None:
+    rows = [
+        (said, p, label)
+        for one in judged
+        for said, p, label in zip(one.opinions, one.probabilities, one.labels, strict=False)
+        if said is not None
+    ]
+    if not rows:
+        return None
+    labels = [label for _, _, label in rows]
+    without, judge = (auc([said[name] for said, _, _ in rows], labels) for name in ("signals", "judge"))
+    return Opinions(len(rows), weighed_on, without, judge, auc([p for _, p, _ in rows], labels))
 
 
 def _pairs(judged: Sequence[JudgedSet]) -> tuple[Array, Array, list[str]]:

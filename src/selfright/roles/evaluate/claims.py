@@ -32,7 +32,9 @@ class ClaimFacts:
     neighbouring sentences of one passage; ``anywhere``: in that whole passage. ``names_missing`` and
     ``numbers_missing``: shares of its names and quantities that the passage lacks. ``number_conflict`` and
     ``negation_conflict``: a sentence on the same matter gives another number, or says the opposite. ``cosine``: of
-    the claim and the best sentence (None without an embedder). ``weight``: how much it says.
+    the claim and the best sentence (None without an embedder). ``weight``: how much it says. ``nearest``: of the three
+    best sources, by number, the sentence with the most of its words. ``judged``: what was made of it by calibration and
+    by a judge of the user's own, None without either.
     """
 
     text: str
@@ -47,6 +49,20 @@ class ClaimFacts:
     cosine: float | None = None
     specific: bool = False
     passage_ids: tuple[str, ...] = ()
+    nearest: tuple[tuple[int, int], ...] = ()
+    judged: "JudgedClaim | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedClaim:
+    """The probability (0…1) that the evidence supports a claim, and whether a judge says that it denies it.
+
+    ``passage_id`` is the passage that bears it out, empty when none does.
+    """
+
+    support: float
+    denied: bool = False
+    passage_id: str = ""
 
 
 def claim_facts(
@@ -63,7 +79,8 @@ def claim_facts(
     if not terms or not sources:
         return ClaimFacts(text, _bulk(text), specific=specific)
     total = sum(term.weight for term in terms)
-    reads = sorted((_Reading.of(source, terms, total, analyzer) for source in sources), key=lambda r: -r.rank)
+    everything = (_Reading.of(n, source, terms, total, analyzer) for n, source in enumerate(sources))
+    reads = sorted(everything, key=lambda r: -r.rank)
     best = reads[0]
     near = tuple(r.source.passage.id for r in reads[:_MOST_PER_CLAIM] if r.coverage >= max(0.3, 0.9 * best.coverage))
     said = quantities(best.source.passage.heading + "\n" + best.source.passage.text)
@@ -83,14 +100,17 @@ def claim_facts(
         cosine=_cosine(text, reads, embedder) if embedder else None,
         specific=specific,
         passage_ids=near,
+        nearest=tuple((read.number, read.place) for read in reads[:_MOST_PER_CLAIM]),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """One source read against one claim."""
+    """One source, by its number, read against one claim; ``place`` is its best sentence."""
 
+    number: int
     source: Source
+    place: int
     coverage: float
     anywhere: float
     nearest: tuple[str, ...]
@@ -102,7 +122,7 @@ class _Reading:
         return 0.7 * self.coverage + 0.3 * self.anywhere
 
     @classmethod
-    def of(cls, source: Source, terms: Sequence[Term], total: float, analyzer: TextAnalyzer) -> "_Reading":
+    def of(cls, number: int, source: Source, terms: Sequence[Term], total: float, analyzer: TextAnalyzer) -> "_Reading":
         def share(found: set[str]) -> float:
             return sum(term.weight for term in terms if term.token in found) / total
 
@@ -115,7 +135,9 @@ class _Reading:
         ranked = sorted(zip(source.sentences, shares, strict=False), key=lambda pair: -pair[1])
         everything = heading.union(*found)
         return cls(
+            number,
             source,
+            shares.index(best),
             max(share(window) for window in windows),
             share(everything),
             tuple(sentence for sentence, share in ranked if share >= _AS_NEAR * best) or ("",),

@@ -5,12 +5,13 @@ from collections.abc import Sequence
 
 from selfright.domain.answers import Draft, EvaluationRequest
 from selfright.domain.judgements import AnswerQuality, Claim, ClaimStatus, Evaluation, EvaluationSource, QueryClass
-from selfright.domain.passages import Language
+from selfright.domain.passages import Hit, Language, Passage
 from selfright.domain.ports import Embedder
 from selfright.domain.text import language_of, sentence_spans
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.evaluate.claims import ClaimFacts, claim_facts
 from selfright.roles.evaluate.evidence import Source, sources
+from selfright.roles.evaluate.judged import ClaimJudging
 from selfright.roles.evaluate.missing import missing_points, missing_words
 from selfright.roles.evaluate.parts import PartFacts, part_facts
 from selfright.roles.evaluate.scoring import (
@@ -36,16 +37,30 @@ _MOST_COMPARED = 4
 class LocalEvaluator:
     """Judges an answer by the words, numbers, names and negations it shares with the evidence (port ``Evaluator``).
 
-    ``embedder`` adds the similarity of English claims to evidence in other words, and to the question.
+    ``embedder`` adds the similarity of English claims to evidence in other words, and to the question. ``judging`` has
+    the last word on claims: an index's own calibration, and a judge that the user chose.
     """
 
-    def __init__(self, analyzer: TextAnalyzer, embedder: Embedder | None = None) -> None:
+    def __init__(
+        self, analyzer: TextAnalyzer, embedder: Embedder | None = None, judging: ClaimJudging | None = None
+    ) -> None:
         self._analyzer = analyzer
         self._embedder = embedder
+        self._judging = judging or ClaimJudging()
 
     async def evaluate(self, request: EvaluationRequest) -> Evaluation:
         """The judgement, with ``source=local``. Deterministic; raises nothing of its own."""
         return await asyncio.to_thread(self._evaluate, request)
+
+    def opinions(self, claim: str, passage: Passage) -> dict[str, float] | None:
+        """What words, and a judge of the user's own, say of a claim beside a passage, as log-odds; to calibrate.
+
+        None where the passage says it word for word, for then nobody is asked.
+        """
+        evidence = sources((), (Hit(passage, 1.0),))
+        embedder = self._embedder if language_of(claim) == "en" else None
+        fact = claim_facts(claim, evidence, self._analyzer, embedder)
+        return None if fact.verbatim else self._judging.opinions(fact, evidence)
 
     def _evaluate(self, request: EvaluationRequest) -> Evaluation:
         language = language_of(request.draft.text) if request.draft.text.strip() else request.language
@@ -64,7 +79,8 @@ class LocalEvaluator:
 
     def _judged(self, request: EvaluationRequest, evidence: Sequence[Source], language: Language) -> Evaluation:
         embedder = self._embedder if language == "en" else None
-        facts = [claim_facts(text, evidence, self._analyzer, embedder) for text in _claims(request.draft)]
+        seen = [claim_facts(text, evidence, self._analyzer, embedder) for text in _claims(request.draft)]
+        facts = self._judging(seen, evidence)
         parts = part_facts(request.question, request.draft, evidence, self._analyzer)
         scores = score_answer(facts, parts, request.query_class, _belief(request, embedder))
         same = language_of(request.question) == language
@@ -134,9 +150,15 @@ def _claims(draft: Draft) -> list[str]:
 def _claim(fact: ClaimFacts) -> Claim:
     value = claim_support(fact)
     if value >= SUPPORTED and not contradicted(fact):
-        return Claim(fact.text, ClaimStatus.SUPPORTED, fact.passage_ids, round(value, 4))
+        return Claim(fact.text, ClaimStatus.SUPPORTED, _bearing_out(fact), round(value, 4))
     status = ClaimStatus.UNSUPPORTED if value < UNSUPPORTED or contradicted(fact) else ClaimStatus.UNKNOWN
     return Claim(fact.text, status, (), round(value, 4))
+
+
+def _bearing_out(fact: ClaimFacts) -> tuple[str, ...]:
+    """The passages that support a claim; the one that a judge named first."""
+    named = fact.judged.passage_id if fact.judged else ""
+    return tuple(dict.fromkeys((named, *fact.passage_ids))) if named else fact.passage_ids
 
 
 def _reason(

@@ -13,6 +13,7 @@ from selfright.roles.evaluate.parts import PartFacts
 BIAS, COVERAGE, ANYWHERE = -2.6, 4.5, 1.0
 NAMES_MISSING, NUMBERS_MISSING, NUMBER_CONFLICT, NEGATION_CONFLICT = -1.2, -2.5, -1.5, -3.5
 SUPPORTED, UNSUPPORTED = 0.5, 0.35
+WEIGHTS = "claims-1"  # what a calibration was made for: another number with other weights
 
 # An answer less complete than this speaks of something else, and what it says, however well supported, is no ground
 # for an answer.
@@ -51,6 +52,11 @@ def claim_support(fact: ClaimFacts) -> float:
     """The probability (0…1) that the evidence supports the claim."""
     if fact.verbatim:
         return 1.0
+    return fact.judged.support if fact.judged else words_support(fact)
+
+
+def words_support(fact: ClaimFacts) -> float:
+    """The same by what was seen alone, without calibration and without a judge of the user's own."""
     coverage = fact.coverage if fact.cosine is None else max(fact.coverage, 0.5 * (fact.coverage + fact.cosine))
     logit = (
         BIAS
@@ -119,7 +125,8 @@ def _mean(pairs: Sequence[tuple[float, float]]) -> float:
 
 def contradicted(fact: ClaimFacts) -> bool:
     """Whether the evidence says otherwise: another number, or the opposite."""
-    return not fact.verbatim and (fact.number_conflict or fact.negation_conflict)
+    denied = fact.judged is not None and fact.judged.denied
+    return not fact.verbatim and (fact.number_conflict or fact.negation_conflict or denied)
 
 
 def _accuracy(fact: ClaimFacts) -> float:

@@ -12,7 +12,8 @@ from selfright.domain.judgements import AnswerPlace
 from selfright.domain.passages import Passage
 from selfright.domain.ports import PairJudge
 from selfright.roles.grade.features import Asked, Read
-from selfright.roles.grade.neural import chance, read_pairs, shown, window
+from selfright.roles.grade.neural import chance, shown, window
+from selfright.roles.pairs import read_pairs
 
 # Reading costs much more than signals do, so only what may turn out to help is read.
 MOST_READ = 5

@@ -13,7 +13,7 @@ from statistics import fmean
 from typing import Any
 
 from selfright.domain.judgements import Verdict
-from selfright.roles.scoring import Scorer, read_scorer
+from selfright.roles.scoring import Scorer, log_odds, read_scorer
 
 SET_SIGNALS = (
     "best_logit",  # log-odds of the most probable passage
@@ -95,7 +95,7 @@ def set_signals(probabilities: Sequence[float], rows: Sequence[Mapping[str, floa
     first, second = ranked[0][0], ranked[1][0] if len(ranked) > 1 else 0.0
     best = rows[ranked[0][1]]
     return {
-        "best_logit": _logit(first),
+        "best_logit": log_odds(first),
         "any": 1 - math.prod(1 - p for p, _ in ranked[:3]),
         "lead": first - second,
         **{f"most_{name}": max(row[name] for row in rows) for name in _MOST},
@@ -103,8 +103,3 @@ def set_signals(probabilities: Sequence[float], rows: Sequence[Mapping[str, floa
         **{name: best[name] for name in _MISSING},
         "few": 1 / len(rows),
     }
-
-
-def _logit(p: float) -> float:
-    bounded = min(0.998, max(0.002, p))
-    return math.log(bounded / (1 - bounded))

@@ -5,25 +5,19 @@ The reader itself is handed over (port ``PairJudge``); the file ``reader.json`` 
 """
 
 import json
-import logging
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from selfright.domain.errors import ModelFilesDamaged
-from selfright.domain.judgements import AnswerPlaces
 from selfright.domain.passages import Passage
-from selfright.domain.ports import PairJudge
 from selfright.roles.grade.features import SEMANTIC, Asked, Read
 from selfright.roles.grade.model import Variant
 from selfright.roles.grade.two_steps import read_steps
 from selfright.roles.scoring import read_scorer
-
-log = logging.getLogger(__name__)
 
 READER_SIGNALS = (
     "reader",  # the chance that the passage answers, by the reader alone
@@ -64,39 +58,25 @@ def read_neural(stored: Mapping[str, Any]) -> NeuralModel:
     return NeuralModel(stored["reader"], stored["sha256"], variant)
 
 
-def shown(asked: Asked, passage: Passage, read: Read) -> str:
-    """What the reader sees of a passage: its heading and at most 500 characters, the sentences most to the point."""
-    start, end = window(asked, read)
+def shown(asked: Asked, passage: Passage, read: Read, most: int = CHARACTERS) -> str:
+    """What a reader sees of a passage: its heading and at most ``most`` characters, the sentences most to the point."""
+    start, end = window(asked, read, most)
     return f"{passage.heading}\n{read.text[start:end]}" if passage.heading else read.text[start:end]
 
 
-def window(asked: Asked, read: Read) -> tuple[int, int]:
+def window(asked: Asked, read: Read, most: int = CHARACTERS) -> tuple[int, int]:
     """Start and end of the sentences that are shown: those in a row that hold the most of what is asked."""
-    if len(read.text) <= CHARACTERS:
+    if len(read.text) <= most:
         return 0, len(read.text)
-    best, chosen = -1.0, (0, CHARACTERS)
+    best, chosen = -1.0, (0, most)
     for first, (start, end) in enumerate(read.spans):
         last = first
-        while last + 1 < len(read.spans) and read.spans[last + 1][1] - start <= CHARACTERS:
+        while last + 1 < len(read.spans) and read.spans[last + 1][1] - start <= most:
             last += 1
         share = asked.matcher.share(set().union(*read.places[first : last + 1]))
         if share > best:
-            best, chosen = share, (start, min(max(end, read.spans[last][1]), start + CHARACTERS))
+            best, chosen = share, (start, min(max(end, read.spans[last][1]), start + most))
     return chosen
-
-
-def read_pairs(reader: PairJudge, question: str, texts: Sequence[str]) -> Sequence[AnswerPlaces] | None:
-    """What the reader makes of the texts; None when its file is damaged, which is said once: signals go on alone."""
-    try:
-        return reader.read(question, texts)
-    except ModelFilesDamaged as error:
-        _say(f"judging goes on without the reader: {error}")
-        return None
-
-
-@lru_cache(maxsize=8)
-def _say(message: str) -> None:
-    log.error(message)
 
 
 def with_reader(rows: Sequence[Mapping[str, float]], scores: Sequence[float | None]) -> list[dict[str, float]]:

@@ -1,21 +1,26 @@
 """Grades a retrieval without a language model."""
 
 import asyncio
+import copy
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from selfright.domain.errors import JudgeFailed
 from selfright.domain.judgements import Grade, Grading, Verdict
 from selfright.domain.passages import Hit
 from selfright.domain.ports import Embedder, PairJudge
 from selfright.roles.analysis import TextAnalyzer
-from selfright.roles.calibration.stored import GraderCalibration
+from selfright.roles.calibration.stored import UNCALIBRATED, GraderCalibration
 from selfright.roles.grade.answer_spans import MOST_READ, WORTH_READING
 from selfright.roles.grade.features import Asked, Read, features
+from selfright.roles.grade.judged import opinions
 from selfright.roles.grade.model import GraderModel, Variant, set_signals, shipped_model
-from selfright.roles.grade.neural import NeuralModel, read_pairs, shipped_neural, shown, with_reader
+from selfright.roles.grade.neural import NeuralModel, shipped_neural, shown, with_reader
+from selfright.roles.pairs import read_pairs
 from selfright.roles.planted import evidence_in
+from selfright.roles.scoring import Blend
 
 SENTENCES = 2
 _LONGEST_EMBEDDED = 2_000
@@ -27,7 +32,8 @@ _LIKELY = 0.5
 class Reading:
     """Graded hits, each with its features, the scorers that fit it, and its probability of helping to answer.
 
-    ``withheld`` are hits of which nothing is evidence; their probability is 0.
+    ``withheld`` are hits of which nothing is evidence; their probability is 0. ``opinions`` are what signals and the
+    user's own judge say of each hit (``judged.opinions``); none without such a judge.
     """
 
     hits: tuple[Hit, ...]
@@ -35,6 +41,7 @@ class Reading:
     variants: tuple[Variant, ...]
     probabilities: tuple[float, ...]
     withheld: tuple[Hit, ...] = ()
+    opinions: tuple[Mapping[str, float] | None, ...] = ()
 
 
 class OfflineGrader:
@@ -43,7 +50,8 @@ class OfflineGrader:
     ``embedder`` is the encoder whose cosines the hits carry. Cosines count for English only, and only when they come
     from the encoder the weights were fitted on; else words alone decide. The same holds for ``reader`` and the network
     that ``neural`` (by default the shipped one) was fitted on: where cosines count, it is asked too, about the five
-    passages at most that may help by the signals.
+    passages at most that may help by the signals. ``judge`` is one that the user chose: it takes the reader's place,
+    in any language that it reads, and ``calibration`` says what it counts beside the signals.
     """
 
     def __init__(
@@ -54,20 +62,35 @@ class OfflineGrader:
         reader: PairJudge | None = None,
         neural: NeuralModel | None = None,
         calibration: GraderCalibration | None = None,
+        judge: PairJudge | None = None,
     ) -> None:
         self._calibration = calibration
+        self._judge = judge
+        self._blend = (calibration.judge if calibration else None) or UNCALIBRATED
         self._analyzer = analyzer
         self._model = model or shipped_model()
         self._embedder = embedder if embedder and embedder.name == self._model.embedder else None
         self._neural = neural or shipped_neural()
-        self._reader = reader if reader and self._neural and reader.name == self._neural.reader else None
+        known = reader is not None and self._neural is not None and reader.name == self._neural.reader
+        self._reader = reader if known and judge is None else None
+
+    @property
+    def has_judge(self) -> bool:
+        """Whether a judge that the user chose is asked too."""
+        return self._judge is not None
+
+    def weighing(self, blend: Blend) -> "OfflineGrader":
+        """The same, with other weights for signals and judge."""
+        other = copy.copy(self)
+        other._blend = blend
+        return other
 
     def without_reader(self) -> "OfflineGrader":
         """The same, by signals and cosines: what goes before a model that judges itself what is ambiguous.
 
-        With an index's own calibration the reader stays, for it was made with it.
+        With an index's own calibration the reader stays, for it was made with it; so does a judge that the user chose.
         """
-        return self if self._calibration else OfflineGrader(self._analyzer, self._embedder, self._model)
+        return self if self._calibration or self._judge else OfflineGrader(self._analyzer, self._embedder, self._model)
 
     async def grade(self, question: str, hits: Sequence[Hit]) -> Grading:
         """Grades the first 50 hits. Raises ``JudgeFailed`` when a hit's scores or a signal are not numbers."""
@@ -94,9 +117,12 @@ class OfflineGrader:
         rows = tuple(with_reader(signals, scores))
         known = ((pair is not None, score is not None) for pair, score in zip(cosines, scores, strict=True))
         variants = tuple(self._variant(asked, hit, *which) for hit, which in zip(graded, known, strict=True))
-        probabilities = tuple(v.passage.probability(row) for v, row in zip(variants, rows, strict=True))
-        _require_numbers(probabilities)
-        return Reading(graded, rows, variants, probabilities, withheld)
+        chances = [v.passage.probability(row) for v, row in zip(variants, rows, strict=True)]
+        _require_numbers(chances)
+        said = opinions(self._judge, asked, [h.passage for h in graded], reads, chances) if self._judge else ()
+        together = [self._blend(one) if one else chance for one, chance in zip_longest(said, chances)]
+        _require_numbers(together)
+        return Reading(graded, rows, variants, tuple(together), withheld, tuple(said))
 
     def decided(
         self,
@@ -119,7 +145,8 @@ class OfflineGrader:
         sufficiency = _sufficiency(reading, known)
         if view is not None:
             sufficiency = weight * view + (1 - weight) * sufficiency
-        if probabilities is not None:  # whoever gave them may not have thought of it: no set is better than its parts
+        # Whoever gave them may not have thought of it: no set is better than its parts.
+        if probabilities is not None or any(reading.opinions):
             sufficiency = min(sufficiency, 1 - math.prod(1 - p for p, _ in known))
         verdict = (self._calibration or self._model).verdict(sufficiency)
         said = [self._shown(p, own) for p, own in zip(judged, reading.probabilities, strict=True)]

@@ -1,0 +1,90 @@
+"""What a judge of one's own is worth beside the grader's signals, before and after ``selfright calibrate`` weighs it.
+
+    python -m benchmarks.own_judges --data DIR (--judge FOLDER_OR_NAME | --reader FILE.onnx) [--sets squad2 …]
+        [--questions 200] [--no-embedder]
+
+``--judge`` is what settings ``passage_judge`` takes, ``--reader`` a network that ``training.cross_encoder_export``
+wrote, treated as one that nobody knows. Each set is calibrated as the command does, with rows of its own; figures are
+of the half of its questions that told no weights. Only questions are taken that the reader which left a quarter out
+(``training.cross_encoder --left-out``) has not seen.
+"""
+
+import argparse
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+from selfright.assembly.calibrating import calibrate_grading, judged_sets
+from selfright.assembly.labelled import Labelled, Row
+from selfright.domain.ports import Embedder, PairJudge, Tokenizer
+from selfright.roles.analysis import TextAnalyzer
+from selfright.roles.calibration.measures import quality
+from selfright.roles.calibration.rows import is_for_weights
+from selfright.roles.grade.offline import OfflineGrader
+from training.cross_encoder_scores import network
+from training.fit_grader_reader_data import cases_of
+from training.labelled import MEASURED_ON, TRAINED_ON, Case
+from training.pairs import seen_questions
+
+RISK = 0.1
+
+
+def rows_of(cases: list[Case]) -> Iterator[Row]:
+    """Every candidate with its label, as a user would write it down."""
+    for case in cases:
+        for candidate in case.candidates:
+            shown = f"{candidate.passage.heading}\n{candidate.passage.text}".strip()
+            yield Row(case.question, shown, int(candidate.label))
+
+
+def line(name: str, cases: list[Case], judge: PairJudge, tokenizer: Tokenizer, embedder: Embedder | None) -> str:
+    """One row of the table, or why there is none."""
+    analyzer = TextAnalyzer(tokenizer, cases[0].statistics)
+    grader = OfflineGrader(analyzer, embedder, judge=judge)
+    rows = tuple(rows_of(cases))
+    report = calibrate_grading(Labelled("question", rows, ""), grader, RISK, judge.name)
+    found, blend = report.opinions, report.calibration.judge
+    if found is None or blend is None:
+        return f"{name:16} {len(cases):5}  the judge read too few of these rows"
+    rest: dict[str, list[Row]] = {}
+    for row in rows:
+        if not is_for_weights(row.text):
+            rest.setdefault(row.text, []).append(row)
+    half = list(judged_sets(rest, grader))
+    p, y = [p for one in half for p in one.probabilities], [label for one in half for label in one.labels]
+    halves, weights = quality(p, y), blend.weights
+    return (
+        f"{name:16} {len(rest):5} {found.rows:6} {found.without:8.3f} {found.judge:8.3f} {halves.auc:8.3f}"
+        f" {found.together:8.3f}   {halves.ece_mass:6.3f} {report.after.ece_mass:6.3f}"
+        f"   {weights['signals']:.2f} {weights['judge']:.2f} {weights['behind']:.2f}"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True)
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument("--judge")
+    which.add_argument("--reader", type=Path)
+    parser.add_argument("--sets", nargs="*", default=[])
+    parser.add_argument("--questions", type=int, default=200)
+    parser.add_argument("--no-embedder", action="store_true")
+    arguments = parser.parse_args()
+    from selfright.llm.minilm import MiniLM
+    from selfright.llm.pair_models import pair_judge
+    from selfright.retrieval.tokenizer import BilingualTokenizer
+
+    judge: PairJudge = network(arguments.reader) if arguments.reader else pair_judge(arguments.judge, "passages")
+    embedder = None if arguments.no_embedder else MiniLM()
+    tokenizer, known = BilingualTokenizer(), seen_questions(arguments.data)
+    print(f"{judge.name}\n{'':16} {'':5} {'':6}  AUC of passages                      ECE             weights")
+    print("set              asked   rows  signals    judge   halved  weighed   halved calibrated  signals judge behind")
+    for loader in (*TRAINED_ON, *MEASURED_ON):
+        if not arguments.sets or loader.__name__ in arguments.sets:
+            cases = list(islice(cases_of(loader, arguments.data, tokenizer, known), arguments.questions))
+            if cases:
+                print(line(loader.__name__, cases, judge, tokenizer, embedder), flush=True)
+
+
+if __name__ == "__main__":
+    main()

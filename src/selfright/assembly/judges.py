@@ -1,0 +1,121 @@
+"""The judges of pairs that the user chose, and what the index's own calibrations say of all judging."""
+
+import hashlib
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+from selfright.assembly.given import Given
+from selfright.assembly.index import IndexRoom
+from selfright.assembly.roles import Judging, is_fitted, offline_roles, shipped_reader
+from selfright.domain.errors import UsageError
+from selfright.domain.ports import PairJudge
+from selfright.settings import Settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from selfright.assembly.calibrating import Progress
+    from selfright.roles.calibration.claims import ClaimReport
+    from selfright.roles.calibration.refit import CalibrationReport
+
+_SHORTEST_NAME = 12
+
+
+class JudgeRoom:
+    """Judges named by settings or handed over, each made once; nothing is loaded or fetched before it is needed."""
+
+    def __init__(self, settings: Settings, given: Given, index: IndexRoom) -> None:
+        self._settings = settings
+        self._given = given
+        self._index = index
+        for named, job in ((settings.passage_judge, "passages"), (settings.claim_judge, "claims")):
+            if named is not None:
+                _check(named, "passages" if job == "passages" else "claims")
+
+    @cached_property
+    def passages(self) -> PairJudge | None:
+        """The judge of questions and passages. Raises ``SelfrightError`` for one that cannot be had."""
+        return self._given.passage_judge or _named(self._settings.passage_judge, "passages")
+
+    @cached_property
+    def claims(self) -> PairJudge | None:
+        """The judge of claims and evidence; raises likewise."""
+        return self._given.claim_judge or _named(self._settings.claim_judge, "claims")
+
+    def judging(self) -> Judging:
+        """All that judging rests on beside the shipped weights. Raises ``SettingsError`` for a damaged calibration."""
+        if self._index.is_foreign:
+            return Judging(self.passages, self.claims)
+        from selfright.assembly.calibrating import kept_claims, kept_grading
+
+        where = (self._settings.index, self._settings.home)
+        return Judging(
+            self.passages, self.claims, kept_grading(*where, self._grader_name), kept_claims(*where, self._claims_name)
+        )
+
+    def calibrate(
+        self, labelled: "Path", risk: float, progress: "Progress | None"
+    ) -> "tuple[CalibrationReport | ClaimReport, Path]":
+        """Fits the offline judges to labelled pairs, of questions or of claims, and keeps what came of it in the index.
+
+        Raises ``ModelError`` where a judge of the user's own cannot be used: without it, it would be another fit.
+        """
+        from selfright.assembly.calibrating import calibrate_claims, calibrate_grading, keep
+        from selfright.assembly.labelled import read_labelled
+
+        if self._index.is_foreign:
+            raise UsageError("a calibration is kept in an index folder, but a retriever was given; open an index")
+        read = read_labelled(labelled)
+        judging = Judging(self.passages, self.claims)
+        index = self._index
+        roles = offline_roles(index.tokenizer, index.statistics(), index.embedder, judging)
+        judge = judging.claims if read.kind == "claim" else judging.passages
+        if judge is not None and read.rows:
+            judge.read(read.rows[0].text, [read.rows[0].passage])
+        report: CalibrationReport | ClaimReport
+        if read.kind == "claim":
+            report = calibrate_claims(read, roles.evaluator, self._claims_name, progress)
+        else:
+            report = calibrate_grading(read, roles.grader, risk, self._grader_name, progress)
+        return report, keep(report.calibration, self._settings.index, self._settings.home)
+
+    @property
+    def _grader_name(self) -> str:
+        """What a calibration of grading holds for: weights, by checksum, and the networks they are used with.
+
+        Scores of other weights lie on another scale, so a new version that brings some asks to calibrate again.
+        """
+        from importlib.resources import files
+
+        weights = files("selfright.roles.grade").joinpath("weights.json").read_bytes()
+        reader = self.passages or shipped_reader()
+        names = [self._encoder_name, *([reader.name] if reader else [])]
+        return "+".join((*names, hashlib.sha256(weights).hexdigest()[:_SHORTEST_NAME]))
+
+    @property
+    def _claims_name(self) -> str:
+        """The same for claims, which know no encoder but the one that ships."""
+        from selfright.roles.evaluate.scoring import WEIGHTS
+
+        embedder = self._index.embedder
+        known = embedder.name if embedder is not None and is_fitted(embedder) else "words"
+        return "+".join((known, *([self.claims.name] if self.claims else []), WEIGHTS))
+
+    @property
+    def _encoder_name(self) -> str:
+        embedder = self._index.embedder
+        return embedder.name if embedder else "words"
+
+
+def _check(named: str, job: Literal["passages", "claims"]) -> None:
+    from selfright.llm.pair_models import check_named
+
+    check_named(named, job)
+
+
+def _named(named: str | None, job: Literal["passages", "claims"]) -> PairJudge | None:
+    if named is None:
+        return None
+    from selfright.llm.pair_models import pair_judge
+
+    return pair_judge(named, job)

@@ -1,0 +1,103 @@
+"""Pair models as ONNX files: onnxruntime and tokenizers, which are installed with Selfright, and nothing else."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from selfright.domain.errors import ModelFilesDamaged
+from selfright.llm.pair_files import Layout, first_position, window
+from selfright.llm.pair_labels import Job, Labels
+from selfright.llm.pair_windows import most_text_pieces, sendable
+from selfright.llm.sessions import cpu_session
+
+_TYPES = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
+
+
+class OnnxPairs:
+    """Logits of pairs, one run for each: in a quantized model company on the same scale would shift them.
+
+    Raises ``ModelFilesDamaged`` when the file cannot be loaded, asks for what a pair of texts has not, or gives what
+    the labels do not tell how to read. Safe to share between threads.
+    """
+
+    def __init__(
+        self, folder: Path, layout: Layout, config: Mapping[str, Any], labels: Labels, job: Job, threads: int
+    ) -> None:
+        self._file = folder / layout.weights[0]
+        self._labels, self._job = labels, job
+        self._window = window(folder, config)
+        self._first_position = first_position(config)
+        self._kinds = config.get("type_vocab_size") != 1
+        self._tokenizer = _tokenizer(folder / "tokenizer.json")
+        self._marks = self._tokenizer.num_special_tokens_to_add(True)
+        self._session = self._opened(threads)
+        self._inputs = self._taken()
+        self.rows("question", ["passage"])  # what is wrong with the outputs is to be found before anything is judged
+
+    def rows(self, text: str, passages: Sequence[str]) -> list[list[float]]:
+        """A row of logits for each passage."""
+        said = self._pieces(text, most_text_pieces(self._window))
+        return [self._run(said, self._pieces(passage, self._window - self._marks - len(said))) for passage in passages]
+
+    def _pieces(self, text: str, most: int) -> Any:
+        encoding = self._tokenizer.encode(sendable(text), add_special_tokens=False)
+        encoding.truncate(max(most, 0))
+        return encoding
+
+    def _run(self, said: Any, passage: Any) -> list[float]:
+        first, second = (said, passage) if self._job == "passages" else (passage, said)
+        pair = self._tokenizer.post_process(first, second)
+        values: dict[str, Sequence[int]] = {
+            "input_ids": pair.ids,
+            "attention_mask": [1] * len(pair.ids),
+            "token_type_ids": pair.type_ids if self._kinds else [0] * len(pair.ids),
+            "position_ids": range(self._first_position, self._first_position + len(pair.ids)),
+        }
+        fed = {name: np.array([values[name]], dtype=kind) for name, kind in self._inputs.items()}
+        outputs = self._session.run(None, fed)
+        for output in outputs:
+            if output.ndim == 2 and output.shape[0] == 1 and self._labels.fit(output.shape[1]):
+                return [float(value) for value in output[0]]
+        shapes = ", ".join(str(output.shape) for output in outputs)
+        raise ModelFilesDamaged(
+            f"{self._file} should give an output of shape (1, {self._labels.count or '1 or 2'}), one number for each "
+            f"label in config.json, but gave {shapes}; export it as a model that classifies sequences"
+        )
+
+    def _opened(self, threads: int) -> Any:
+        try:
+            return cpu_session(str(self._file), threads)
+        except Exception as error:
+            raise ModelFilesDamaged(
+                f"{self._file} should be a whole ONNX file, but onnxruntime cannot load it "
+                f"({type(error).__name__}); export or download it again"
+            ) from error
+
+    def _taken(self) -> dict[str, Any]:
+        """The inputs that the graph declares, with the type of each."""
+        known = ("input_ids", "attention_mask", "token_type_ids", "position_ids")
+        declared = {found.name: found.type for found in self._session.get_inputs()}
+        for name, kind in declared.items():
+            if name not in known or kind not in _TYPES:
+                raise ModelFilesDamaged(
+                    f"{self._file} should take whole numbers as {', '.join(known)} or some of them, "
+                    f"but asks for '{name}' as {kind}; export it as a model that classifies sequences"
+                )
+        return {name: _TYPES[kind] for name, kind in declared.items()}
+
+
+def _tokenizer(file: Path) -> Any:
+    from tokenizers import Tokenizer
+
+    try:
+        tokenizer = Tokenizer.from_file(str(file))
+    except Exception as error:  # the library raises nothing narrower
+        raise ModelFilesDamaged(
+            f"{file} should be written by the tokenizers library, but cannot be read; export or download it again"
+        ) from error
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    tokenizer.encode_special_tokens = True  # a passage that spells out a mark must not be able to end itself
+    return tokenizer

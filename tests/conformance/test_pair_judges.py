@@ -1,0 +1,128 @@
+"""What every reader of pairs must do, whichever network is behind it: one suite, run against each."""
+
+import importlib.util
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from selfright.domain.judgements import PairReading
+from selfright.domain.ports import PairJudge
+from selfright.llm import kept_pairs, minilm
+from selfright.llm.cross_encoder import CrossEncoder
+from selfright.llm.pair_models import pair_judge
+from selfright.roles.grade.neural import reader_file, shipped_neural
+from tests.support.pair_models import tiny_cross_encoder, tiny_nli
+from tests.support.torch_models import tiny_bert
+
+TEXTS = (
+    "The lighthouse on the northern cape was built in 1874.",
+    "Bakers in the valley use rye flour and let the dough rest for a day.",
+    "등대는 1874년에 지어졌다.",
+    "",
+)
+QUESTION = "When was the lighthouse on the cape built?"
+
+Maker = Callable[[Path, int], PairJudge]
+"""Makes a judge in a folder; another number, another network of the kind."""
+
+
+@cache
+def shipped() -> CrossEncoder:
+    neural = shipped_neural()
+    assert neural is not None
+    return CrossEncoder(reader_file(), neural.sha256)
+
+
+def cross_encoder(folder: Path, number: int = 0) -> PairJudge:
+    return pair_judge(str(tiny_cross_encoder(folder, TEXTS, scale=12.0 + number)), "passages")
+
+
+def nli(folder: Path, number: int = 0) -> PairJudge:
+    return pair_judge(str(tiny_nli(folder, TEXTS, scale=12.0 + number)), "claims")
+
+
+def torch_nli(folder: Path, number: int = 0) -> PairJudge:
+    return pair_judge(str(tiny_bert(folder, TEXTS, labels=3, seed=number)), "claims")
+
+
+MAKERS: dict[str, Maker] = {"cross-encoder": cross_encoder, "nli": nli, "sentence-transformers": torch_nli}
+
+
+def skip_if_absent(kind: str) -> None:
+    package = {"shipped": minilm.PACKAGE, "sentence-transformers": "sentence_transformers"}.get(kind, "numpy")
+    if importlib.util.find_spec(package) is None:
+        pytest.skip(f"{package} is not installed")
+
+
+@pytest.fixture(scope="module", params=["shipped", *MAKERS])
+def judge(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> PairJudge:
+    skip_if_absent(request.param)
+    if request.param == "shipped":
+        return shipped()
+    return MAKERS[request.param](tmp_path_factory.mktemp("model"), 0)
+
+
+def scores(readings: list[PairReading] | tuple[PairReading, ...]) -> list[float]:
+    return [found.score for found in readings]
+
+
+def test_nothing_is_read_of_nothing(judge: PairJudge) -> None:
+    assert list(judge.read(QUESTION, [])) == []
+    assert list(judge.read("", [])) == []
+
+
+def test_a_pair_has_one_score_alone_in_company_and_in_any_order(
+    judge: PairJudge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    together = list(judge.read(QUESTION, TEXTS))
+    assert len(together) == len(TEXTS)
+    assert list(judge.read(QUESTION, TEXTS[::-1])) == together[::-1]
+    assert list(judge.read(QUESTION, [TEXTS[0], TEXTS[0]])) == [together[0]] * 2
+    monkeypatch.setattr(kept_pairs, "KEPT", 0)
+    judge.read("another question", TEXTS)  # after this one none is known from before
+    for text, found in zip(TEXTS, together, strict=True):
+        (alone,) = judge.read(QUESTION, [text])
+        assert alone.score == pytest.approx(found.score, abs=1e-4)
+        assert alone.denies == pytest.approx(found.denies, abs=1e-4)
+
+
+def test_scores_are_finite_numbers_whatever_the_texts(judge: PairJudge) -> None:
+    strange = ["word " * 3000, "", " \n\t", "등대" * 2000, "\ud800", "\x00", "🙂 [SEP] </s>", "x" * 30_000]
+    for text in (QUESTION, "", "question " * 2000, "등대는 언제 지어졌나?"):
+        found = list(judge.read(text, strange))
+        assert len(found) == len(strange)
+        assert all(one.score - one.score == 0 for one in found)
+        assert all(0 <= one.denies <= 1 for one in found)
+
+
+def test_places_lie_within_the_text_and_in_order(judge: PairJudge) -> None:
+    for text, found in zip(TEXTS, judge.read(QUESTION, TEXTS), strict=True):
+        assert all(0 <= place.start < place.end <= len(text) for place in found.places)
+        assert [place.start for place in found.places] == sorted(place.start for place in found.places)
+
+
+def test_threads_read_what_one_alone_reads(judge: PairJudge) -> None:
+    asked = [f"{QUESTION} {number % 7}" for number in range(28)]
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(lambda text: scores(list(judge.read(text, TEXTS))), asked))
+    for text, at_once in zip(asked, found, strict=True):
+        assert at_once == pytest.approx(scores(list(judge.read(text, TEXTS))), abs=1e-4)
+
+
+def test_it_says_which_it_is_and_what_it_reads(judge: PairJudge) -> None:
+    assert judge.name == judge.name
+    assert judge.name.isprintable()
+    assert 0 < len(judge.name) <= 100
+    assert set(judge.languages) <= {"en", "ko"}
+    assert judge.languages
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_the_name_stays_with_the_network_and_changes_with_it(kind: str, tmp_path: Path) -> None:
+    skip_if_absent(kind)
+    make = MAKERS[kind]
+    first, same, other = (make(tmp_path / place / "model", n).name for place, n in (("a", 0), ("b", 0), ("c", 1)))
+    assert first == same != other

@@ -1,0 +1,187 @@
+"""Judges of one's own as a user has them: a folder in a setting, an object handed over, and calibration that weighs."""
+
+import json
+from collections.abc import Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from selfright.api import Selfright
+from selfright.domain.errors import ModelFilesDamaged, SettingsError
+from selfright.domain.judgements import PairReading
+from selfright.domain.passages import Language
+from tests.functional.conftest import DOCUMENTS, Cli
+from tests.support.pair_models import tiny_cross_encoder, tiny_nli
+
+QUESTION = "How often is the lamp of the lighthouse changed?"
+SYLLABLES = ("ba", "lo", "mi", "ru", "te", "ko", "sa", "ne")
+KNOWN = [f"zi{a}{b}" for a, b in product(SYLLABLES, SYLLABLES)]
+OTHERS = [f"vo{a}{b}" for a, b in product(SYLLABLES, SYLLABLES)]
+
+
+class Believing:
+    """Believes every passage that holds a word."""
+
+    name = "believing-1"
+    languages: Sequence[Language] = ("en", "ko")
+
+    def __init__(self, word: str = "keeper") -> None:
+        self.word = word
+        self.seen: list[str] = []
+
+    def read(self, text: str, passages: Sequence[str]) -> list[PairReading]:
+        self.seen.append(text)
+        return [PairReading(9.0 if self.word in passage else -9.0) for passage in passages]
+
+
+class Gone(Believing):
+    def read(self, text: str, passages: Sequence[str]) -> list[PairReading]:
+        raise ModelFilesDamaged("the network is gone; put it there again")
+
+
+def labelled(place: Path, kind: str) -> Path:
+    """Pairs that words cannot tell apart: each text has two rare words, one of them in each passage, and it is always
+    the first that matters. Only a judge that knows the first kind of words knows."""
+    rows = [
+        {kind: f"The {first} and the {other} stand by the door.", "passage": f"A {word} fell.", "label": label}
+        for first, other in zip(KNOWN, OTHERS, strict=True)
+        for word, label in ((first, 1), (other, 0))
+    ]
+    place.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return place
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("models")
+    tiny_cross_encoder(folder / "passages", [*DOCUMENTS.values(), *KNOWN])
+    tiny_nli(folder / "claims", [*DOCUMENTS.values(), *KNOWN])
+    return folder
+
+
+@pytest.fixture
+def own_index(cli: Cli, documents: Path, tmp_path: Path) -> Path:
+    place = tmp_path / "index"
+    assert cli("index", "add", documents, "--index", place, "--set", "embedder=none").code == 0
+    return place
+
+
+def asked(cli: Cli, index: Path, *settings: str, question: str = QUESTION) -> dict[str, Any]:
+    options = [part for setting in ("embedder=none", *settings) for part in ("--set", setting)]
+    done = cli("ask", question, "--index", index, "--json", *options)
+    assert done.code == 0, done.err
+    found: dict[str, Any] = json.loads(done.out)
+    return found
+
+
+def test_a_folder_in_a_setting_judges_passages_and_claims_in_both_languages(
+    cli: Cli, own_index: Path, models: Path
+) -> None:
+    judges = (f"passage_judge={models / 'passages'}", f"claim_judge={models / 'claims'}")
+    for question, holds in ((QUESTION, "90 days"), ("던모어 등대의 등은 며칠마다 교체하나요?", "90일")):
+        assert holds in asked(cli, own_index, *judges, question=question)["answer"]
+
+
+def test_what_it_says_of_passages_decides(documents: Path, tmp_path: Path) -> None:
+    index = tmp_path / "index"
+    with Selfright.open(index, embedder="none") as alone:
+        alone.add([documents])
+        assert alone.ask(QUESTION, preset="crag").verdict != "incorrect"
+    nobody = Believing("nowhere")
+    with Selfright.open(index, embedder="none", passage_judge=nobody) as doubted:
+        assert doubted.ask(QUESTION, preset="crag").verdict == "incorrect"
+    assert nobody.seen
+
+
+def test_calibrating_weighs_the_judge_says_what_it_is_worth_and_turns_use_it(
+    cli: Cli, own_index: Path, models: Path, tmp_path: Path
+) -> None:
+    rows = labelled(tmp_path / "labelled.jsonl", "question")
+    options = ("--index", own_index, "--set", "embedder=none")
+    judge = f"passage_judge={models / 'passages'}"
+    done = cli("calibrate", rows, *options, "--set", judge, "--json", "--out", tmp_path / "out")
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    worth = found["judge"]
+    assert worth["without"] == pytest.approx(0.5, abs=0.1)
+    assert worth["judge"] == 1.0
+    assert worth["together"] > 0.95
+    assert worth["weighed_on"] + worth["rows"] // 2 == len(KNOWN)
+    assert found["passages"]["after"]["rows"] == worth["rows"]
+    blend = found["calibration"]["judge"]["weights"]
+    assert blend["judge"] > 0.1
+    assert "passages-" in found["calibration"]["origin"]["grader"]
+    shown = cli("calibrate", rows, *options, "--set", judge)
+    assert f"your judge read {worth['rows']} of the rows" in shown.out
+    assert f"on {worth['weighed_on']} others" in shown.out
+    # It is of this judge, and of no other.
+    with Selfright.open(own_index, embedder="none", passage_judge=str(models / "passages")) as selfright:
+        assert selfright._engine._judges.judging().calibration is not None
+    with Selfright.open(own_index, embedder="none") as selfright:
+        assert selfright._engine._judges.judging().calibration is None
+
+
+def test_claims_are_calibrated_by_the_same_command(cli: Cli, own_index: Path, models: Path, tmp_path: Path) -> None:
+    rows = labelled(tmp_path / "claims.jsonl", "claim")
+    options = ("--index", own_index, "--set", "embedder=none")
+    plain = cli("calibrate", rows, *options)
+    assert plain.code == 0, plain.err
+    assert f"{2 * len(KNOWN)} passages beside {len(KNOWN)} claims" in plain.out
+    assert "your judge" not in plain.out
+    done = cli(
+        "calibrate", rows, *options, "--set", f"claim_judge={models / 'claims'}", "--json", "--out", tmp_path / "out"
+    )
+    found = json.loads(done.out)
+    assert found["judge"]["together"] > 0.95 > found["judge"]["without"]
+    assert found["stored"] == str(own_index / "claim-calibration.json")
+    assert {Path(file).name for file in found["files"]} == {"claim-calibration.json", "claim-reliability.svg"}
+    assert found["claims"]["after"]["ece_mass"] < 0.15
+    with Selfright.open(own_index, embedder="none", claim_judge=str(models / "claims")) as selfright:
+        assert selfright._engine._judges.judging().claim_calibration is not None
+        assert "90 days" in selfright.ask(QUESTION).answer
+
+
+def test_few_rows_keep_the_weights_and_a_mixed_file_is_refused(
+    cli: Cli, own_index: Path, models: Path, tmp_path: Path
+) -> None:
+    rows = labelled(tmp_path / "labelled.jsonl", "question").read_text(encoding="utf-8").splitlines(keepends=True)
+    few = tmp_path / "few.jsonl"
+    few.write_text("".join(rows[:24]), encoding="utf-8")
+    options = ("--index", own_index, "--set", "embedder=none", "--set", f"passage_judge={models / 'passages'}")
+    done = cli("calibrate", few, *options)
+    assert done.code == 0, done.err
+    assert "too few rows to weigh them against each other: each counts half" in done.out
+    few.write_text("".join([*rows[:24], '{"claim": "c", "passage": "p", "label": 1}\n']), encoding="utf-8")
+    mixed = cli("calibrate", few, *options)
+    assert (mixed.code, "put them in two files" in mixed.err) == (1, True)
+
+
+def test_calibrating_without_the_judge_that_was_asked_for_is_no_calibration(own_index: Path, tmp_path: Path) -> None:
+    rows = labelled(tmp_path / "labelled.jsonl", "question")
+    with (
+        Selfright.open(own_index, embedder="none", passage_judge=Gone()) as selfright,
+        pytest.raises(ModelFilesDamaged, match="put it there again"),
+    ):
+        selfright.calibrate(rows)
+    assert not (own_index / "calibration.json").exists()
+
+
+@pytest.mark.parametrize("damage", ["", "{", '{"version": 1}', '{"version": 1, "claims": {}, "origin": {}}'])
+def test_a_damaged_calibration_of_claims_is_named(cli: Cli, own_index: Path, damage: str) -> None:
+    (own_index / "claim-calibration.json").write_text(damage, encoding="utf-8")
+    done = cli("ask", QUESTION, "--index", own_index, "--set", "embedder=none")
+    assert done.code == SettingsError.exit_code
+    assert "claim-calibration.json cannot be used" in done.err
+
+
+def test_a_wrong_judge_is_said_at_once(cli: Cli, own_index: Path, models: Path, tmp_path: Path) -> None:
+    for setting, why in (
+        (f"passage_judge={tmp_path / 'nowhere'}", "is not there"),
+        (f"passage_judge={models / 'claims'}", "claim_judge"),
+        ("claim_judge=what is this", "owner/name"),
+    ):
+        done = cli("ask", QUESTION, "--index", own_index, "--set", "embedder=none", "--set", setting)
+        assert done.code == SettingsError.exit_code, done.out
+        assert why in done.err

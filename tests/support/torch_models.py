@@ -1,0 +1,39 @@
+"""A tiny BERT of random numbers, saved as safetensors the way transformers saves it; where that is installed."""
+
+import importlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.pair_models import word_tokenizer
+
+NLI_NAMES = {0: "contradiction", 1: "entailment", 2: "neutral"}
+
+
+def tiny_bert(folder: Path, texts: Iterable[str], *, labels: int = 1, seed: int = 0) -> Path:
+    """A model that classifies pairs into ``labels`` labels. Skips the test where sentence-transformers is absent."""
+    pytest.importorskip("sentence_transformers")
+    transformers: Any = importlib.import_module("transformers")
+    torch: Any = importlib.import_module("torch")
+    words, vocabulary = word_tokenizer(texts)
+    config = transformers.BertConfig(
+        vocab_size=len(vocabulary),
+        hidden_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=64,
+        initializer_range=0.5,  # scores of pairs are then far apart
+        id2label=NLI_NAMES if labels == len(NLI_NAMES) else {at: f"LABEL_{at}" for at in range(labels)},
+    )
+    torch.manual_seed(seed)
+    transformers.BertForSequenceClassification(config).eval().save_pretrained(folder)
+    marks = {"unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]", "pad_token": "[PAD]"}
+    inputs = ["input_ids", "token_type_ids", "attention_mask"]
+    tokenizer = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=words, model_max_length=64, model_input_names=inputs, **marks
+    )
+    tokenizer.save_pretrained(folder)
+    return folder
