@@ -417,6 +417,11 @@ class Selfright:
         """
         return self._engine.calibrate(Path(labelled), risk, progress)
 
+    @property
+    def judges(self) -> dict[str, str]:
+        """What judging rests on beside the weights that ship: judges of one's own by name, calibrations by date."""
+        return self._engine.judges
+
     def remove(self, document_ids: Sequence[str]) -> list[str]:
         """Removes documents; gives back the ids that were there."""
         return self._engine.index.remove(document_ids)

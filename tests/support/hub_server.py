@@ -15,7 +15,10 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 @dataclass
 class Hub:
-    """``folders`` are the repositories by name; ``asked`` are the requests as they came; ``broken`` paths answer 403 (which is not retried)."""
+    """``folders`` are the repositories by name; ``asked`` are the requests as they came.
+
+    Files whose paths are in ``broken`` are answered with 403, which is not tried again.
+    """
 
     url: str
     folders: dict[str, Path]

@@ -6,6 +6,7 @@ little ("the", "is") and punctuation do not count.
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,7 @@ def tiny_cross_encoder(
         helper.make_node("Reshape", ["logit", "one_row"], ["logits"]),
     ]
     described = {"id2label": {"0": "LABEL_0"}} if config is None else config
-    return _written(folder, texts, nodes, 1, described, inputs, integer, file, readme, scale)
+    return _written(folder, texts, _Network(nodes, 1, scale), described, readme, _Form(inputs, integer, file))
 
 
 def tiny_nli(
@@ -79,7 +80,7 @@ def tiny_nli(
         helper.make_node("Reshape", ["ordered", "one_row"], ["logits"]),
     ]
     described = {"id2label": {str(at): name for at, name in enumerate(labels)}} if config is None else config
-    return _written(folder, texts, nodes, 3, described, inputs, integer, file, readme, scale, order)
+    return _written(folder, texts, _Network(nodes, 3, scale, order), described, readme, _Form(inputs, integer, file))
 
 
 def _words() -> list[onnx.NodeProto]:
@@ -137,18 +138,23 @@ def _denial() -> list[onnx.NodeProto]:
     ]
 
 
+@dataclass(frozen=True)
+class _Network:
+    nodes: Sequence[onnx.NodeProto]
+    width: int
+    scale: float
+    order: Sequence[int] = ()
+
+
+@dataclass(frozen=True)
+class _Form:
+    inputs: Sequence[str]
+    integer: int
+    file: str
+
+
 def _written(
-    folder: Path,
-    texts: Iterable[str],
-    nodes: Sequence[onnx.NodeProto],
-    width: int,
-    config: Mapping[str, Any],
-    inputs: Sequence[str],
-    integer: int,
-    file: str,
-    readme: str,
-    scale: float,
-    order: Sequence[int] = (),
+    folder: Path, texts: Iterable[str], network: _Network, config: Mapping[str, Any], readme: str, form: _Form
 ) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     tokenizer, vocabulary = word_tokenizer(texts)
@@ -158,21 +164,26 @@ def _written(
         (folder / "README.md").write_text(readme, encoding="utf-8")
     constants = {
         "one": np.int64(1), "unknown": np.int64(vocabulary["[UNK]"]), "not_id": np.int64(vocabulary[NOT]),
-        "axis_one": np.array([1]), "axis_two": np.array([2]), "one_row": np.array([1, width]),
-        "order": np.array(order, dtype=np.int64), "half": np.float32(0.5), "scale": np.float32(scale),
-        "half_scale": np.float32(scale / 2), "nothing": np.float32(0), "at_least": np.float32(1),
+        "axis_one": np.array([1]), "axis_two": np.array([2]), "one_row": np.array([1, network.width]),
+        "order": np.array(network.order, dtype=np.int64), "half": np.float32(0.5), "at_least": np.float32(1),
+        "scale": np.float32(network.scale), "half_scale": np.float32(network.scale / 2), "nothing": np.float32(0),
     }  # fmt: skip
-    used = {name for node in nodes for name in node.input}
+    used = {name for node in network.nodes for name in node.input}
     graph = helper.make_graph(
-        nodes,
+        network.nodes,
         "tiny",
-        [helper.make_tensor_value_info(name, integer, [1, "length"]) for name in inputs],
-        [helper.make_tensor_value_info("logits", TensorProto.FLOAT, [1, width])],
+        [helper.make_tensor_value_info(name, form.integer, [1, "length"]) for name in form.inputs],
+        [helper.make_tensor_value_info("logits", TensorProto.FLOAT, [1, network.width])],
         [numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items() if name in used],
     )
-    (folder / file).parent.mkdir(exist_ok=True)
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=10), folder / file)
+    save_graph(graph, folder / form.file)
     return folder
+
+
+def save_graph(graph: onnx.GraphProto, file: Path) -> None:
+    """Writes a graph as a file that onnxruntime of some years reads."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=10), file)
 
 
 def word_tokenizer(texts: Iterable[str]) -> tuple[Tokenizer, dict[str, int]]:

@@ -78,6 +78,11 @@ class Engine:
         """The language models that are configured."""
         return self._models
 
+    @property
+    def judges(self) -> dict[str, str]:
+        """What judging rests on beside the weights that ship, by name."""
+        return self._judges.facts()
+
     def calibrate(
         self, labelled: Path, risk: float, progress: "CalibrationProgress | None"
     ) -> "tuple[CalibrationReport | ClaimReport, Path]":

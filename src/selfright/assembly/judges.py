@@ -53,6 +53,16 @@ class JudgeRoom:
             self.passages, self.claims, kept_grading(*where, self._grader_name), kept_claims(*where, self._claims_name)
         )
 
+    def facts(self) -> dict[str, str]:
+        """What judging rests on beside the shipped weights: judges by name, calibrations by date and rows' SHA-256."""
+        found = self.judging()
+        judges = {"passage_judge": found.passages, "claim_judge": found.claims}
+        fits = {"calibration": found.calibration, "claim_calibration": found.claim_calibration}
+        return {
+            **{name: judge.name for name, judge in judges.items() if judge},
+            **{name: f"{fit.origin.made} {fit.origin.sha256[:_SHORTEST_NAME]}" for name, fit in fits.items() if fit},
+        }
+
     def calibrate(
         self, labelled: "Path", risk: float, progress: "Progress | None"
     ) -> "tuple[CalibrationReport | ClaimReport, Path]":

@@ -36,6 +36,7 @@ Asking = Callable[[Sequence[tuple[System, Question]]], Iterator[Row]]
 _HOMES, _LOCK, _TRIES = "selfright-node-", "lock", 5
 _FILES = ("web_folder", "lexicon", "medcat_pack")
 _ADDRESSES = ("llm", "models", "base_url", "web_base_url")
+_JUDGES = ("passage_judge", "claim_judge")
 _OBJECTS = ("retriever", "embeddings", "profiles")
 _ELSEWHERE = ("python", "ir-measures")  # Ray looks at the one itself; with the other nothing is asked
 
@@ -123,6 +124,9 @@ def _told(settings: Settings, values: Mapping[str, Any]) -> dict[str, Any]:
         del sent[name]
     for name in _FILES:
         sent[name] = sent[name] and os.path.abspath(sent[name])
+    for name in _JUDGES:  # a folder that is here, or the name of a hub, which means the same everywhere
+        folder = os.path.expanduser(sent[name] or "")
+        sent[name] = os.path.abspath(folder) if os.path.isdir(folder) else sent[name]
     index = settings.index
     sent["index"] = os.path.abspath(index) if isinstance(index, Path) else shown(index)
     open_ = {name: public(sent[name]) for name in _ADDRESSES}
@@ -131,7 +135,8 @@ def _told(settings: Settings, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_plain(values: Mapping[str, Any]) -> None:
-    models = {"llm": values.get("llm")} | dict(values["models"] if isinstance(values.get("models"), Mapping) else {})
+    models = {name: values.get(name) for name in ("llm", *_JUDGES)}
+    models |= dict(values["models"] if isinstance(values.get("models"), Mapping) else {})
     objects = [name for name in _OBJECTS if values.get(name) is not None]
     objects += [name for name, model in models.items() if model is not None and not isinstance(model, str)]
     if objects:

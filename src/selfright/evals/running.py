@@ -79,6 +79,7 @@ class _Evaluation:
         self._flags = {system.name: asdict(selfright.flags(system.preset, system.flags)) for system in plan.systems}
         self._index = provenance.index_facts(selfright)
         self._models = provenance.models(selfright.settings)
+        self._judges = selfright.judges
         self._rows: dict[Key, Row] = {}
 
     def run(self, out: Path | None, progress: Progress) -> Study:
@@ -174,7 +175,7 @@ class _Evaluation:
             index=self._index,
             judge=plan.judge,
             seed=plan.seed,
-            versions=provenance.versions(),
+            versions={**provenance.versions(), **self._judges},
             runs=runs,
             comparisons=compare(runs, pairs, plan.seed),
         )
@@ -207,6 +208,7 @@ class _Evaluation:
             "web": list(settings.web_providers),
             "judge": plan.judge,
             "version": provenance.versions()["selfright"],
+            **({"judges": self._judges} if self._judges else {}),
         }
 
 

@@ -84,7 +84,7 @@ class PairModel:
         self._lock = threading.RLock()
         self._known: tuple[_Found, str] | None = None
         self._backend: _Backend | None = None
-        self._failure: SettingsError | ModelError | None = None
+        self._failure: SelfrightError | None = None
         self._failed_at = 0.0
         self._kept = KeptPairs()
 
@@ -168,9 +168,10 @@ class PairModel:
             raise known.with_traceback(None)
         try:
             return work()
-        except (SettingsError, ModelError) as error:
-            self._failure = type(error)(str(error))  # without the frames, which would keep half a model alive
-            self._failed_at = time.monotonic()
+        except SelfrightError as error:
+            again = type(error).__new__(type(error), *error.args)  # without frames, which would keep half a model alive
+            again.__dict__.update(error.__dict__)
+            self._failure, self._failed_at = again, time.monotonic()
             raise
 
 

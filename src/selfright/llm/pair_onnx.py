@@ -12,6 +12,7 @@ from selfright.llm.pair_labels import Job, Labels
 from selfright.llm.pair_windows import most_text_pieces, sendable
 from selfright.llm.sessions import cpu_session
 
+_BEYOND = 16
 _TYPES = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
 
 
@@ -42,8 +43,14 @@ class OnnxPairs:
         return [self._run(said, self._pieces(passage, self._window - self._marks - len(said))) for passage in passages]
 
     def _pieces(self, text: str, most: int) -> Any:
-        encoding = self._tokenizer.encode(sendable(text), add_special_tokens=False)
-        encoding.truncate(max(most, 0))
+        """The first pieces of a text, which are those that it has as a whole: a word may be split otherwise if cut."""
+        said = sendable(text)
+        encoding = self._tokenizer.encode(said, add_special_tokens=False)
+        if len(encoding) > most + _BEYOND:
+            # What is cut off is kept as parts, of which pairs would be made as well: one part is enough.
+            said = said[: encoding.offsets[most + _BEYOND][1]]
+            encoding = self._tokenizer.encode(said, add_special_tokens=False)
+        encoding.truncate(most)
         return encoding
 
     def _run(self, said: Any, passage: Any) -> list[float]:

@@ -1,10 +1,10 @@
 """Pair models as safetensors, on PyTorch: the extra ``judges``. What is not safetensors is not read, nor code run."""
 
 import importlib
-import importlib.util
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ _BATCH = 16
 
 def check_installed() -> None:
     """Raises ``MissingExtra`` where sentence-transformers is not installed; does not import it, which takes seconds."""
-    if importlib.util.find_spec("sentence_transformers") is None:
+    if find_spec("sentence_transformers") is None:
         raise MissingExtra("sentence-transformers, which runs a pair model that is not an ONNX file,", INSTALL)
 
 

@@ -133,7 +133,25 @@ def test_passwords_are_the_nodes_own(monkeypatch: pytest.MonkeyPatch) -> None:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("values", [{"llm": object()}, {"models": {"evaluate": object()}}, {"retriever": object()}])
+def test_a_judge_s_folder_is_sent_in_full_and_a_hub_name_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine").mkdir()
+    monkeypatch.chdir(tmp_path)
+    told = _told(load_settings({"passage_judge": "mine", "claim_judge": "owner/nli@main"}), {})
+    assert told["values"]["passage_judge"] == str(tmp_path / "mine")
+    assert told["values"]["claim_judge"] == "owner/nli@main"
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"llm": object()},
+        {"models": {"evaluate": object()}},
+        {"retriever": object()},
+        {"claim_judge": object()},
+    ],
+)
 def test_python_objects_stay_here(values: Mapping[str, Any]) -> None:
     with pytest.raises(UsageError, match="cannot be sent to a cluster"):
         _told(load_settings(), values)

@@ -7,10 +7,12 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import onnx
 import pytest
+from onnx.external_data_helper import set_external_data
 
-from selfright.domain.errors import ModelRejected, ModelUnavailable, SettingsError
-from selfright.llm import pair_models
+from selfright.domain.errors import MissingExtra, ModelRejected, ModelUnavailable, SettingsError
+from selfright.llm import pair_models, pair_torch
 from selfright.llm.pair_hub import hub_folder
 from selfright.llm.pair_models import check_named, pair_judge
 from tests.support.hub_server import COMMIT, Hub, serving_models
@@ -80,6 +82,23 @@ def test_without_the_network_what_came_before_is_used(
     assert caught.value.retryable
 
 
+def test_weights_beside_the_network_come_with_it(hub: Hub, model: Path, tmp_path: Path) -> None:
+    split = tmp_path / "split"
+    split.mkdir()
+    for name in ("config.json", "tokenizer.json"):
+        (split / name).write_bytes((model / name).read_bytes())
+    network = onnx.load(model / "model.onnx")
+    for tensor in network.graph.initializer:
+        if tensor.name == "scale":
+            set_external_data(tensor, "model.onnx_data")
+    onnx.save(network, split / "model.onnx")
+    hub.folders["tester/split"] = split
+    assert (split / "model.onnx_data").stat().st_size > 0
+    assert pair_judge("tester/split", "passages").read(QUESTION, TEXTS) == pair_judge(NAMED, "passages").read(
+        QUESTION, TEXTS
+    )
+
+
 def test_a_hub_that_is_away_is_asked_again_after_a_minute(
     hub: Hub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -113,6 +132,21 @@ def test_a_name_that_the_hub_does_not_know(hub: Hub, named: str, what: str) -> N
         _ = pair_judge(named, "passages").languages
 
 
+def test_a_model_that_needs_what_is_not_installed_is_found_out_once(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub.folders["tester/tensors"] = tmp_path / "tensors"
+    (tmp_path / "tensors").mkdir()
+    (tmp_path / "tensors" / "config.json").write_text('{"architectures": ["BertForSequenceClassification"]}')
+    (tmp_path / "tensors" / "model.safetensors").write_bytes(b"")
+    monkeypatch.setattr(pair_torch, "find_spec", lambda name: None)
+    judge = pair_judge("tester/tensors", "claims")
+    for _ in range(2):
+        with pytest.raises(MissingExtra, match=r"selfright\[judges\]"):
+            judge.read(QUESTION, TEXTS)
+    assert sum("/api/models/" in line for line in hub.asked) == 1
+
+
 def test_a_model_that_does_not_fit_the_job_is_not_downloaded_twice_nor_used(
     hub: Hub, model: Path, tmp_path: Path
 ) -> None:
@@ -139,7 +173,9 @@ def test_the_library_s_own_environment_says_where_the_hub_and_the_cache_are(mode
     )
     with serving_models(reader=model) as served:
         env = {**os.environ, "HF_ENDPOINT": served.url, "HF_HOME": str(tmp_path), "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
-        done = subprocess.run([sys.executable, "-c", script], env=env, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(
+            [sys.executable, "-c", script], env=env, capture_output=True, text=True, timeout=60, check=False
+        )
     assert done.returncode == 0, done.stderr
     name, scores = json.loads(done.stdout)
     local = pair_judge(str(model), "passages")

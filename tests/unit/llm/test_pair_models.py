@@ -4,22 +4,25 @@ import json
 import math
 import shutil
 import sys
+import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
+from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
 
 from selfright.domain.errors import JudgeFailed, MissingExtra, ModelFilesDamaged, SettingsError
-from selfright.llm import kept_pairs, pair_files
+from selfright.llm import kept_pairs, pair_files, pair_onnx
 from selfright.llm.pair_labels import Job, Labels, read_labels
 from selfright.llm.pair_models import PairModel, check_named, pair_judge
-from tests.support.pair_models import tiny_cross_encoder, tiny_nli, word_tokenizer
+from selfright.llm.sessions import cpu_session
+from tests.support.pair_models import save_graph, tiny_cross_encoder, tiny_nli, word_tokenizer
 
 TEXTS = (
     "The lighthouse on the northern cape was built in 1874, after three ships had been lost.",
@@ -46,9 +49,7 @@ def graph(folder: Path, build: Any, inputs: Sequence[str] = ("input_ids",), conf
         [helper.make_empty_tensor_value_info(output)],
         [numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()],
     )
-    onnx.save(
-        helper.make_model(made, opset_imports=[helper.make_opsetid("", 18)], ir_version=10), folder / "model.onnx"
-    )
+    save_graph(made, folder / "model.onnx")
     word_tokenizer(TEXTS)[0].save(str(folder / "tokenizer.json"))
     (folder / "config.json").write_text(config, encoding="utf-8")
     return folder
@@ -171,6 +172,55 @@ def test_only_the_passage_is_cut_and_a_text_that_fills_the_window_leaves_it_room
     assert len(judge.read("lighthouse " * 900, ["", "flour " * 90_000, "\ud800 half"])) == 3
 
 
+def trained(kind: str, texts: Sequence[str]) -> Tokenizer:
+    """A tokenizer of a family of models, trained on the texts, with the marks of that family around a pair."""
+    marks: dict[str, Any] = {"special_tokens": ["<s>", "<pad>", "</s>", "<unk>"], "vocab_size": 300}
+    trainer: Any
+    if kind == "roberta":
+        tokenizer = Tokenizer(models.BPE())
+        tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        trainer = trainers.BpeTrainer(**marks, initial_alphabet=pre_tokenizers.ByteLevel.alphabet())
+        tokenizer.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0))
+    elif kind == "xlm-roberta":
+        tokenizer = Tokenizer(models.Unigram())
+        tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+        trainer = trainers.UnigramTrainer(**marks, unk_token="<unk>")
+        tokenizer.post_processor = processors.TemplateProcessing(
+            single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
+        )
+    else:
+        tokenizer = Tokenizer(models.WordPiece(unk_token="<unk>"))
+        tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+        trainer = trainers.WordPieceTrainer(**marks)
+        tokenizer.post_processor = processors.BertProcessing(("</s>", 2), ("<s>", 0))
+    tokenizer.train_from_iterator(texts, trainer)
+    return tokenizer
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta", "xlm-roberta"])
+@pytest.mark.parametrize("job", ["passages", "claims"])
+def test_pairs_are_put_together_and_cut_as_the_tokenizer_itself_does_it(kind: str, job: Job, tmp_path: Path) -> None:
+    """The graph gives a number that any other piece, place or side would change."""
+    nodes = [
+        helper.make_node("Add", ["position_ids", "token_type_ids"], ["weights"]),
+        helper.make_node("Mul", ["input_ids", "weights"], ["weighted"]),
+        helper.make_node("Cast", ["weighted"], ["numbers"], to=TensorProto.FLOAT),
+        helper.make_node("ReduceSum", ["numbers", "axis"], ["logits"], keepdims=1),
+    ]
+    inputs = ("input_ids", "token_type_ids", "position_ids")
+    config = json.dumps({"num_labels": 1, "max_position_embeddings": 48})
+    folder = graph(tmp_path / kind, (nodes, {"axis": np.array([1])}, "logits"), inputs, config)
+    tokenizer = trained(kind, TEXTS)
+    tokenizer.save(str(folder / "tokenizer.json"))
+    judge = pair_judge(str(folder), job)
+    tokenizer.enable_truncation(48, strategy="only_second" if job == "passages" else "only_first")
+    for passage in (*TEXTS, "", " ".join(TEXTS), "lighthouseflourdough" * 30, "등대는 " * 40):
+        pair = ("the cape", passage) if job == "passages" else (passage, "the cape")
+        own = tokenizer.encode(*pair)
+        expected = sum(one * (at + side) for at, (one, side) in enumerate(zip(own.ids, own.type_ids, strict=True)))
+        assert score(judge, "the cape", passage) == expected
+
+
 def test_windows(tmp_path: Path) -> None:
     (tmp_path / "tokenizer_config.json").write_text('{"model_max_length": 1000000000000000019884624838656}')
     assert pair_files.window(tmp_path, {"max_position_embeddings": 8192}) == 512
@@ -218,8 +268,8 @@ def test_what_was_read_is_kept_and_never_more_than_its_bound(tmp_path: Path, mon
 
 def test_one_network_is_chosen_and_quantized_ones_come_after_it() -> None:
     names = [
-        "model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx", "onnx/model_qint8_arm64.onnx",
-        "onnx/model_fp16.onnx", "openvino/model.onnx",
+        "model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx",
+        "onnx/model_qint8_arm64.onnx", "onnx/model_fp16.onnx", "openvino/model.onnx",
     ]  # fmt: skip
     around = ["config.json", "tokenizer.json"]
     while len(names) > 1:
@@ -237,9 +287,11 @@ def test_one_network_is_chosen_and_quantized_ones_come_after_it() -> None:
 @pytest.mark.parametrize(
     ("readme", "languages"),
     [
-        ("", ("en", "ko")), ("# No front matter\nlanguage: fr\n", ("en", "ko")), ("---\nlicense: mit\n---\n", ("en", "ko")),
+        ("", ("en", "ko")), ("# No front matter\nlanguage: fr\n", ("en", "ko")),
+        ("---\nlicense: mit\n---\n", ("en", "ko")),
         ("---\nlanguage: en\n---\n", ("en",)), ("---\nlicense: mit\nlanguage:\n- ko\n- 'ja'\ntags: []\n---\n", ("ko",)),
-        ("---\nlanguage: [de, \"en-US\", kor]\n---\n", ("en", "ko")), ("---\nlanguage:\n  - multilingual\n---\n", ("en", "ko")),
+        ("---\nlanguage: [de, \"en-US\", kor]\n---\n", ("en", "ko")),
+        ("---\nlanguage:\n  - multilingual\n---\n", ("en", "ko")),
         ("---\r\nlanguage: en # ours\r\n---\r\n", ("en",)), ("---\nlanguage: []\n---\n", ("en", "ko")),
     ],
 )  # fmt: skip
@@ -285,10 +337,11 @@ def test_the_name_follows_from_the_job_and_from_every_file_that_decides(
 @pytest.mark.parametrize(
     ("named", "message"),
     [
-        ("./absent/model", "absent/model is not there"), ("/absent/model", "not there"), ("~/absent-model", "not there"),
+        ("./absent/model", "absent/model is not there"), ("/absent/model", "not there"),
+        ("~/absent-model", "not there"), ("owner/name@", "owner/name"), ("~nobody-here/x", "looked"),
         ("C:\\models\\reader", "not there"), ("..", "config.json"), ("reader", "owner/name"), ("", "owner/name"),
-        ("a/b/c", "owner/name"), ("owner/na me", "owner/name"), ("owner/..name", "owner/name"), ("~nobody-here/x", "looked"),
-        ("o" * 5000, "owner/name"), ("owner/name@", "owner/name"),
+        ("a/b/c", "owner/name"), ("owner/na me", "owner/name"), ("owner/..name", "owner/name"),
+        ("o" * 5000, "owner/name"),
     ],
 )  # fmt: skip
 def test_what_is_neither_a_folder_nor_a_hub_name(
@@ -296,9 +349,10 @@ def test_what_is_neither_a_folder_nor_a_hub_name(
 ) -> None:
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
-    for job in ("passages", "claims"):
+    jobs: tuple[Job, ...] = ("passages", "claims")
+    for job in jobs:
         with pytest.raises(SettingsError, match=message):
-            pair_judge(named, job)  # type: ignore[arg-type]
+            pair_judge(named, job)
 
 
 def test_a_folder_goes_before_a_hub_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -378,6 +432,22 @@ def test_a_corrupt_file_is_found_once_and_told_the_same_again(tmp_path: Path) ->
     assert str(first.value) == str(second.value)
     assert judge.name  # which it is can be told all the same
     assert score(pair_judge(str(folder), "passages"), CLAIM, TEXTS[0]) == 6.0
+
+
+def test_threads_that_come_at_once_load_it_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    judge = pair_judge(str(tiny_cross_encoder(tmp_path, TEXTS)), "passages")
+    opened: list[str | bytes] = []
+
+    def slowly(model: str | bytes, threads: int) -> Any:
+        opened.append(model)
+        time.sleep(0.05)
+        return cpu_session(model, threads)
+
+    monkeypatch.setattr(pair_onnx, "cpu_session", slowly)
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(lambda _: score(judge, CLAIM, TEXTS[0]), range(4)))
+    assert found == [6.0] * 4
+    assert len(opened) == 1
 
 
 def test_a_tokenizer_that_is_none(tmp_path: Path) -> None:
