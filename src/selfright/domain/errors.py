@@ -144,7 +144,7 @@ class ModelError(SelfrightError):
 
 
 class ModelFilesDamaged(ModelError):
-    """The encoder's weights are not the ones that were pinned."""
+    """A network's files are missing, damaged, or not the ones that were pinned."""
 
 
 class EmbeddingFailed(ModelError):
