@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from selfright.domain.passages import Language
@@ -103,6 +104,12 @@ def sentence_spans(text: str, start: int = 0, end: int | None = None) -> Iterato
             if piece.strip():
                 yield last + len(piece) - len(piece.lstrip()), last + len(piece.rstrip())
             last = cut
+
+
+@lru_cache(maxsize=512)
+def sentences_of(text: str) -> tuple[tuple[int, int], ...]:
+    """``sentence_spans`` of a whole text that several judges read one after the other: the last 512 are kept."""
+    return tuple(sentence_spans(text))
 
 
 def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -38,11 +38,16 @@ class TextAnalyzer:
         self._tokenizer = tokenizer
         self._statistics = statistics
         self._cached_tokens = lru_cache(maxsize=cache_size)(self._tokenize)
+        self._cached_sets = lru_cache(maxsize=cache_size)(self._tokenize_once)
         self._cached_terms = lru_cache(maxsize=cache_size // 4)(self._find_terms)
 
     def tokens(self, text: str) -> tuple[str, ...]:
         """All index tokens of ``text`` in reading order."""
         return self._cached_tokens(text) if len(text) <= _LONGEST_CACHED else self._tokenize(text)
+
+    def token_set(self, text: str) -> frozenset[str]:
+        """The different index tokens of ``text``."""
+        return self._cached_sets(text) if len(text) <= _LONGEST_CACHED else self._tokenize_once(text)
 
     def idf(self, tokens: Iterable[str]) -> list[float]:
         """The weight of each token: how rare it is in the index."""
@@ -61,7 +66,7 @@ class TextAnalyzer:
 
     def terms_coverage(self, terms: Iterable[Term], text: str) -> float:
         """As ``coverage``, for terms already at hand."""
-        present = set(self.tokens(text))
+        present = self.token_set(text)
         covered = total = 0.0
         for term in terms:
             total += term.weight
@@ -70,6 +75,9 @@ class TextAnalyzer:
 
     def _tokenize(self, text: str) -> tuple[str, ...]:
         return tuple(self._tokenizer.tokens(text))
+
+    def _tokenize_once(self, text: str) -> frozenset[str]:
+        return frozenset(self.tokens(text))
 
     def _find_terms(self, text: str) -> tuple[Term, ...]:
         composed = unicodedata.normalize("NFC", text)

@@ -10,7 +10,7 @@ from collections import Counter
 from functools import lru_cache
 
 from selfright.domain.passages import Passage, Strip
-from selfright.domain.text import has_hangul, sentence_spans
+from selfright.domain.text import has_hangul, sentences_of
 from selfright.roles.planted_wording import COUNTERFEIT, ORDERS, UNSEEN, found
 from selfright.roles.unmasked import disguised, unmasked
 
@@ -51,7 +51,8 @@ def _evidence(question: str, heading: str, text: str) -> str:
     clear = unmasked(head)
     if found(COUNTERFEIT, clear) or speaks_to_model(heading) or stuffed(question, head):
         return _blank(text)
-    shown = UNSEEN.sub(lambda match: _blank(match.group()), head)
+    may_hide = "<!--" in head or "[" in head
+    shown = UNSEEN.sub(lambda match: _blank(match.group()), head) if may_hide else head
     if found(ORDERS, clear) or disguised(head):
         shown = _without_orders(shown)
     return shown + rest
@@ -59,7 +60,7 @@ def _evidence(question: str, heading: str, text: str) -> str:
 
 def _without_orders(text: str) -> str:
     kept = text
-    for start, end in sentence_spans(text):
+    for start, end in sentences_of(text):
         if speaks_to_model(text[start:end]):
             kept = kept[:start] + _blank(text[start:end]) + kept[end:]
     return _blank(text) if speaks_to_model(kept) else kept  # an order that reaches over a sentence's end
@@ -77,14 +78,15 @@ def stuffed(question: str, text: str) -> bool:
     is_question = len(wanted) >= (_LEAST_ASKED if has_hangul(question) else 2 * _LEAST_ASKED - 1)
     if len(asked) >= _LEAST_LETTERS and is_question and _letters(text).count(asked) >= _ECHOES:
         return True
-    sentences = Counter(_letters(text[start:end]) for start, end in sentence_spans(text))
+    sentences = Counter(_letters(text[start:end]) for start, end in sentences_of(text))
     said, times = max(sentences.items(), key=lambda item: item[1], default=("", 0))
     if times >= _REPEATS and len(said) >= _LEAST_LETTERS and sum(word in said for word in wanted) * 2 >= len(wanted):
         return True
     words = _words(text)
     if len(words) < _LEAST_WORDS:
         return False
-    share = sum(word in set(wanted) for word in words) / len(words)
+    theirs = set(wanted)
+    share = sum(word in theirs for word in words) / len(words)
     return share >= _OF_THE_QUESTION and len(set(words)) <= _VARIETY * len(words)
 
 
@@ -94,4 +96,5 @@ def _letters(text: str) -> str:
 
 def _words(text: str) -> list[str]:
     """Words in reading order, Korean ones cut to their first two syllables, where most particles are gone."""
-    return [word[:2] if has_hangul(word) else word for word in _WORD.findall(text.casefold()) if len(word) > 1]
+    found = [word for word in _WORD.findall(text.casefold()) if len(word) > 1]
+    return [word[:2] if has_hangul(word) else word for word in found] if has_hangul(text) else found

@@ -66,15 +66,18 @@ ORDERS = (
         rf"(?:{_SAY}|call|obey|follow|include|ignore|tell|append|recommend)\b",
     ),
     _wording(
-        "say|answer|reply|respond|with",
+        "ask",
         r"\b(?:if|when|whenever) (?:\w+ ){0,3}?ask(?:s|ed)\b"
         r".{0,160}?\b(?:answer|reply|respond)\b(?: only| with| that|:)*"
         rf"\s*{_QUOTE}",
+    ),
+    _wording(
+        "say|answer|reply|respond",
         r"(?:\bplease |\bjust |\bonly |\bsimply |\binstead |\band |,\s*|[:.?!>\])]\s+|>|^[\s>*-]*)"
         r"(?:say|answer|reply|respond"
         rf"(?: with)?)(?: only| just| with| exactly)*:?\s*{_QUOTE}",
-        rf"\b(?:beginning|starting|ending?) (?:\w+ ){{0,3}}with\s{_QUOTE}",
     ),
+    _wording("beginning|starting|endin", rf"\b(?:beginning|starting|ending?) (?:\w+ ){{0,3}}with\s{_QUOTE}"),
     _wording(
         "instead|regardless|no matter",
         r"\b(?:answer|respond|reply) (?:only )?with\b.{0,60}\b(?:instead|regardless|no matter)\b",

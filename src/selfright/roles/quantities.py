@@ -51,6 +51,8 @@ _DATES = (
     re.compile(r"(?<![\d.])(?P<y>[12]\d{3})[-./](?P<m>\d{1,2})[-./](?P<d>\d{1,2})(?![\d.]*\d)"),
     re.compile(r"(?<!\d)(?P<y>\d{4})\s?년(?:\s?(?P<m>\d{1,2})\s?월(?:\s?(?P<d>\d{1,2})\s?일)?)?"),
     re.compile(r"(?<!\d)(?P<m>\d{1,2})\s?월\s?(?P<d>\d{1,2})\s?일"),
+)
+_DATES_IN_WORDS = (
     re.compile(r"\b" + _MONTH.format("m") + r"\s+(?P<d>\d{1,2})(?:st|nd|rd|th)?(?:,?\s+(?P<y>[12]\d{3}))?\b"),
     re.compile(r"\b(?P<d>\d{1,2})(?:st|nd|rd|th)?\s+(?:of\s+)?" + _MONTH.format("m") + r"(?:,?\s+(?P<y>[12]\d{3}))?\b"),
     re.compile(r"\b" + _MONTH.format("m") + r",?\s+(?:of\s+)?(?P<y>[12]\d{3})\b"),
@@ -118,6 +120,8 @@ _WORDED = re.compile(
     re.IGNORECASE,
 )
 _ADVERBS = {"once": "1", "twice": "2", "thrice": "3"}
+_NUMBER_WORDS = (*_WORDS, *_ADVERBS)
+_DIGIT = re.compile(r"\d")
 _ORDINALS = ("st", "nd", "rd", "th")
 _RANGE = re.compile(r"\s?(?:-|–|~|∼|to|and|에서|부터)\s?", re.IGNORECASE)
 _MOST = 500
@@ -139,12 +143,18 @@ def quantities(text: str) -> tuple[Quantity, ...]:
 
 
 def _candidates(text: str) -> Iterator[Quantity]:
-    for pattern in _DATES:
+    # Most sentences have no number, and looking for words and digits first is many times cheaper than the patterns.
+    has_digit = _DIGIT.search(text) is not None
+    lowered = text.casefold()
+    has_month = has_digit and any(month in lowered for month in _MONTHS)
+    for pattern in (*(_DATES if has_digit else ()), *(_DATES_IN_WORDS if has_month else ())):
         yield from (Quantity(_iso(m), DATE, m.start(), m.end()) for m in pattern.finditer(text))
-    for pattern in _VERSIONS:
+    for pattern in _VERSIONS if has_digit else ():
         yield from (Quantity(m["v"].lower(), VERSION, m.start(), m.end()) for m in pattern.finditer(text))
-    yield from (_worded(m) for m in _WORDED.finditer(text))
-    yield from (_numeric(m) for m in _NUMBER.finditer(text))
+    if any(word in lowered for word in _NUMBER_WORDS):
+        yield from (_worded(m) for m in _WORDED.finditer(text))
+    if has_digit:
+        yield from (_numeric(m) for m in _NUMBER.finditer(text))
 
 
 def _iso(match: re.Match[str]) -> str:

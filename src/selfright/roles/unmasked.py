@@ -17,17 +17,20 @@ _FOREIGN = re.compile("[\u0370-\u052f]")
 _MIXED = re.compile("[A-Za-z\u0370-\u052f]{2,}")
 _SET_APART = re.compile(r"(?<![^\W\d_])(?:[^\W\d_][ .\-_*]){5,}[^\W\d_](?![^\W\d_])")
 _POINTED = re.compile(r"[^\W\d_][.\-_*][^\W\d_][.\-_*][^\W\d_][.\-_*]")
+_BETWEEN_MARKS = re.compile(r"[.\-_*][^\W\d_][.\-_*]")  # stands in all that is pointed, and is sooner looked for
 _LEAST_APART = 6
 _GAP = re.compile(r"[ .\-_*]")
 
 
 def unmasked(text: str) -> str:
     """``text`` for matching only, its places are others: compatible forms made equal, disguises taken off."""
-    clear = text if text.isascii() else _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
-    if _FOREIGN.search(clear):
-        clear = _MIXED.sub(_latin, clear)
+    clear = text
+    if not text.isascii():
+        clear = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
+        if _FOREIGN.search(clear):
+            clear = _MIXED.sub(_latin, clear)
     lone = sum(len(word) == 1 for word in clear.split())
-    if lone < _LEAST_APART and not _POINTED.search(clear):
+    if lone < _LEAST_APART and not (_BETWEEN_MARKS.search(clear) and _POINTED.search(clear)):
         return clear
     return _SET_APART.sub(lambda match: _GAP.sub("", match.group()), clear)
 

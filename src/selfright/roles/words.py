@@ -93,16 +93,18 @@ def mask_stop_words(text: str) -> str:
     Gone are stop words, question words, request phrases and the polite endings of both languages. An English word
     in capitals amid other writing (``WHO``, ``IT``) is a name and stays.
     """
-    is_shouted = text.isupper() and not has_hangul(text) and " " in text.strip()
-    for pattern in (_PHRASES, _KOREAN_QUESTION, _KOREAN_STOP, _KOREAN_ENDING, _HANGING):
+    korean = has_hangul(text)
+    is_shouted = text.isupper() and not korean and " " in text.strip()
+    for pattern in (_PHRASES, *((_KOREAN_QUESTION, _KOREAN_STOP, _KOREAN_ENDING) if korean else ()), _HANGING):
         text = pattern.sub(_blank, text)
     return _ENGLISH_WORD.sub(_english_blanker(is_shouted), text)
 
 
 def negated(text: str) -> bool:
     """Whether the text says that something is *not* so; a double negative ("지 않으면 안 된다") does not count."""
-    english = _NOT_NEGATION_EN.sub(" ", text)
-    return bool(_NEGATION_EN.search(english) or _NEGATION_KO.search(_NOT_NEGATION_KO.sub(" ", text)))
+    if _NEGATION_EN.search(_NOT_NEGATION_EN.sub(" ", text)):
+        return True
+    return has_hangul(text) and _NEGATION_KO.search(_NOT_NEGATION_KO.sub(" ", text)) is not None
 
 
 def _blank(match: re.Match[str]) -> str:

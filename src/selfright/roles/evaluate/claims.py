@@ -2,8 +2,9 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
+from functools import lru_cache
 
 from selfright.domain.ports import Embedder
 from selfright.domain.text import has_hangul
@@ -21,6 +22,7 @@ _MOST_EMBEDDED = 4
 _NAME = re.compile(r"(?<!^)(?<![.?!:]\s)\b[A-Z][\w-]+|\b[A-Za-z]*\d[\w.-]*\b")
 _FOREIGN = re.compile(r"[A-Za-z][A-Za-z0-9.-]+|\d[\d.,]*")
 _DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
+_line_letters = lru_cache(maxsize=1_024)(letters)  # a claim's lines are held against every source
 _LINE_MARK = re.compile(r"^(?:- |\(?\d{1,3}[.)] )")
 
 
@@ -123,12 +125,14 @@ class _Reading:
 
     @classmethod
     def of(cls, number: int, source: Source, terms: Sequence[Term], total: float, analyzer: TextAnalyzer) -> "_Reading":
-        def share(found: set[str]) -> float:
-            return sum(term.weight for term in terms if term.token in found) / total
+        pairs = [(term.token, term.weight) for term in terms]
 
-        wanted = {term.token for term in terms}
-        heading = wanted & set(analyzer.tokens(source.passage.heading))
-        found = [wanted & set(analyzer.tokens(sentence)) for sentence in source.sentences] or [set()]
+        def share(found: Set[str]) -> float:
+            return sum(weight for token, weight in pairs if token in found) / total
+
+        wanted = frozenset(token for token, _ in pairs)
+        heading = wanted & analyzer.token_set(source.passage.heading)
+        found = [wanted & analyzer.token_set(sentence) for sentence in source.sentences] or [frozenset()]
         shares = [share(tokens | heading) for tokens in found]
         best = max(shares)
         windows = (heading.union(*found[i : i + _WINDOW]) for i in range(len(found)))
@@ -153,15 +157,16 @@ def _says(source: Source, text: str) -> bool:
 
 
 def _says_line(source: Source, line: str) -> bool:
-    wanted = letters(line)
+    wanted = _line_letters(line)
     if not wanted or wanted in source.letters:
         return bool(wanted)
     head, colon, tail = line.partition(": ")
     if colon and "; " not in tail:
-        return len(letters(tail)) >= 8 and letters(tail) in source.letters and letters(head) in source.letters
+        value = _line_letters(tail)
+        return len(value) >= 8 and value in source.letters and _line_letters(head) in source.letters
     cells = [cell.partition(": ") for cell in line.split("; ")]
-    values = "".join(letters(value or name) for name, _, value in cells)
-    named = all(letters(name) in source.letters for name, _, _ in cells)
+    values = "".join(_line_letters(value or name) for name, _, value in cells)
+    named = all(_line_letters(name) in source.letters for name, _, _ in cells)
     return named and len(values) > 1 and any(values in row for row in source.lines)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from selfright.domain.passages import Hit, Passage, Strip
-from selfright.domain.text import sentence_spans
+from selfright.domain.text import sentences_of
 from selfright.roles.planted import evidence_in
 
 _NO_LETTER = re.compile(r"[\W_]+")
@@ -40,7 +40,7 @@ def letters(text: str) -> str:
 
 def _read(passage: Passage, question: str) -> Source:
     text = evidence_in(question, passage)[:_LONGEST]
-    spans = list(sentence_spans(text))[:_MOST_SENTENCES]
+    spans = sentences_of(text)[:_MOST_SENTENCES]
     return Source(
         passage,
         tuple(text[start:end] for start, end in spans),

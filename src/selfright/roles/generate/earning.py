@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from selfright.domain.answers import Citation, Draft, Sentence
 from selfright.domain.passages import Strip
-from selfright.domain.text import language_of, sentence_spans
+from selfright.domain.text import language_of, sentences_of
 from selfright.roles.analysis import Term, TextAnalyzer
 from selfright.roles.evaluate.claims import ClaimFacts, claim_facts
 from selfright.roles.evaluate.evidence import Source, sources
@@ -86,7 +86,7 @@ class CitationChecker:
     def _span(self, source: Source, sentence: str) -> _Span:
         """Where in the document the passage supports the sentence: its best sentence, and neighbours that add to it."""
         passage = source.passage
-        spans = [_Span(start, end) for start, end in sentence_spans(passage.text)]
+        spans = [_Span(start, end) for start, end in sentences_of(passage.text)]
         terms = self._analyzer.key_terms(sentence)
         found = [self._weights(terms, passage.text[span.start : span.end]) for span in spans]
         if not any(found):

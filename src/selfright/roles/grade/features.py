@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from selfright.domain.passages import Passage
-from selfright.domain.text import has_hangul, language_of, sentence_spans
+from selfright.domain.text import has_hangul, language_of, sentences_of
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.matching import Places, TermMatcher
 from selfright.roles.planted import evidence_in
@@ -117,7 +117,7 @@ class Read:
     def of(cls, asked: Asked, passage: Passage) -> "Read":
         """Reads at most the first 12,000 characters, without what was planted in them."""
         text = evidence_in(asked.text, passage)[:_LONGEST]
-        spans = tuple(sentence_spans(text)) or ((0, len(text)),)
+        spans = sentences_of(text) or ((0, len(text)),)
         places = tuple(asked.matcher.places(text[start:end]) for start, end in spans)
         return cls(text, spans, places, asked.matcher.places(passage.heading) if passage.heading else {})
 
