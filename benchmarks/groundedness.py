@@ -8,8 +8,9 @@ the weighted mean of what the evaluator gives each sentence, and *grounding*, wh
 on the question. mtrag: at least two of three people voted 3 or 4 for faithfulness; summedits: consistent summaries;
 klue_nli: entailment, without reviews; healthver_nc: supported claims, to measure only.
 
-Then answers that this program wrote from squad2, covidqa and korquad, unchanged and with one number or one negation
-changed: how many are noticed (a contradicted or unsupported claim), and how many unchanged ones are suspected.
+Then answers that this program wrote from squad2, covidqa and korquad, unchanged and with one number, one negation or
+one word of ``roles/opposites.py`` changed: how many are noticed (a contradicted or unsupported claim), and how many
+unchanged ones are suspected.
 """
 
 import argparse
@@ -34,6 +35,7 @@ from selfright.roles.calibration.measures import auc
 from selfright.roles.evaluate.judged import ClaimJudging
 from selfright.roles.evaluate.offline import LocalEvaluator
 from selfright.roles.generate.offline import OfflineGenerator
+from selfright.roles.opposites import PAIRS
 from selfright.roles.strips import OfflineRefiner
 from selfright.roles.words import negated
 from training.bm25 import Index
@@ -178,7 +180,24 @@ def other_polarity(text: str, chooser: random.Random) -> str | None:
     return f"{text[: verb.end()]} not{text[verb.end() :]}" if verb else None
 
 
-EDITS = {"a number": other_number, "a negation": other_polarity}
+def other_side(text: str, chooser: random.Random) -> str | None:
+    """The sentence with one of its words put for one that says the opposite, of those that the evaluator knows."""
+    found = [match for match in _WORDS.finditer(text) if match.group().lower() in _OTHER_SIDE]
+    if not found:
+        return None
+    at = chooser.choice(found)
+    return f"{text[: at.start()]}{_OTHER_SIDE[at.group().lower()]}{text[at.end() :]}"
+
+
+_WORDS = re.compile(r"[^\W\d_]+")
+_SIDES = [[side.split() for side in line.split("|")] for line in PAIRS.strip().splitlines()]
+_OTHER_SIDE = {
+    word: others[min(number, len(others) - 1)]
+    for sides in _SIDES
+    for words, others in (sides, sides[::-1])
+    for number, word in enumerate(words)
+}
+EDITS = {"a number": other_number, "a negation": other_polarity, "an opposite": other_side}
 
 
 def with_edit(draft: Draft, edit: Callable[[str, random.Random], str | None], chooser: random.Random) -> Draft | None:

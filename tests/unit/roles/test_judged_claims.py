@@ -151,6 +151,9 @@ def test_a_judge_without_a_number_or_in_ruins_leaves_it_to_the_words(
 def test_a_stretch_holds_its_sentence_and_keeps_its_bound(sentences: list[str], place: int) -> None:
     text = " ".join(f"X{one.strip()}." for one in sentences)
     (source,) = sources((), hits(passage(text)))
+    if not source.sentences:  # repeated so often that it counts as planted
+        assert stretch(source, place) == ""
+        return
     place = min(place, len(source.sentences) - 1)
     found = stretch(source, place)
     assert len(found) <= CHARACTERS

@@ -10,6 +10,7 @@ from selfright.domain.ports import Embedder
 from selfright.domain.text import has_hangul
 from selfright.roles.analysis import Term, TextAnalyzer
 from selfright.roles.evaluate.evidence import Source, letters
+from selfright.roles.opposites import opposed
 from selfright.roles.quantities import Quantity, quantities
 from selfright.roles.words import negated
 
@@ -33,7 +34,8 @@ class ClaimFacts:
     ``verbatim``: the evidence says it in the same words. ``coverage``: idf share of its words in the best two
     neighbouring sentences of one passage; ``anywhere``: in that whole passage. ``names_missing`` and
     ``numbers_missing``: shares of its names and quantities that the passage lacks. ``number_conflict`` and
-    ``negation_conflict``: a sentence on the same matter gives another number, or says the opposite. ``cosine``: of
+    ``negation_conflict``: a sentence on the same matter gives another number, or says the opposite, by denial or by a
+    word for it. ``cosine``: of
     the claim and the best sentence (None without an embedder). ``weight``: how much it says. ``nearest``: of the three
     best sources, by number, the sentence with the most of its words. ``judged``: what was made of it by calibration and
     by a judge of the user's own, None without either.
@@ -88,7 +90,6 @@ def claim_facts(
     said = quantities(best.source.passage.heading + "\n" + best.source.passage.text)
     missing = [amount for amount in amounts if not any(amount.agrees(other) for other in said)]
     comparable = best.sentence_coverage >= _COMPARABLE
-    denied = negated(text)
     return ClaimFacts(
         text,
         _bulk(text),
@@ -98,7 +99,7 @@ def claim_facts(
         numbers_missing=len(missing) / len(amounts) if amounts else 0.0,
         number_conflict=(comparable and _conflicts(missing, quantities(best.nearest[0])))
         or _misquotes(text, terms, best, analyzer),
-        negation_conflict=comparable and all(negated(sentence) != denied for sentence in best.nearest),
+        negation_conflict=comparable and _opposes(text, best.nearest, analyzer),
         cosine=_cosine(text, reads, embedder) if embedder else None,
         specific=specific,
         passage_ids=near,
@@ -184,6 +185,18 @@ def _share_missing(names: Sequence[str], tokens: frozenset[str]) -> float:
 def _conflicts(missing: Sequence[Quantity], said: Sequence[Quantity]) -> bool:
     """Whether a number the claim gives stands there with another value and the same unit."""
     return any(amount.unit == other.unit and amount.value != other.value for amount in missing for other in said)
+
+
+def _opposes(text: str, nearest: Sequence[str], analyzer: TextAnalyzer) -> bool:
+    """Whether each of the nearest sentences says the opposite: one of the two denies, or has the opposite word for it.
+
+    A denied opposite ("does not rise", "falls") says nearly the same.
+    """
+    denied, tokens = negated(text), analyzer.token_set(text)
+    return all(
+        (negated(sentence) != denied) != opposed(tokens, analyzer.token_set(sentence), analyzer.tokens)
+        for sentence in nearest
+    )
 
 
 def _misquotes(text: str, terms: Sequence[Term], best: "_Reading", analyzer: TextAnalyzer) -> bool:

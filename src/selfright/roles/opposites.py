@@ -1,0 +1,150 @@
+"""Words that say the opposite of one another, Korean and English: what a sentence with one of them denies."""
+
+from collections.abc import Callable, Iterator, Sequence, Set
+from functools import lru_cache
+
+# Two sides a line. Only pairs that leave little room: what is not the one need not be the other (hot, cold) stays out,
+# as do words that mean much else beside (right, end, back).
+PAIRS = """
+increase rise raise grow growth gain climb elevate boost | decrease fall drop reduce reduction decline lower lessen
+high higher highest | low lower lowest
+more | less fewer
+most maximum maximal maximize | least minimum minimal minimize
+large larger largest big bigger | small smaller smallest
+long longer longest lengthen | short shorter shortest shorten
+early earlier earliest | late later latest
+before | after
+above | below
+fast faster quick quickly quicker rapid rapidly accelerate | slow slower slowly
+strong stronger strongly strengthen | weak weaker weakly weaken
+better best improve improvement | worse worst worsen deteriorate
+positive positively | negative negatively
+major majority | minor minority
+succeed success successful successfully | fail failure unsuccessful unsuccessfully
+allow permit approve approval accept acceptance | forbid prohibit ban reject rejection refuse refusal
+include inclusion | exclude exclusion
+effective effectively | ineffective
+safe safely safety | unsafe dangerous harmful
+easy easier easily simple | difficult difficulty hard harder
+cheap cheaper inexpensive affordable | expensive costly
+heavy heavier | light lighter
+possible | impossible
+able | unable
+legal legally | illegal illegally
+public publicly | private privately
+internal internally | external externally
+add | remove delete
+attach connect | detach disconnect
+expand widen | shrink narrow contract
+agree agreement support | disagree disagreement oppose
+encourage | discourage
+enable | disable
+lock | unlock
+install | uninstall
+upgrade | downgrade
+upload | download
+encrypt | decrypt
+import | export
+buy purchase | sell
+win | lose
+common commonly frequent frequently often | rare rarely seldom uncommon
+always | never
+known | unknown
+same similar similarly | different differently differ
+permanent permanently | temporary temporarily
+direct directly | indirect indirectly
+complete completely fully | incomplete partial partially
+correct correctly accurate true | incorrect wrong false inaccurate
+mandatory required compulsory | optional voluntary
+advantage benefit strength | disadvantage drawback weakness
+profit | loss
+young younger youngest | old older oldest
+male man men | female woman women
+north northern | south southern
+east eastern | west western
+inside | outside
+present presence | absent absence
+visible | invisible hidden
+optimistic | pessimistic
+active actively | inactive
+automatic automatically | manual manually
+증가 늘 늘어나 오르 상승 높이 높아지 | 감소 줄 줄어들 내리 하락 낮추 낮아지
+높 | 낮
+많 | 적
+크 | 작
+길 | 짧
+빠르 | 느리
+강하 강화 | 약하 약화
+최대 최고 | 최소 최저
+초과 | 미만
+이전 | 이후
+식전 | 식후
+처음 최초 | 마지막 최후
+허용 허가 | 금지
+가능 | 불가능
+포함 | 제외
+성공 | 실패
+찬성 동의 | 반대 거부
+안전 | 위험
+쉽 | 어렵
+추가 | 삭제 제거
+수입 | 수출
+남성 남자 | 여성 여자
+긍정 | 부정
+장점 | 단점
+이익 | 손실
+확대 | 축소
+개선 호전 | 악화
+필수 | 선택
+자동 | 수동
+내부 | 외부
+입력 | 출력
+구매 | 판매
+합법 | 불법
+직접 | 간접
+좋 | 나쁘
+가볍 | 무겁
+넓 | 좁
+깊 | 얕
+오전 | 오후
+열 | 닫
+켜 | 끄
+"""
+
+Tokens = Callable[[str], Sequence[str]]
+
+
+def opposed(claim: Set[str], said: Set[str], tokens: Tokens) -> bool:
+    """Whether ``claim`` says of something what ``said`` says the opposite of; both are index tokens.
+
+    ``tokens`` is what made them. A text with both sides of a pair compares, and opposes nothing.
+    """
+    ours, theirs = _sides(claim, tokens), _sides(said, tokens)
+    return any(
+        (pair, not side) in theirs and (pair, side) not in theirs and (pair, not side) not in ours
+        for pair, side in ours
+    )
+
+
+def _sides(found: Set[str], tokens: Tokens) -> set[tuple[int, bool]]:
+    known = _known(tokens)
+    return {place for token in found for place in known.get(token, ())}
+
+
+@lru_cache(maxsize=8)
+def _known(tokens: Tokens) -> dict[str, tuple[tuple[int, bool], ...]]:
+    """Index token → the pairs it is in, and on which side."""
+    places: dict[str, tuple[tuple[int, bool], ...]] = {}
+    for token, place in _listed(tokens):
+        if place not in places.get(token, ()):
+            places[token] = (*places.get(token, ()), place)
+    return places
+
+
+def _listed(tokens: Tokens) -> Iterator[tuple[str, tuple[int, bool]]]:
+    for number, line in enumerate(PAIRS.strip().splitlines()):
+        for side, words in enumerate(line.split("|")):
+            for word in words.split():
+                found = tokens(word)
+                if len(found) == 1:  # a word that the tokenizer takes apart would match by halves
+                    yield found[0], (number, bool(side))
