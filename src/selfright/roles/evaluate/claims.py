@@ -20,6 +20,7 @@ _AS_NEAR = 0.9
 _SAME_WORDS = 0.9
 _MOST_PER_CLAIM = 3
 _MOST_EMBEDDED = 4
+_SETTLED = 0.95  # of the claim's words: a cosine could not add more than a fortieth to that
 _NAME = re.compile(r"(?<!^)(?<![.?!:]\s)\b[A-Z][\w-]+|\b[A-Za-z]*\d[\w.-]*\b")
 _FOREIGN = re.compile(r"[A-Za-z][A-Za-z0-9.-]+|\d[\d.,]*")
 _DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
@@ -35,10 +36,10 @@ class ClaimFacts:
     neighbouring sentences of one passage; ``anywhere``: in that whole passage. ``names_missing`` and
     ``numbers_missing``: shares of its names and quantities that the passage lacks. ``number_conflict`` and
     ``negation_conflict``: a sentence on the same matter gives another number, or says the opposite, by denial or by a
-    word for it. ``cosine``: of
-    the claim and the best sentence (None without an embedder). ``weight``: how much it says. ``nearest``: of the three
-    best sources, by number, the sentence with the most of its words. ``judged``: what was made of it by calibration and
-    by a judge of the user's own, None without either.
+    word for it. ``cosine``: of the claim and the best sentence (None without an embedder, or where nearly all its words
+    are there). ``weight``: how much it says. ``nearest``: of the three best sources, by number, the sentence with the
+    most of its words. ``judged``: what was made of it by calibration and by a judge of the user's own, None without
+    either.
     """
 
     text: str
@@ -100,7 +101,7 @@ def claim_facts(
         number_conflict=(comparable and _conflicts(missing, quantities(best.nearest[0])))
         or _misquotes(text, terms, best, analyzer),
         negation_conflict=comparable and _opposes(text, best.nearest, analyzer),
-        cosine=_cosine(text, reads, embedder) if embedder else None,
+        cosine=_cosine(text, reads, embedder) if embedder and best.coverage < _SETTLED else None,
         specific=specific,
         passage_ids=near,
         nearest=tuple((read.number, read.place) for read in reads[:_MOST_PER_CLAIM]),
