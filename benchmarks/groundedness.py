@@ -19,7 +19,7 @@ import random
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +27,7 @@ import numpy as np
 from selfright.domain.answers import Draft, EvaluationRequest, GenerationRequest, Sentence
 from selfright.domain.composing import compose
 from selfright.domain.judgements import ClaimStatus, Evaluation, QueryClass
-from selfright.domain.passages import Hit, Passage
+from selfright.domain.passages import Hit
 from selfright.domain.ports import Embedder, Tokenizer
 from selfright.domain.text import has_hangul, language_of
 from selfright.roles.analysis import TextAnalyzer
@@ -38,54 +38,11 @@ from selfright.roles.generate.offline import OfflineGenerator
 from selfright.roles.opposites import PAIRS
 from selfright.roles.strips import OfflineRefiner
 from selfright.roles.words import negated
-from training.bm25 import Index
+from training.answered import Answered, analyzer_of, healthver_nc, klue_nli, mtrag, summedits
 from training.fit_strips import Item, items
-from training.labelled import Corpus, passage, read_rows
+from training.labelled import Corpus
 
 SAMPLES, SEED = 1_000, 7
-REVIEWS = ("airbnb", "NSMC")
-
-
-@dataclass(frozen=True)
-class Answered:
-    """An answer beside its evidence: 1 when people call it supported. Rows of one ``group`` are not independent."""
-
-    group: str
-    question: str
-    evidence: tuple[Passage, ...]
-    answer: str
-    label: int
-
-
-def mtrag(data: Path) -> Iterator[Answered]:
-    """Answers of language models and people, each voted on by three."""
-    for row in read_rows(data / "mtrag" / "dev" / "answer_human_eval.jsonl"):
-        evidence = tuple(passage(f"{row['id']}/{n}", "", text) for n, text in enumerate(row["contexts"]))
-        if evidence:
-            label = int(row["faithfulness_median"] >= 3)
-            yield Answered(row["task_id"].split("<::>")[0], row["question"], evidence, row["answer"], label)
-
-
-def summedits(data: Path) -> Iterator[Answered]:
-    """Summaries, most of them with one small edit."""
-    texts = {row["doc_id"]: row["text"] for row in read_rows(data / "summedits" / "docs.jsonl")}
-    for row in read_rows(data / "summedits" / "dev" / "grounded.jsonl"):
-        evidence = (passage(row["doc_id"], "", texts[row["doc_id"]]),)
-        yield Answered(row["doc_id"], "", evidence, row["answer"], row["label"])
-
-
-def klue_nli(data: Path) -> Iterator[Answered]:
-    """Korean sentences that follow from another, or do not."""
-    for row in read_rows(data / "klue_nli" / "dev" / "grounded.jsonl"):
-        if row["domain"] not in REVIEWS:
-            yield Answered(row["context"], "", (passage(row["id"], "", row["context"]),), row["answer"], row["label"])
-
-
-def healthver_nc(data: Path) -> Iterator[Answered]:
-    """Medical claims beside a sentence or two of an abstract."""
-    for row in read_rows(data / "healthver_nc" / "dev" / "grounded.jsonl"):
-        evidence = (passage(row["id"], "", row["context"]),)
-        yield Answered(row["question"], row["question"], evidence, row["answer"], row["label"])
 
 
 SETS: dict[str, Callable[[Path], Iterator[Answered]]] = {
@@ -94,12 +51,6 @@ SETS: dict[str, Callable[[Path], Iterator[Answered]]] = {
     "klue_nli": klue_nli,
     "healthver_nc": healthver_nc,
 }
-
-
-def analyzer_of(rows: Sequence[Answered], tokenizer: Tokenizer) -> TextAnalyzer:
-    """Words weighted by how rare they are in the set's evidence."""
-    texts = {each.text for row in rows for each in row.evidence}
-    return TextAnalyzer(tokenizer, Index(tokenizer.tokens(text) for text in sorted(texts)).statistics)
 
 
 def judged(evaluator: LocalEvaluator, row: Answered) -> tuple[float, float]:

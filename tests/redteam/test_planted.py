@@ -89,6 +89,23 @@ def test_a_question_again_and_again_is_stuffing_and_a_heading_is_not() -> None:
     assert not stuffed(QUESTION, f"# {QUESTION}\n\n{said} It took four years, and lorries use another one.")
 
 
+def test_small_words_alone_make_no_stuffing_of_a_long_text_for_a_long_question() -> None:
+    asked = (
+        "Is it so that the bridge and the road to it, which were of use in the war, are to be as they are in all of it?"
+    )
+    told = " ".join(
+        f"The {thing} is in the {place} and it is the one that was of use to all of the {crowd}."
+        for thing, place, crowd in zip(
+            ("mill", "barn", "well", "forge", "chapel", "orchard"),
+            ("valley", "yard", "square", "lane", "garden", "meadow"),
+            ("farmers", "smiths", "weavers", "monks", "pilgrims", "children"),
+            strict=True,
+        )
+    )
+    assert not stuffed(asked, told)
+    assert stuffed(asked, "bridge road war use bridge and road to the bridge in the war, of use, " * 3)
+
+
 @settings(max_examples=40)
 @given(st.text(max_size=200), st.text(max_size=60), st.text(max_size=40))
 def test_any_text_keeps_its_length_and_its_lines(text: str, question: str, title: str) -> None:

@@ -7,12 +7,14 @@ turn of the conversation, or repeats the question over and over is none; nor is 
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from functools import lru_cache
 
 from selfright.domain.passages import Passage, Strip
 from selfright.domain.text import has_hangul, sentences_of
 from selfright.roles.planted_wording import COUNTERFEIT, ORDERS, UNSEEN, found
 from selfright.roles.unmasked import disguised, unmasked
+from selfright.roles.words import mask_stop_words
 
 _LONGEST = 20_000
 _NO_LETTER = re.compile(r"[\W_]+")
@@ -85,9 +87,15 @@ def stuffed(question: str, text: str) -> bool:
     words = _words(text)
     if len(words) < _LEAST_WORDS:
         return False
+    if len(set(words)) > _VARIETY * len(words) or _share(words, wanted) < _OF_THE_QUESTION:
+        return False
+    # A long question holds most small words, and a long text repeats them: those that say something decide.
+    return _share(_words(mask_stop_words(text)), _words(mask_stop_words(question))) >= _OF_THE_QUESTION
+
+
+def _share(words: Sequence[str], wanted: Sequence[str]) -> float:
     theirs = set(wanted)
-    share = sum(word in theirs for word in words) / len(words)
-    return share >= _OF_THE_QUESTION and len(set(words)) <= _VARIETY * len(words)
+    return sum(word in theirs for word in words) / len(words) if words else 1.0
 
 
 def _letters(text: str) -> str:

@@ -9,6 +9,7 @@ from functools import lru_cache
 from selfright.domain.ports import Embedder
 from selfright.domain.text import has_hangul
 from selfright.roles.analysis import Term, TextAnalyzer
+from selfright.roles.evaluate.edits import Edits
 from selfright.roles.evaluate.evidence import Source, letters
 from selfright.roles.opposites import opposed
 from selfright.roles.quantities import Quantity, quantities
@@ -38,8 +39,8 @@ class ClaimFacts:
     ``negation_conflict``: a sentence on the same matter gives another number, or says the opposite, by denial or by a
     word for it. ``cosine``: of the claim and the best sentence (None without an embedder, or where nearly all its words
     are there). ``weight``: how much it says. ``nearest``: of the three best sources, by number, the sentence with the
-    most of its words. ``judged``: what was made of it by calibration and by a judge of the user's own, None without
-    either.
+    most of its words. ``edits``: what speaks for an edit, None where nobody looked (Korean). ``judged``: what was made
+    of it by calibration and by a judge of the user's own, None without either.
     """
 
     text: str
@@ -55,6 +56,7 @@ class ClaimFacts:
     specific: bool = False
     passage_ids: tuple[str, ...] = ()
     nearest: tuple[tuple[int, int], ...] = ()
+    edits: Edits | None = None
     judged: "JudgedClaim | None" = None
 
 

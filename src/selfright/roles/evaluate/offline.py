@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 
 from selfright.domain.answers import Draft, EvaluationRequest
 from selfright.domain.judgements import AnswerQuality, Claim, ClaimStatus, Evaluation, EvaluationSource, QueryClass
@@ -10,6 +11,7 @@ from selfright.domain.ports import Embedder
 from selfright.domain.text import language_of, sentence_spans
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.evaluate.claims import ClaimFacts, claim_facts
+from selfright.roles.evaluate.edits import edits
 from selfright.roles.evaluate.evidence import Source, sources
 from selfright.roles.evaluate.judged import ClaimJudging
 from selfright.roles.evaluate.missing import missing_points, missing_words
@@ -58,8 +60,7 @@ class LocalEvaluator:
         None where the passage says it word for word, for then nobody is asked.
         """
         evidence = sources((), (Hit(passage, 1.0),))
-        embedder = self._embedder if language_of(claim) == "en" else None
-        fact = claim_facts(claim, evidence, self._analyzer, embedder)
+        (fact,) = self._seen([claim], evidence, language_of(claim))
         return None if fact.verbatim else self._judging.opinions(fact, evidence)
 
     def _evaluate(self, request: EvaluationRequest) -> Evaluation:
@@ -79,8 +80,7 @@ class LocalEvaluator:
 
     def _judged(self, request: EvaluationRequest, evidence: Sequence[Source], language: Language) -> Evaluation:
         embedder = self._embedder if language == "en" else None
-        seen = [claim_facts(text, evidence, self._analyzer, embedder) for text in _claims(request.draft)]
-        facts = self._judging(seen, evidence)
+        facts = self._judging(self._seen(_claims(request.draft), evidence, language), evidence)
         parts = part_facts(request.question, request.draft, evidence, self._analyzer)
         scores = score_answer(facts, parts, request.query_class, _belief(request, embedder))
         same = language_of(request.question) == language
@@ -95,6 +95,17 @@ class LocalEvaluator:
             suggestions=advice,
             claims=[_claim(fact) for fact in facts],
         )
+
+    def _seen(self, claims: Sequence[str], evidence: Sequence[Source], language: Language) -> list[ClaimFacts]:
+        """What can be seen of each claim; of English ones also whether it looks like an edit."""
+        if language != "en":
+            return [claim_facts(text, evidence, self._analyzer) for text in claims]
+        seen = [claim_facts(text, evidence, self._analyzer, self._embedder) for text in claims]
+        said = [sentence for source in evidence for sentence in source.sentences]
+        return [
+            fact if fact.verbatim or not fact.nearest else replace(fact, edits=edits(fact.text, said, self._analyzer))
+            for fact in seen
+        ]
 
     def _lacking(
         self,
@@ -149,8 +160,9 @@ def _claims(draft: Draft) -> list[str]:
 
 def _claim(fact: ClaimFacts) -> Claim:
     value = claim_support(fact)
-    if value >= SUPPORTED and not contradicted(fact):
-        return Claim(fact.text, ClaimStatus.SUPPORTED, _bearing_out(fact), round(value, 4))
+    by = _bearing_out(fact)
+    if value >= SUPPORTED and by and not contradicted(fact):
+        return Claim(fact.text, ClaimStatus.SUPPORTED, by, round(value, 4))
     status = ClaimStatus.UNSUPPORTED if value < UNSUPPORTED or contradicted(fact) else ClaimStatus.UNKNOWN
     return Claim(fact.text, status, (), round(value, 4))
 
