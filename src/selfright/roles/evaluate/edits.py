@@ -6,7 +6,7 @@ of near-synonyms), and whether they are names, numbers, or words that say more t
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
@@ -99,8 +99,11 @@ def edits(claim: str, sentences: Sequence[str], analyzer: TextAnalyzer) -> Edits
     near = nearer.union(*(stated[k] for k in order[_NEARER:_NEAR]))
     groups = _groups(analyzer.tokens)
     new = [i for i in content if said.tokens[i] not in anywhere]
-    explained = sum(_has_synonym(said.tokens[i], near, groups) for i in new)
-    covered = sum(said.tokens[i] in nearer or _has_synonym(said.tokens[i], nearer, groups) for i in content)
+    meant_near, meant_nearer = _meant(near, groups), _meant(nearer, groups)
+    explained = sum(not meant_near.isdisjoint(groups.get(said.tokens[i], ())) for i in new)
+    covered = sum(
+        said.tokens[i] in nearer or not meant_nearer.isdisjoint(groups.get(said.tokens[i], ())) for i in content
+    )
     close = [k for k in order[:_NEARER] if shared[k] >= _CLOSE * len(wanted)] or order[:1]
     return Edits(
         (explained + 0.6) / (len(new) + 2),
@@ -114,7 +117,11 @@ def _misnames(said: _Words, new: Sequence[int], anywhere: frozenset[str], groups
     """Whether a name or number is among the words that the evidence lacks; what opens a sentence is no name."""
     return any(
         said.tokens[i][0].isdigit()
-        or (i > 0 and said.written[i][0].isupper() and not _has_synonym(said.tokens[i], anywhere, groups))
+        or (
+            i > 0
+            and said.written[i][0].isupper()
+            and _meant(anywhere, groups).isdisjoint(groups.get(said.tokens[i], ()))
+        )
         for i in new
     )
 
@@ -123,15 +130,15 @@ def _turned(said: _Words, close: Sequence[_Words]) -> int:
     known: frozenset[str] = frozenset().union(*(words.stated for words in close))
     spelt = frozenset().union(*(words.spelt for words in close)) - said.spelt
     far = (said.written[i].lower() for i in said.content if said.tokens[i] not in known)
-    return min(
-        2, sum(len(word) >= _SHORTEST_TURNED and any(_is_turned(word, other) for other in spelt) for word in far)
-    )
+    return min(2, sum(len(word) >= _SHORTEST_TURNED and not spelt.isdisjoint(_turns(word)) for word in far))
 
 
-def _is_turned(word: str, other: str) -> bool:
-    if len(other) < _SHORTEST_TURNED - 1:
-        return False
-    return any(word == prefix + other or other == prefix + word for prefix in _PREFIXES)
+def _turns(word: str) -> Iterator[str]:
+    """The word with each prefix, and without the one that it has; what is left has four letters at least."""
+    for prefix in _PREFIXES:
+        yield prefix + word
+        if word.startswith(prefix) and len(word) - len(prefix) >= _SHORTEST_TURNED - 1:
+            yield word.removeprefix(prefix)
 
 
 def _is_more_absolute(said: _Words, read: Sequence[_Words]) -> bool:
@@ -140,9 +147,9 @@ def _is_more_absolute(said: _Words, read: Sequence[_Words]) -> bool:
     )
 
 
-def _has_synonym(token: str, among: frozenset[str], groups: _Groups) -> bool:
-    of_it = groups.get(token)
-    return of_it is not None and any(not of_it.isdisjoint(groups.get(other, ())) for other in among)
+def _meant(tokens: frozenset[str], groups: _Groups) -> set[int]:
+    """The groups that any of the tokens is in."""
+    return {number for token in tokens for number in groups.get(token, ())}
 
 
 @lru_cache(maxsize=4_096)
