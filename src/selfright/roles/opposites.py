@@ -5,21 +5,17 @@ from functools import lru_cache
 
 # Two sides a line. Only pairs that leave little room: what is not the one need not be the other (hot, cold) stays out,
 # as do words that mean much else beside (right, end, back).
-PAIRS = """
+_CLEAR = """
 increase rise raise grow growth gain climb elevate boost | decrease fall drop reduce reduction decline lower lessen
 high higher highest | low lower lowest
-more | less fewer
-most maximum maximal maximize | least minimum minimal minimize
 large larger largest big bigger | small smaller smallest
 long longer longest lengthen | short shorter shortest shorten
 early earlier earliest | late later latest
-before | after
 above | below
 fast faster quick quickly quicker rapid rapidly accelerate | slow slower slowly
 strong stronger strongly strengthen | weak weaker weakly weaken
 better best improve improvement | worse worst worsen deteriorate
 positive positively | negative negatively
-major majority | minor minority
 succeed success successful successfully | fail failure unsuccessful unsuccessfully
 allow permit approve approval accept acceptance | forbid prohibit ban reject rejection refuse refusal
 include inclusion | exclude exclusion
@@ -47,31 +43,23 @@ encrypt | decrypt
 import | export
 buy purchase | sell
 win | lose
-common commonly frequent frequently often | rare rarely seldom uncommon
 always | never
 known | unknown
-same similar similarly | different differently differ
 permanent permanently | temporary temporarily
 direct directly | indirect indirectly
-complete completely fully | incomplete partial partially
 correct correctly accurate true | incorrect wrong false inaccurate
 mandatory required compulsory | optional voluntary
 advantage benefit strength | disadvantage drawback weakness
 profit | loss
-young younger youngest | old older oldest
-male man men | female woman women
 north northern | south southern
 east eastern | west western
 inside | outside
-present presence | absent absence
 visible | invisible hidden
 optimistic | pessimistic
 active actively | inactive
 automatic automatically | manual manually
 증가 늘 늘어나 오르 상승 높이 높아지 | 감소 줄 줄어들 내리 하락 낮추 낮아지
 높 | 낮
-많 | 적
-크 | 작
 길 | 짧
 빠르 | 느리
 강하 강화 | 약하 약화
@@ -111,18 +99,43 @@ automatic automatically | manual manually
 켜 | 끄
 """
 
+# Words that often stand in a text for something else than the question's: told apart in claims, which share more.
+_LOOSE = """
+more | less fewer
+most maximum maximal maximize | least minimum minimal minimize
+before | after
+major majority | minor minority
+common commonly frequent frequently often | rare rarely seldom uncommon
+same similar similarly | different differently differ
+complete completely fully | incomplete partial partially
+young younger youngest | old older oldest
+male man men | female woman women
+present presence | absent absence
+많 | 적
+크 | 작
+"""
+PAIRS = _CLEAR + _LOOSE.lstrip()
+_CLEAR_PAIRS = len(_CLEAR.strip().splitlines())
+
 Tokens = Callable[[str], Sequence[str]]
 
 
-def opposed(claim: Set[str], said: Set[str], tokens: Tokens) -> bool:
+def may_be_opposed(text: Set[str], tokens: Tokens) -> bool:
+    """Whether any word of a text has an opposite that is known."""
+    return any(pair < _CLEAR_PAIRS for pair, _ in _sides(text, tokens))
+
+
+def opposed(claim: Set[str], said: Set[str], tokens: Tokens, *, clearly: bool = False) -> bool:
     """Whether ``claim`` says of something what ``said`` says the opposite of; both are index tokens.
 
-    ``tokens`` is what made them. A text with both sides of a pair compares, and opposes nothing.
+    ``tokens`` is what made them. A text with both sides of a pair compares, and opposes nothing. ``clearly``: by the
+    pairs alone that seldom stand in a text for something else.
     """
     ours, theirs = _sides(claim, tokens), _sides(said, tokens)
     return any(
         (pair, not side) in theirs and (pair, side) not in theirs and (pair, not side) not in ours
         for pair, side in ours
+        if pair < _CLEAR_PAIRS or not clearly
     )
 
 

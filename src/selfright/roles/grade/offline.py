@@ -18,6 +18,7 @@ from selfright.roles.grade.features import Asked, Read, features
 from selfright.roles.grade.judged import opinions
 from selfright.roles.grade.model import GraderModel, Variant, set_signals, shipped_model
 from selfright.roles.grade.neural import NeuralModel, shipped_neural, shown, with_reader
+from selfright.roles.grade.opposing import without_opposing
 from selfright.roles.pairs import read_pairs
 from selfright.roles.planted import evidence_in
 from selfright.roles.scoring import Blend
@@ -119,6 +120,7 @@ class OfflineGrader:
         variants = tuple(self._variant(asked, hit, *which) for hit, which in zip(graded, known, strict=True))
         chances = [v.passage.probability(row) for v, row in zip(variants, rows, strict=True)]
         _require_numbers(chances)
+        chances = without_opposing(chances, asked, reads, self._analyzer)
         said = opinions(self._judge, asked, [h.passage for h in graded], reads, chances) if self._judge else ()
         together = [self._blend(one) if one else chance for one, chance in zip_longest(said, chances)]
         _require_numbers(together)
