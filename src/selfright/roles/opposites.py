@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterator, Sequence, Set
 from functools import lru_cache
 
+from selfright.domain.text import has_hangul
+
 # Two sides a line. Only pairs that leave little room: what is not the one need not be the other (hot, cold) stays out,
 # as do words that mean much else beside (right, end, back).
 _CLEAR = """
@@ -140,24 +142,25 @@ def opposed(claim: Set[str], said: Set[str], tokens: Tokens, *, clearly: bool = 
 
 
 def _sides(found: Set[str], tokens: Tokens) -> set[tuple[int, bool]]:
-    known = _known(tokens)
-    return {place for token in found for place in known.get(token, ())}
+    korean = any(map(has_hangul, found))  # else no Korean word is looked at: that would load a morphological analyser
+    known = (_known(tokens, False), _known(tokens, True)) if korean else (_known(tokens, False),)
+    return {place for words in known for token in found for place in words.get(token, ())}
 
 
-@lru_cache(maxsize=8)
-def _known(tokens: Tokens) -> dict[str, tuple[tuple[int, bool], ...]]:
-    """Index token → the pairs it is in, and on which side."""
+@lru_cache(maxsize=16)
+def _known(tokens: Tokens, korean: bool) -> dict[str, tuple[tuple[int, bool], ...]]:
+    """Index token → the pairs of a language that it is in, and on which side."""
     places: dict[str, tuple[tuple[int, bool], ...]] = {}
-    for token, place in _listed(tokens):
+    for token, place in _listed(tokens, korean):
         if place not in places.get(token, ()):
             places[token] = (*places.get(token, ()), place)
     return places
 
 
-def _listed(tokens: Tokens) -> Iterator[tuple[str, tuple[int, bool]]]:
+def _listed(tokens: Tokens, korean: bool) -> Iterator[tuple[str, tuple[int, bool]]]:
     for number, line in enumerate(PAIRS.strip().splitlines()):
         for side, words in enumerate(line.split("|")):
-            for word in words.split():
+            for word in words.split() if has_hangul(line) is korean else ():
                 found = tokens(word)
                 if len(found) == 1:  # a word that the tokenizer takes apart would match by halves
                     yield found[0], (number, bool(side))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from selfright.domain.answers import Draft, EvaluationRequest, Sentence
 from selfright.domain.judgements import ClaimStatus, QueryClass
-from selfright.domain.text import language_of
+from selfright.domain.text import has_hangul, language_of
 from selfright.roles.evaluate.offline import LocalEvaluator
 from selfright.roles.opposites import PAIRS, opposed
 from tests.support.texts import analyzer, hits, passage
@@ -42,6 +42,19 @@ def test_what_is_opposed(claim: str, said: str, wanted: bool) -> None:
 def test_nothing_opposes_itself_and_nothing_opposes_what_holds_all_of_it(ours: list[str], theirs: list[str]) -> None:
     assert not opposes(" ".join(ours), " ".join(ours))
     assert not opposes(" ".join(ours), " ".join([*ours, *theirs]))
+
+
+def test_korean_words_are_not_looked_at_for_english_texts() -> None:
+    asked: list[str] = []
+
+    def tokens(text: str) -> tuple[str, ...]:
+        asked.append(text)
+        return (text,)
+
+    assert opposed({"increase"}, {"decrease"}, tokens)
+    assert not any(map(has_hangul, asked))
+    assert opposed({"증가"}, {"감소"}, tokens)
+    assert any(map(has_hangul, asked))
 
 
 def test_no_word_stands_on_both_sides_of_a_pair() -> None:
