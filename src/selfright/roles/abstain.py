@@ -98,8 +98,10 @@ class CalibratedAbstainer(SupportAbstainer):
 
 
 def _is_familiar(best: Attempt, evaluation: Evaluation, query_class: QueryClass) -> bool:
+    """Whether it is the kind of answer that the model was fitted on: a grader that failed says nothing against one."""
     asked = query_class in (QueryClass.QUESTION, QueryClass.UNKNOWN)
-    return asked and bool(best.hits) and best.grading is not None and evaluation.source is EvaluationSource.LOCAL
+    graded = best.grading is not None and best.grading.sufficiency is not None
+    return asked and bool(best.hits) and graded and evaluation.source is EvaluationSource.LOCAL
 
 
 def _nearest(best: Attempt, hits: Sequence[Hit]) -> list[str]:

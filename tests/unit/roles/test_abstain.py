@@ -174,6 +174,7 @@ def test_what_all_judges_believe_is_given_and_what_none_does_is_not(read: TextAn
     [
         replace(known(0.005, 0.5), hits=()),
         replace(known(0.005, 0.5), grading=None),
+        replace(known(0.005, 0.5), grading=Grading(Verdict.UNKNOWN, None, ())),
         replace(known(0.005, 0.5), evaluation=judged(0.9, 0.5, 0.9, EvaluationSource.LLM)),
     ],
 )

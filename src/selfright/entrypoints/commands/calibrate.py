@@ -28,7 +28,7 @@ _FIGURES = (("AUC", "auc"), ("Brier", "brier"), ("ECE (equal mass)", "ece_mass")
     type=click.FloatRange(0.0, 1.0, min_open=True, max_open=True),
     default=0.1,
     show_default=True,
-    help="The share that may be wrong of what is called correct, and lost of what helps.",
+    help="The share that may be wrong of what is called correct, and lost of what helps. No part in claims.",
 )
 @set_option
 @json_option
