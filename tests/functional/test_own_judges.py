@@ -80,8 +80,13 @@ def test_a_folder_in_a_setting_judges_passages_and_claims_in_both_languages(
     cli: Cli, own_index: Path, models: Path
 ) -> None:
     judges = (f"passage_judge={models / 'passages'}", f"claim_judge={models / 'claims'}")
+    # The same network the other way round: what it likes best is now what it likes least.
+    doubting = f"passage_judge={tiny_cross_encoder(models / 'doubting', DOCUMENTS.values(), scale=-24.0)}"
     for question, holds in ((QUESTION, "90 days"), ("던모어 등대의 등은 며칠마다 교체하나요?", "90일")):
-        assert holds in asked(cli, own_index, *judges, question=question)["answer"]
+        found = asked(cli, own_index, *judges, question=question)
+        assert holds in found["answer"]
+        assert found["verdict"] != "incorrect"
+        assert asked(cli, own_index, doubting, "preset=crag", question=question)["verdict"] == "incorrect"
 
 
 def test_what_it_says_of_passages_decides(documents: Path, tmp_path: Path) -> None:
