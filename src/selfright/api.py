@@ -18,8 +18,9 @@ from selfright.domain.flags import Flags
 from selfright.domain.passages import Document, DocumentInfo, Hit, Language, StoreInfo
 from selfright.domain.ports import BatchRetriever
 from selfright.domain.routing import Collection
+from selfright.domain.scopes import Scope
 from selfright.domain.slots import Fact, Profile, SlotKind
-from selfright.domain.turns import DEFAULT_USER, TurnOptions
+from selfright.domain.turns import DEFAULT_USER, Erased, TurnOptions
 from selfright.settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -150,35 +151,39 @@ class Selfright:
             async for event in events:
                 yield event
 
-    def sessions(self, user: str = DEFAULT_USER) -> "tuple[SessionInfo, ...]":
-        """The user's kept conversations, the one used last first."""
+    def sessions(self, user: str | Scope = DEFAULT_USER) -> "tuple[SessionInfo, ...]":
+        """The user's kept conversations, the one used last first.
+
+        Here as in all that shows or deletes what is kept of turns, a ``Scope`` in the place of the user leaves out what
+        was found outside of its collections.
+        """
         return self._loop.run(self.asessions(user))
 
-    async def asessions(self, user: str = DEFAULT_USER) -> "tuple[SessionInfo, ...]":
+    async def asessions(self, user: str | Scope = DEFAULT_USER) -> "tuple[SessionInfo, ...]":
         """``sessions`` as a coroutine."""
         return await (await self._turns.sessions()).list(user)
 
-    def conversation(self, session: str, user: str = DEFAULT_USER) -> "Conversation":
+    def conversation(self, session: str, user: str | Scope = DEFAULT_USER) -> "Conversation":
         """What was said in a session so far, and the question that a crash left without an answer."""
         return self._loop.run(self.aconversation(session, user))
 
-    async def aconversation(self, session: str, user: str = DEFAULT_USER) -> "Conversation":
+    async def aconversation(self, session: str, user: str | Scope = DEFAULT_USER) -> "Conversation":
         """``conversation`` as a coroutine."""
         return await (await self._turns.sessions()).conversation(user, session)
 
-    def turns(self, session: str, user: str = DEFAULT_USER) -> "tuple[TurnRecord, ...]":
+    def turns(self, session: str, user: str | Scope = DEFAULT_USER) -> "tuple[TurnRecord, ...]":
         """The finished turns of a session that are kept, oldest first."""
         return self._loop.run(self.aturns(session, user))
 
-    async def aturns(self, session: str, user: str = DEFAULT_USER) -> "tuple[TurnRecord, ...]":
+    async def aturns(self, session: str, user: str | Scope = DEFAULT_USER) -> "tuple[TurnRecord, ...]":
         """``turns`` as a coroutine."""
         return await (await self._turns.sessions()).records(user, session)
 
-    def forget(self, session: str | None = None, user: str = DEFAULT_USER) -> int:
+    def forget(self, session: str | None = None, user: str | Scope = DEFAULT_USER) -> int:
         """Deletes a session, or all of the user's, for good; gives back how many there were."""
         return self._loop.run(self.aforget(session, user))
 
-    async def aforget(self, session: str | None = None, user: str = DEFAULT_USER) -> int:
+    async def aforget(self, session: str | None = None, user: str | Scope = DEFAULT_USER) -> int:
         """``forget`` as a coroutine."""
         return await (await self._turns.sessions()).forget(user, session)
 
@@ -206,8 +211,8 @@ class Selfright:
         if k < 1:
             raise InputError(f"k must be at least 1, but is {k}")
         index = self._engine.index
-        retriever = index.retriever(self.settings.flags.with_values(flags or {}))
-        return (await retriever.search(_checked(query), k, index.named(collections))).hits
+        searcher = index.searcher(self.settings.flags.with_values(flags or {}))
+        return (await searcher.search(_checked(query), k, index.named(collections))).hits
 
     def search_many(
         self,
@@ -231,18 +236,18 @@ class Selfright:
             raise InputError(f"k must be at least 1, but is {k}")
         checked = [_checked(query) for query in queries]
         index = self._engine.index
-        retriever, named = index.retriever(self.settings.flags.with_values(flags or {})), index.named(collections)
-        if isinstance(retriever, BatchRetriever):
-            return [found.hits for found in await retriever.search_many(checked, k, named)]
-        return [(await retriever.search(query, k, named)).hits for query in checked]
+        searcher, named = index.searcher(self.settings.flags.with_values(flags or {})), index.named(collections)
+        if isinstance(searcher, BatchRetriever):
+            return [found.hits for found in await searcher.search_many(checked, k, named)]
+        return [(await searcher.search(query, k, named)).hits for query in checked]
 
-    def traces(self, limit: int = 50, user: str | None = None) -> "list[Trace]":
+    def traces(self, limit: int = 50, user: str | Scope | None = None) -> "list[Trace]":
         """The kept traces of turns, the newest first; of one user where one is named."""
-        return self._traces.traces(limit, user)
+        return self._traces.traces(limit, Scope.of(user))
 
-    def trace(self, trace_id: str) -> "Trace":
+    def trace(self, trace_id: str, user: str | Scope | None = None) -> "Trace":
         """The trace of a turn, by its id or the beginning of it. Raises ``InputError`` when there is none."""
-        return self._traces.trace(trace_id)
+        return self._traces.trace(trace_id, Scope.of(user))
 
     def profile(self, user: str = DEFAULT_USER) -> Profile:
         """What stands of a user: what was read from messages, and what was set by hand."""
@@ -293,21 +298,36 @@ class Selfright:
         """The users of whom anything is kept, by name."""
         return self._loop.run(self._engine.profiles.users())
 
-    def forget_traces(self, user: str | None = None, trace_id: str | None = None) -> int:
+    def forget_traces(self, user: str | Scope | None = None, trace_id: str | None = None) -> int:
         """Deletes a user's traces, or one of them, or all; gives back how many there were."""
-        return self._traces.store.forget(user, trace_id)
+        return self._traces.forget(Scope.of(user), trace_id)
 
-    def replay(self, trace_id: str, **options: Unpack["ReplayOptions"]) -> "Replay":
+    def replay(self, trace_id: str, user: str | Scope | None = None, **options: Unpack["ReplayOptions"]) -> "Replay":
         """A recorded turn run again, from what its judges and models said then; ``options`` are ``ReplayOptions``.
 
         No model is called unless ``live``, and nothing is remembered. Raises ``InputError`` for a trace that holds no
         recording, and ``UsageError`` for a preset, flag or node that does not fit.
         """
-        return self._loop.run(self.areplay(trace_id, **options))
+        return self._loop.run(self.areplay(trace_id, user, **options))
 
-    async def areplay(self, trace_id: str, **options: Unpack["ReplayOptions"]) -> "Replay":
+    async def areplay(
+        self, trace_id: str, user: str | Scope | None = None, **options: Unpack["ReplayOptions"]
+    ) -> "Replay":
         """``replay`` as a coroutine."""
-        return await self._traces.replay(trace_id, options)
+        return await self._traces.replay(trace_id, options, Scope.of(user))
+
+    def erase(self, user: str = DEFAULT_USER) -> Erased:
+        """Erases all that is kept of a user, for good: conversations, unfinished turns, profile, traces.
+
+        Raises ``SessionBusy`` while a turn of the user's runs; everything else is erased then.
+        """
+        return self._loop.run(self.aerase(user))
+
+    async def aerase(self, user: str = DEFAULT_USER) -> Erased:
+        """``erase`` as a coroutine."""
+        facts = await self.aforget_profile(user)
+        traces = await asyncio.to_thread(self.forget_traces, user)
+        return Erased(await self.aforget(None, user), facts, traces)
 
     def prepare(self) -> None:
         """Loads what the first question would wait for: index, tokenizer, judges. Raises ``IndexNotFound``."""
@@ -319,7 +339,7 @@ class Selfright:
 
     async def aprepare(self) -> None:
         """``prepare`` as a coroutine."""
-        await asyncio.to_thread(self._engine.turn, None, {})
+        await asyncio.to_thread(self._engine.turn, None, {}, Scope(DEFAULT_USER))
         await self.asearch("ready?", 1)
 
     def as_retriever(self, k: int = 10, collections: Sequence[str] = ()) -> "SelfrightRetriever":

@@ -20,6 +20,7 @@ from selfright.domain.errors import InputError, StoreError, UsageError
 from selfright.domain.flags import Flags
 from selfright.domain.passages import Hit, Passage, Ranked
 from selfright.domain.ports import Library, Retriever, TermStatistics
+from selfright.domain.scopes import Scope, ScopedRetriever
 from selfright.domain.tools import Tools
 from selfright.flow.compile import compile_preset
 from selfright.flow.presets import find_preset
@@ -293,7 +294,7 @@ def ask(store: LangChainStore, question: str) -> Any:
     tools = Tools(
         flags=flags,
         meter=Meter(flags.max_llm_calls, flags.max_tokens, flags.deadline_s),
-        retriever=store,
+        retriever=ScopedRetriever(store, Scope("u")),
         classifier=roles.classifier,
         grader=roles.grader,
         refiner=roles.refiner,

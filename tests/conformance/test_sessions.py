@@ -10,9 +10,10 @@ from langgraph.graph import START, StateGraph
 from langgraph.store.base import PutOp
 
 from selfright.domain.answers import Message
-from selfright.domain.errors import InputError, SessionBusy, SettingsError, StoreError
+from selfright.domain.errors import InputError, SessionBusy, SessionHidden, SettingsError, StoreError
 from selfright.domain.judgements import StopReason, Verdict
 from selfright.domain.passages import Hit, Passage, Ranked
+from selfright.domain.scopes import Scope
 from selfright.flow.state import AgentState
 from selfright.memory.conversation import Conversation, Retention, TurnRecord
 from selfright.memory.opening import open_sessions, sessions_in_memory
@@ -278,6 +279,48 @@ def test_sessions_of_others_are_not_seen(opened: Opened, tmp_path: Path) -> None
         assert await sessions.list("a") == ()
         for user in names[1:]:
             assert (await sessions.conversation(user, "s.1")).turns == 1
+
+    run(opened, tmp_path, test)
+
+
+OPEN, LETTERS, BOTH = Scope("u"), Scope("u", ("letters",)), Scope("u", ("letters", "plans"))
+
+
+def test_a_session_is_seen_within_a_scope_that_covers_all_its_turns(opened: Opened, tmp_path: Path) -> None:
+    async def test(sessions: Sessions) -> None:
+        async def say(scope: Scope, session: str) -> None:
+            await sessions.finish(await sessions.begin(scope, session, "q?"), record())
+
+        await say(LETTERS, "narrow")
+        await say(LETTERS, "grown")
+        await say(BOTH, "grown")
+        await say(OPEN, "open")
+        await sessions.suspend(await sessions.begin(OPEN, "left", "q?"))
+        for scope, seen in ((LETTERS, {"narrow"}), (BOTH, {"narrow", "grown"}), (Scope("u", ()), set())):
+            assert {one.session for one in await sessions.list(scope)} == seen
+            for session in {"narrow", "grown", "open", "left"} - seen:
+                assert await sessions.conversation(scope, session) == Conversation()
+                assert await sessions.records(scope, session) == ()
+                assert await sessions.resume(scope, session) is None
+                assert await sessions.forget(scope, session) == 0
+                with pytest.raises(SessionHidden, match="use another session"):
+                    await sessions.begin(scope, session, "q?")
+        assert await sessions.forget(BOTH) == 2
+        assert {one.session for one in await sessions.list(OPEN)} == {"open", "left"}
+        assert await sessions.resume(OPEN, "left") is not None
+
+    run(opened, tmp_path, test)
+
+
+def test_a_running_turn_keeps_its_session_alone_from_being_forgotten(opened: Opened, tmp_path: Path) -> None:
+    async def test(sessions: Sessions) -> None:
+        for session in ("a", "b", "c"):
+            await talk(sessions, 1, session=session)
+        handle = await sessions.begin("u", "b", "q?")
+        with pytest.raises(SessionBusy):
+            await sessions.forget("u")
+        assert [one.session for one in await sessions.list("u")] == ["b"]
+        await sessions.finish(handle, record())
 
     run(opened, tmp_path, test)
 

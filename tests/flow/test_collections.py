@@ -2,15 +2,19 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from selfright.domain.answers import EvaluationRequest
 from selfright.domain.budget import Meter
 from selfright.domain.flags import Flags
-from selfright.domain.judgements import QueryClass
+from selfright.domain.judgements import Claim, ClaimStatus, Evaluation, QueryClass
 from selfright.domain.passages import Hit, Retrieval
+from selfright.domain.ports import Evaluator
 from selfright.domain.routing import RoutingDecision
+from selfright.domain.scopes import Scope, ScopedRetriever
 from selfright.domain.slots import Slot
 from selfright.domain.tools import Tools
 from selfright.flow.compile import compile_preset
@@ -59,12 +63,14 @@ class OneSlot:
         return (Slot("version", "2"),)
 
 
-def tools(shelves: Shelves, compass: Compass | None, judge: Judge, **flags: Any) -> Tools:
+def tools(
+    shelves: Shelves, compass: Compass | None, judge: Evaluator, given: tuple[str, ...] | None = None, **flags: Any
+) -> Tools:
     role, values = Scripted(), Flags().with_values(flags)
     return Tools(
         flags=values,
         meter=Meter(values.max_llm_calls, values.max_tokens, values.deadline_s),
-        retriever=shelves,
+        retriever=ScopedRetriever(shelves, Scope("u", given)),
         classifier=role,
         grader=role,
         refiner=role,
@@ -81,7 +87,11 @@ def tools(shelves: Shelves, compass: Compass | None, judge: Judge, **flags: Any)
 
 
 def turn(
-    shelves: Shelves, compass: Compass | None, judge: Judge | None = None, given: tuple[str, ...] = (), **flags: Any
+    shelves: Shelves,
+    compass: Compass | None,
+    judge: Evaluator | None = None,
+    given: tuple[str, ...] | None = None,
+    **flags: Any,
 ) -> dict[str, Any]:
     """The end state of a turn of the full preset."""
     start: Any = {
@@ -91,9 +101,8 @@ def turn(
         "user": "u",
         "iteration_count": 0,
         "retry_count": 0,
-        **({"given_collections": given} if given else {}),
     }
-    box = tools(shelves, compass, judge or Judge(evaluation(0.9)), **flags)
+    box = tools(shelves, compass, judge or Judge(evaluation(0.9)), given, **flags)
     state: dict[str, Any] = asyncio.run(compile_preset(PRESETS["full"]).ainvoke(start, context=box))
     return state
 
@@ -144,6 +153,31 @@ def test_collections_that_the_user_names_are_kept_to_in_every_pass() -> None:
     assert shelves.asked == [("money",), ("money",)]
     assert not compass.routed
     assert state["routing"] == RoutingDecision(("money",), "named by the user")
+
+
+class Doubter:
+    """A judge for whom nothing supports what the answer says."""
+
+    async def evaluate(self, request: EvaluationRequest) -> Evaluation:
+        claims = tuple(Claim(sentence.text, ClaimStatus.UNSUPPORTED) for sentence in request.draft.sentences)
+        return replace(evaluation(0.9), claims=claims)
+
+
+def test_claims_are_looked_up_within_the_collections_of_the_turn_alone() -> None:
+    shelves = Shelves(fresh=True)
+    state = turn(shelves, None, Doubter(), given=("money",))
+    assert [step.node for step in state["trace"]].count("repair_claims") == 1
+    assert len(shelves.asked) > 1
+    assert set(shelves.asked) == {("money",)}
+
+
+def test_nothing_is_found_where_a_scope_and_a_wish_have_nothing_in_common() -> None:
+    shelves = Shelves()
+    money = ScopedRetriever(shelves, Scope("u", ("money",)))
+    assert asyncio.run(money.search("q", 3, ("boats",))) == Retrieval(())
+    assert asyncio.run(ScopedRetriever(shelves, Scope("u", ())).search("q", 3)) == Retrieval(())
+    asyncio.run(money.search("q", 3, ("money", "boats")))
+    assert shelves.asked == [("money",)]
 
 
 def test_with_the_flag_off_a_turn_is_what_it_is_without_a_router() -> None:

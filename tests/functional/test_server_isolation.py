@@ -214,6 +214,16 @@ def erase_profile(two: Two) -> None:
     assert two.bob.get("/v1/profiles/me").json()["slots"]
 
 
+@checks("delete", "/v1/users/{user}")
+def erase_user(two: Two) -> None:
+    talked(two, "kept")
+    hidden, missing = two.reader.delete("/v1/users/bob"), two.reader.delete("/v1/users/eve")
+    assert hidden.status_code == missing.status_code == 404
+    assert hidden.text.replace("bob", "eve") == missing.text
+    assert two.bob.delete("/v1/users/me").status_code == 403  # his key sees one collection only
+    assert two.bob.get("/v1/sessions/kept").status_code == 200
+
+
 def traced(two: Two) -> str:
     trace_id = two.bob.post("/v1/ask", json={"question": "What does Bob keep?"}).json()["trace_id"]
     assert isinstance(trace_id, str)

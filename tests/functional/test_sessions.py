@@ -12,7 +12,7 @@ import pytest
 
 from selfright import Message, Selfright
 from selfright.domain.chat import Job
-from selfright.domain.errors import SessionBusy, UnknownName, UsageError
+from selfright.domain.errors import SessionBusy, SessionHidden, UnknownName, UsageError
 from selfright.domain.judgements import StopReason
 from selfright.llm.scripted.catalogue import FAULTS
 from selfright.llm.scripted.server import ScriptedServer
@@ -24,7 +24,7 @@ import json, sys
 from selfright import Selfright
 settings = json.loads(sys.argv[1])
 with Selfright.open(**settings) as selfright:
-    print(selfright.ask(sys.argv[2], session="s").answer)
+    print(selfright.ask(sys.argv[2], session="s", user="ana").answer)
 """
 
 
@@ -108,9 +108,12 @@ def test_after_kill_9_the_turn_goes_on_from_its_last_node(stuck: Job, settings: 
         server.use(rules())
         server.forget()
         with Selfright.open(**given) as selfright:
-            left = selfright.conversation("s").unfinished
-            answer = selfright.ask(QUESTION, session="s")
-            kept = selfright.conversation("s")
+            left = selfright.conversation("s", "ana").unfinished
+            answer = selfright.ask(QUESTION, session="s", user="ana")
+            kept = selfright.conversation("s", "ana")
+            (trace,) = selfright.traces(user="ana")
+            assert selfright.traces(user="local") == []
+        assert (trace.id, trace.user) == (answer.trace_id, "ana")
         assert left is not None
         assert left.question == QUESTION
         assert "Gradle" in answer.answer
@@ -129,13 +132,13 @@ def test_another_question_lets_the_broken_off_turn_go(settings: dict[str, Any]) 
         child = subprocess.Popen([sys.executable, "-c", CHILD, json.dumps(given), QUESTION], env=dict(os.environ))
         wait_for(lambda: any(request.fault for request in server.calls()))
         with Selfright.open(**given) as selfright, pytest.raises(SessionBusy):
-            selfright.ask("Something else?", session="s")
+            selfright.ask("Something else?", session="s", user="ana")
         child.send_signal(signal.SIGKILL)
         child.wait()
         server.use(rules())
         with Selfright.open(**given) as selfright:
-            answer = selfright.ask("What may keys of a map be?", session="s")
-            kept = selfright.conversation("s")
+            answer = selfright.ask("What may keys of a map be?", session="s", user="ana")
+            kept = selfright.conversation("s", "ana")
         assert answer.stop_reason is not StopReason.ERROR
         assert [m.content for m in kept.messages if m.role == "user"] == ["What may keys of a map be?"]
 
@@ -174,3 +177,19 @@ def test_the_chat_keeps_its_conversation_until_it_is_told_to_forget(settings: di
     assert "going on after 1 turns" in second.stderr
     assert "nothing was asked yet" in second.stdout
     assert "going on" not in chat(settings, "/quit").stderr
+
+
+def test_a_broken_off_turn_is_not_gone_on_with_in_another_scope(settings: dict[str, Any]) -> None:
+    import json
+
+    with ScriptedServer(rules(answer=FAULTS["stall"])) as server:
+        given = {**{name: str(v) if isinstance(v, Path) else v for name, v in settings.items()}, "base_url": server.url}
+        child = subprocess.Popen([sys.executable, "-c", CHILD, json.dumps(given), QUESTION], env=dict(os.environ))
+        wait_for(lambda: any(request.fault for request in server.calls()))
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+        server.use(rules())
+        with Selfright.open(**given) as selfright:
+            with pytest.raises(SessionHidden):
+                selfright.ask(QUESTION, session="s", user="ana", collections=["default"])
+            assert selfright.ask(QUESTION, session="s", user="ana").citations

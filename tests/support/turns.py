@@ -33,6 +33,7 @@ from selfright.domain.judgements import (
 from selfright.domain.packs import NoSlots
 from selfright.domain.passages import Hit, Passage, Refinement, Retrieval, Strip, WebFinding
 from selfright.domain.ports import Evaluator
+from selfright.domain.scopes import Scope, ScopedRetriever
 from selfright.domain.tools import Tools
 from selfright.flow.compile import compile_preset
 from selfright.flow.outcome import outcome
@@ -249,7 +250,7 @@ def tools_of(
     return Tools(
         flags=flags,
         meter=meter or Meter(flags.max_llm_calls, flags.max_tokens, flags.deadline_s),
-        retriever=retriever or FreshLibrary(),
+        retriever=ScopedRetriever(retriever or FreshLibrary(), Scope("u")),
         classifier=role,
         grader=role,
         refiner=role,

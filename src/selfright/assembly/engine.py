@@ -21,7 +21,8 @@ from selfright.domain.events import TurnEvent
 from selfright.domain.examining import Judge
 from selfright.domain.flags import Flags
 from selfright.domain.packs import DomainPack
-from selfright.domain.ports import ChatModel, Evaluator, ProfileStore, SlotExtractor, WebSearch
+from selfright.domain.ports import ChatModel, Evaluator, ProfileStore, SlotExtractor
+from selfright.domain.scopes import Scope
 from selfright.domain.tools import Tools
 from selfright.flow.presets import Preset, find_preset
 from selfright.flow.run import Turn
@@ -31,6 +32,7 @@ from selfright.settings import Settings
 if TYPE_CHECKING:
     from selfright.assembly.calibrating import Progress as CalibrationProgress
     from selfright.assembly.recorded_models import ReplayedModels
+    from selfright.assembly.web import Webs
     from selfright.flow.compile import Graph
     from selfright.memory.postgres import PostgresDatabase
     from selfright.roles.calibration.claims import ClaimReport
@@ -58,19 +60,26 @@ class Engine:
         """Begins to load what an answer to ``question`` needs, beside whatever is done until it is needed."""
         self._warming.expect(question)
 
-    def turn(self, preset_name: str | None, flags: Mapping[str, object], *, listen: bool = False) -> Turn:
-        """A turn ready to run: the preset's graph with tools and a meter of its own."""
+    def turn(self, preset_name: str | None, flags: Mapping[str, object], scope: Scope, *, listen: bool = False) -> Turn:
+        """A turn ready to run: the preset's graph with tools and a meter of its own, searching within ``scope``."""
         preset = find_preset(preset_name or self.settings.preset)
-        tools = self._tools(preset, self._flags(preset, flags))
+        tools = self._tools(preset, self._flags(preset, flags), scope)
         return Turn(preset, compiled(preset.name), replace(tools, emit=_into_the_stream) if listen else tools)
 
     def tapped_turn(
-        self, preset: Preset, flags: Flags, tap: "Tap", models: "ReplayedModels | None" = None, *, listen: bool = False
+        self,
+        preset: Preset,
+        flags: Flags,
+        scope: Scope,
+        tap: "Tap",
+        models: "ReplayedModels | None" = None,
+        *,
+        listen: bool = False,
     ) -> Turn:
         """``turn`` with a tap on all that it uses; ``models`` take the place of those that are configured."""
         from selfright.assembly.tapped import tapped_tools
 
-        tools = tapped_tools(self._tools(preset, flags, tap, models), tap)
+        tools = tapped_tools(self._tools(preset, flags, scope, tap, models), tap)
         return Turn(preset, compiled(preset.name), replace(tools, emit=_into_the_stream) if listen else tools)
 
     @property
@@ -134,8 +143,14 @@ class Engine:
         return flags
 
     def _tools(
-        self, preset: Preset, flags: Flags, tap: "Tap | None" = None, replayed: "ReplayedModels | None" = None
+        self,
+        preset: Preset,
+        flags: Flags,
+        scope: Scope,
+        tap: "Tap | None" = None,
+        replayed: "ReplayedModels | None" = None,
     ) -> Tools:
+        retriever = self.index.retriever(scope, flags)
         meter = Meter(flags.max_llm_calls, flags.max_tokens, flags.deadline_s)
         roles: Roles = self._roles
         models = self._models if replayed is None else replayed
@@ -151,7 +166,7 @@ class Engine:
         return Tools(
             flags=flags,
             meter=meter,
-            retriever=self.index.retriever(flags),
+            retriever=retriever,
             classifier=roles.classifier,
             grader=roles.grader,
             refiner=roles.refiner,
@@ -163,7 +178,7 @@ class Engine:
             profiles=self.profiles,
             abstainer=roles.abstainer,
             summarizer=roles.summarizer,
-            web=self._web,
+            web=self._web.beside(retriever),
             router=self.index.router,
             pack=self.pack,
         )
@@ -209,10 +224,10 @@ class Engine:
         return offline_roles(index.tokenizer, index.statistics(), index.embedder, self._judges.judging())
 
     @cached_property
-    def _web(self) -> WebSearch | None:
+    def _web(self) -> "Webs":
         from selfright.assembly.web import build_web
 
-        return build_web(self.settings, self.index.tokenizer, self.index.retriever)
+        return build_web(self.settings, self.index.tokenizer)
 
 
 def _stood_in(meter: Meter) -> None:

@@ -16,6 +16,7 @@ from selfright.domain.examining import Examined, Judge, WatchedPass
 from selfright.domain.flags import Flags
 from selfright.domain.passages import Hit, Passage
 from selfright.domain.ports import Generator, RefineStrategy
+from selfright.domain.scopes import Scope
 from selfright.domain.text import sentence_spans
 from selfright.domain.turns import TurnOptions
 from selfright.flow.run import Turn
@@ -70,9 +71,9 @@ class _Watched:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._engine, name)
 
-    def turn(self, preset_name: str | None, flags: Mapping[str, object], *, listen: bool = False) -> Turn:
+    def turn(self, preset_name: str | None, flags: Mapping[str, object], scope: Scope, *, listen: bool = False) -> Turn:
         """As the engine makes it, with generator and strategy overheard."""
-        turn = self._engine.turn(preset_name, flags, listen=listen)
+        turn = self._engine.turn(preset_name, flags, scope, listen=listen)
         self.notes.flags = turn.tools.flags
         tools = replace(
             turn.tools,

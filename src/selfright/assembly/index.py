@@ -21,6 +21,7 @@ from selfright.domain.ports import (
     Tokenizer,
 )
 from selfright.domain.routing import Collection
+from selfright.domain.scopes import Scope, ScopedRetriever
 from selfright.settings import Settings
 
 if TYPE_CHECKING:
@@ -53,8 +54,12 @@ class IndexRoom:
 
     # Searching
 
-    def retriever(self, flags: Flags | None = None) -> Retriever:
-        """What searches, as the flags say; without them as the settings do."""
+    def retriever(self, scope: Scope, flags: Flags | None = None) -> ScopedRetriever:
+        """What searches within ``scope``, as the flags say; without them as the settings do."""
+        return ScopedRetriever(self.searcher(flags), scope)
+
+    def searcher(self, flags: Flags | None = None) -> Retriever:
+        """What searches for those who say themselves where."""
         return self._foreign or self._searcher(flags or self._settings.flags)
 
     def library(self) -> Library:

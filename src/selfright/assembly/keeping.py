@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from selfright.domain.errors import InputError, StoreError
+from selfright.domain.scopes import Scope
 from selfright.domain.traces import Trace
 from selfright.telemetry.outline import trace_form, trace_of
 
@@ -41,12 +42,12 @@ class TraceKeeper(Protocol):
         """All traces, or a user's, the newest first."""
         ...
 
-    def find(self, trace_id: str) -> tuple[Trace, list[Mapping[str, Any]]]:
-        """A trace and its recording. Raises ``InputError``."""
+    def find(self, trace_id: str, scope: Scope) -> tuple[Trace, list[Mapping[str, Any]]]:
+        """A trace that ``scope`` sees, and its recording. Raises ``InputError``."""
         ...
 
-    def forget(self, user: str | None = None, trace_id: str | None = None) -> int:
-        """Deletes a user's traces, one, or all; gives back how many."""
+    def forget(self, scope: Scope, trace_id: str | None = None) -> int:
+        """Deletes the traces that ``scope`` sees, or one of them; gives back how many."""
         ...
 
 
@@ -109,12 +110,12 @@ class DatabaseTraces:
             with contextlib.suppress(ValueError, RecursionError):
                 yield trace_of(_object(head))
 
-    def find(self, trace_id: str) -> tuple[Trace, list[Mapping[str, Any]]]:
+    def find(self, trace_id: str, scope: Scope) -> tuple[Trace, list[Mapping[str, Any]]]:
         """A trace by its id or the beginning of it (at least 4 digits), and the lines of its recording.
 
-        Raises ``InputError`` when there is no such trace, several, or one that cannot be read.
+        Raises ``InputError`` when ``scope`` sees no such trace, or several, and for one that cannot be read.
         """
-        found = self._kept.read(self._named(trace_id))
+        found = self._kept.read(self._named(trace_id, scope))
         if found is None:
             raise self._none(trace_id)
         head, recording = found
@@ -123,15 +124,19 @@ class DatabaseTraces:
         except (ValueError, RecursionError) as error:
             raise InputError(f"the trace {trace_id} cannot be read ({error}); ask the question again") from None
 
-    def forget(self, user: str | None = None, trace_id: str | None = None) -> int:
-        """Deletes a user's traces, one trace, or all that there are; gives back how many."""
+    def forget(self, scope: Scope, trace_id: str | None = None) -> int:
+        """Deletes the traces that ``scope`` sees, or one of them; gives back how many."""
         if trace_id is not None:
-            return self._kept.forget(None, self._named(trace_id))
-        return self._kept.forget(None if user is None else _bytes(user), None)
+            return self._kept.forget(None, self._named(trace_id, scope))
+        if scope.collections is None:
+            return self._kept.forget(_owner(scope), None)
+        seen = [trace.id for trace in self.traces(scope.user) if scope.covers(trace.collections)]
+        return sum(self._kept.forget(None, one) for one in seen)
 
-    def _named(self, trace_id: str) -> str:
+    def _named(self, trace_id: str, scope: Scope) -> str:
         start = trace_id.strip().lower()
-        ids = self._kept.beginning(start) if _ID.fullmatch(start) else []
+        found = self._kept.beginning(start, _owner(scope)) if _ID.fullmatch(start) else []
+        ids = [one for one, head in found if _shows(scope, head)]
         if ids and (ids[0] == start or len(ids) == 1):
             return ids[0]
         if ids:
@@ -140,9 +145,20 @@ class DatabaseTraces:
 
     def _none(self, trace_id: str) -> InputError:
         shown = trace_id[:40] if trace_id.isprintable() else "that id"
-        return InputError(
-            f"there is no trace '{shown}' in {self._kept.place}; 'selfright trace list' shows those there are"
-        )
+        return InputError(f"there is no trace '{shown}'; 'selfright trace list' shows those there are")
+
+
+def _owner(scope: Scope) -> bytes | None:
+    return None if scope.user is None else _bytes(scope.user)
+
+
+def _shows(scope: Scope, head: bytes) -> bool:
+    if scope == Scope(None):
+        return True  # a damaged one, too
+    with contextlib.suppress(ValueError, RecursionError):
+        trace = trace_of(_object(head))
+        return scope.shows(trace.user, trace.collections)
+    return False
 
 
 def _bytes(text: str) -> bytes:

@@ -15,6 +15,7 @@ from selfright.domain.budget import Meter
 from selfright.domain.errors import InputError, UnknownName, UsageError
 from selfright.domain.events import TurnFinished
 from selfright.domain.flags import Flags
+from selfright.domain.scopes import Scope
 from selfright.domain.tools import Tools
 from selfright.domain.traces import Replay, ReplayOptions, Trace
 from selfright.flow.presets import Preset, find_preset
@@ -61,6 +62,7 @@ class _Again:
         self._recording = recording
         self._options = options
         self._before = find_preset(trace.origins.preset)
+        self._scope = Scope(trace.user, trace.collections)
         self._preset = find_preset(given) if (given := options.get("preset")) else self._before
         self._flags = Flags().with_values(
             {**self._preset.flags, **trace.origins.chosen, **(options.get("flags") or {})}
@@ -116,7 +118,7 @@ class _Again:
         return port != MODEL
 
     def _turn(self, preset: Preset, flags: Flags) -> Turn:
-        turn = self._engine.tapped_turn(preset, flags, self.player, self._models)
+        turn = self._engine.tapped_turn(preset, flags, self._scope, self.player, self._models)
         return replace(turn, tools=self._as_recorded(turn.tools))
 
     def _as_recorded(self, tools: Tools) -> Tools:

@@ -59,7 +59,7 @@ def tapped_tools(tools: Tools, tap: Tap) -> Tools:
     slots = tap.onlooker if flags.llm_slots_enabled else tap
     return replace(
         tools,
-        retriever=TappedRetriever(tools.retriever, tap, (flags.fusion, flags.rrf_k)),
+        retriever=tools.retriever.over(lambda inner: TappedRetriever(inner, tap, (flags.fusion, flags.rrf_k))),
         slots=TappedSlots(tools.slots, slots) if slots else tools.slots,
         profiles=TappedProfiles(tools.profiles, tap),
         web=TappedWeb(tools.web, tap) if tools.web else None,

@@ -18,8 +18,9 @@ from selfright.domain.answers import Step
 from selfright.domain.errors import InputError
 from selfright.domain.events import NodeFinished, TurnEvent, TurnFinished
 from selfright.domain.flags import Flags
+from selfright.domain.scopes import Scope
 from selfright.domain.traces import Origins, Replay, ReplayOptions, Trace
-from selfright.domain.turns import DEFAULT_USER, TurnOptions
+from selfright.domain.turns import TurnOptions
 from selfright.flow.presets import find_preset
 from selfright.flow.run import Turn, run
 from selfright.settings import FLAG_NAMES
@@ -47,7 +48,7 @@ class TraceRoom:
         """Where traces are kept."""
         return open_traces(self._engine.settings, self._engine.database)
 
-    def watched(self, options: TurnOptions, *, listen: bool) -> "Watched":
+    def watched(self, options: TurnOptions, scope: Scope, *, listen: bool) -> "Watched":
         """A turn with these options, ready to run and watched."""
         settings = self._engine.settings
         preset = find_preset(options.get("preset") or settings.preset)
@@ -57,28 +58,33 @@ class TraceRoom:
         spans = self._spans.turn(preset.name) if self._spans else None
         tap: Tap | None = spans.tap(recorder) if spans else recorder
         if tap is None:
-            turn = self._engine.turn(preset.name, given, listen=listen)
+            turn = self._engine.turn(preset.name, given, scope, listen=listen)
         else:
-            turn = self._engine.tapped_turn(preset, self._engine.flags(preset.name, given), tap, listen=listen)
+            turn = self._engine.tapped_turn(preset, self._engine.flags(preset.name, given), scope, tap, listen=listen)
             turn = replace(turn, tools=replace(turn.tools, visiting=_visiting(spans)))
         kept = self.store if full or settings.traces != "off" else None
-        return Watched(turn, kept, recorder, spans, lambda: self._origins(turn))
+        return Watched(turn, scope, kept, recorder, spans, lambda: self._origins(turn))
 
-    def traces(self, limit: int, user: str | None) -> list[Trace]:
-        """The kept traces, the newest first; of one user where one is named."""
+    def traces(self, limit: int, scope: Scope) -> list[Trace]:
+        """The kept traces that ``scope`` may see, the newest first."""
         if not 0 < limit <= _MOST_LISTED:
             raise InputError(f"limit must lie between 1 and {_MOST_LISTED:,}, but is {limit}")
-        return list(islice(self.store.traces(user), limit))
+        seen = (trace for trace in self.store.traces(scope.user) if scope.covers(trace.collections))
+        return list(islice(seen, limit))
 
-    def trace(self, trace_id: str) -> Trace:
-        """One trace. Raises ``InputError`` when there is none of that id."""
-        return self.store.find(trace_id)[0]
+    def trace(self, trace_id: str, scope: Scope) -> Trace:
+        """One trace. Raises ``InputError`` when ``scope`` sees none of that id."""
+        return self.store.find(trace_id, scope)[0]
 
-    async def replay(self, trace_id: str, options: ReplayOptions) -> Replay:
+    def forget(self, scope: Scope, trace_id: str | None) -> int:
+        """Deletes the traces that ``scope`` may see, or one of them; gives back how many."""
+        return self.store.forget(scope, trace_id)
+
+    async def replay(self, trace_id: str, options: ReplayOptions, scope: Scope) -> Replay:
         """A recorded turn, run again."""
         from selfright.assembly.replays import replay
 
-        trace, lines = await asyncio.to_thread(self.store.find, trace_id)
+        trace, lines = await asyncio.to_thread(self.store.find, trace_id, scope)
         return await replay(self._engine, trace, lines, options)
 
     def close(self) -> None:
@@ -116,6 +122,7 @@ class Watched:
     """A turn and what watches it; ``store`` is None where no trace is kept."""
 
     turn: Turn
+    scope: Scope
     store: TraceKeeper | None
     recorder: Recorder | None
     spans: "TurnSpans | None"
@@ -153,7 +160,7 @@ class Watched:
             self.spans.end()  # here, for who has the answer may never come back for the end of the events
         if self.store is None or notes.origins is None:
             return
-        trace = finished(event.answer, notes.at, notes.user, notes.origins, content=self.recorder is not None)
+        trace = finished(event.answer, notes.at, self.scope, notes.origins, content=self.recorder is not None)
         await asyncio.to_thread(self.store.write, trace, self._lines(notes))
 
     async def _fail(self, notes: "_Notes", error: Exception) -> None:
@@ -162,7 +169,7 @@ class Watched:
         if self.store is None or notes.origins is None:
             return
         seconds = time.monotonic() - notes.began
-        trace = broken(notes.turn.trace_id, notes.at, notes.user, notes.origins, notes.steps, seconds, error)
+        trace = broken(notes.turn.trace_id, notes.at, self.scope, notes.origins, notes.steps, seconds, error)
         if self.recorder:
             trace = replace(trace, kind="full")
         await asyncio.to_thread(self.store.write, trace, self._lines(notes))
@@ -180,11 +187,6 @@ class _Notes:
     ) -> None:
         self.turn, self.at, self.began, self.origins, self.start = turn, at, began, origins, start
         self.steps: list[Step] = []
-
-    @property
-    def user(self) -> str:
-        """Who asked."""
-        return str((self.start or {}).get("user") or DEFAULT_USER)
 
 
 def _visiting(spans: "TurnSpans | None") -> Callable[[str], AbstractContextManager[None]]:

@@ -11,6 +11,7 @@ from selfright.assembly.keeping import open_kept_sessions
 from selfright.domain.answers import Answer, Message
 from selfright.domain.errors import InputError, UnknownName, UsageError
 from selfright.domain.events import TurnEvent
+from selfright.domain.scopes import Scope
 from selfright.domain.slots import Profile
 from selfright.domain.turns import DEFAULT_USER, TurnOptions
 from selfright.flow.run import Turn, run
@@ -45,16 +46,17 @@ class TurnRoom:
         """
         _check(options)
         self._engine.expect(question)
-        watched = self._traces.watched(options, listen=listen) if self._traces else None
+        scope = self._scope(options)
+        watched = self._traces.watched(options, scope, listen=listen) if self._traces else None
         go = watched.run if watched else run
         turn = (
             watched.turn
             if watched
-            else self._engine.turn(options.get("preset"), options.get("flags") or {}, listen=listen)
+            else self._engine.turn(options.get("preset"), options.get("flags") or {}, scope, listen=listen)
         )
-        start = self._start(question, turn, options)
+        start = _start(question, turn, options, scope)
         session = options.get("session")
-        events = go(turn, start) if session is None else self._kept(session, turn, start, go)
+        events = go(turn, start) if session is None else self._kept(session, turn, start, scope, go)
         async with aclosing(events):
             async for event in events:
                 yield event
@@ -78,22 +80,15 @@ class TurnRoom:
         if sessions is not None:
             await sessions.close()
 
-    def _start(self, question: str, turn: Turn, options: TurnOptions) -> dict[str, Any]:
-        return {
-            "user_text": question,
-            "mode": turn.preset.mode,
-            "messages": tuple(_message(message) for message in options.get("history", ())),
-            "user": options.get("user") or DEFAULT_USER,
-            "remembers": bool(options.get("user") or options.get("session")),
-            "given_profile": Profile.of(options.get("profile") or {}),
-            "given_collections": self._engine.index.named(options.get("collections", ())),
-            "iteration_count": 0,
-            "retry_count": 0,
-        }
+    def _scope(self, options: TurnOptions) -> Scope:
+        named = self._engine.index.named(options.get("collections", ()))
+        return Scope(options.get("user") or DEFAULT_USER, named or None)
 
-    async def _kept(self, session: str, turn: Turn, start: dict[str, Any], go: Go) -> AsyncGenerator[TurnEvent, None]:
+    async def _kept(
+        self, session: str, turn: Turn, start: dict[str, Any], scope: Scope, go: Go
+    ) -> AsyncGenerator[TurnEvent, None]:
         sessions = await self.sessions()
-        handle = await _taken_up(sessions, session, turn, start)
+        handle = await _taken_up(sessions, session, turn, start, scope)
         ended = False
 
         async def keep(state: "AgentState", answer: Answer) -> None:
@@ -116,15 +111,31 @@ class TurnRoom:
                 await asyncio.shield(sessions.abandon(handle))
 
 
-async def _taken_up(sessions: "Sessions", session: str, turn: Turn, start: Mapping[str, Any]) -> "TurnHandle":
-    """The turn that a crash broke off, when the same is asked again; else a new one."""
-    user, question = start["user"], start["user_text"]
-    unfinished = (await sessions.conversation(user, session)).unfinished
-    if unfinished is not None and (unfinished.question, unfinished.preset) == (question, turn.preset.name):
-        handle = await sessions.resume(user, session)
+def _start(question: str, turn: Turn, options: TurnOptions, scope: Scope) -> dict[str, Any]:
+    return {
+        "user_text": question,
+        "mode": turn.preset.mode,
+        "messages": tuple(_message(message) for message in options.get("history", ())),
+        "user": scope.owner,
+        "remembers": bool(options.get("user") or options.get("session")),
+        "given_profile": Profile.of(options.get("profile") or {}),
+        "iteration_count": 0,
+        "retry_count": 0,
+    }
+
+
+async def _taken_up(
+    sessions: "Sessions", session: str, turn: Turn, start: Mapping[str, Any], scope: Scope
+) -> "TurnHandle":
+    """The turn that a crash broke off, when the same is asked again within the same scope; else a new one."""
+    question = start["user_text"]
+    left = (await sessions.conversation(scope, session)).unfinished
+    asked = (question, turn.preset.name, scope.collections)
+    if left is not None and (left.question, left.preset, left.collections) == asked:
+        handle = await sessions.resume(scope, session)
         if handle is not None:
             return handle
-    return await sessions.begin(user, session, question, turn.preset.name, turn.trace_id)
+    return await sessions.begin(scope, session, question, turn.preset.name, turn.trace_id)
 
 
 def _record(start: Mapping[str, Any], answer: Answer) -> "TurnRecord":

@@ -3,42 +3,59 @@
 import importlib.util
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
 from selfright.domain.errors import MissingExtra, SettingsError
-from selfright.domain.ports import Retriever, Tokenizer, WebSearch
+from selfright.domain.ports import Tokenizer, WebSearch
+from selfright.domain.scopes import ScopedRetriever
 from selfright.settings import Settings
 
 if TYPE_CHECKING:
     from selfright.web.cache import WebCache
-    from selfright.web.live import Known
+    from selfright.web.live import Known, LiveWeb
     from selfright.web.pages import Pages
     from selfright.web.providers.results import Provider
 
     CacheOf = Callable[[], WebCache | None]
+    Beside = Callable[[Known], WebSearch]
 
 _NEEDED = ("httpcore", "anyio", "idna", "trafilatura")
 _KNOWN_PASSAGES = 20
 
 
-def build_web(settings: Settings, tokenizer: Tokenizer, retriever: Callable[[], Retriever]) -> WebSearch | None:
-    """What ``web_provider`` names, in its order of fall-back; None for ``none``.
+@dataclass(frozen=True, slots=True)
+class Webs:
+    """What ``web_provider`` names, in its order of fall-back."""
+
+    providers: tuple[tuple[str, "Beside"], ...]
+
+    def beside(self, retriever: ScopedRetriever) -> WebSearch | None:
+        """The web of a turn, which does not repeat what its ``retriever`` finds; None without a provider."""
+        known = _known(retriever)
+        webs = [(name, beside(known)) for name, beside in self.providers]
+        if len(webs) < 2:
+            return webs[0][1] if webs else None
+        from selfright.web.chain import ChainedWeb
+
+        return ChainedWeb(webs)
+
+
+def build_web(settings: Settings, tokenizer: Tokenizer) -> Webs:
+    """What ``web_provider`` names; nothing for ``none``.
 
     Raises ``SettingsError`` for a missing key, folder or base URL, and ``MissingExtra``.
     """
-    webs: list[tuple[str, WebSearch]] = []
     shared = cache(lambda: _cache(settings))  # made by the first that keeps anything
-    for name in settings.web_providers:
-        if name == "static":
-            webs.append((name, _static(settings, tokenizer, shared)))
-        else:
-            webs.append((name, _live(name, settings, tokenizer, shared, _known(retriever))))
-    if len(webs) < 2:
-        return webs[0][1] if webs else None
-    from selfright.web.chain import ChainedWeb
+    return Webs(tuple((name, _provider(name, settings, tokenizer, shared)) for name in settings.web_providers))
 
-    return ChainedWeb(webs)
+
+def _provider(name: str, settings: Settings, tokenizer: Tokenizer, cache: "CacheOf") -> "Beside":
+    if name != "static":
+        return _live(name, settings, tokenizer, cache).beside
+    web = _static(settings, tokenizer, cache)
+    return lambda _known: web
 
 
 def _static(settings: Settings, tokenizer: Tokenizer, cache: "CacheOf") -> WebSearch:
@@ -74,13 +91,13 @@ def _pages(settings: Settings, cache: "WebCache | None") -> "Pages":
     return Pages(Visitor(Guard(Permissions.of(settings.web_allow))), PageReader(read_page), cache)
 
 
-def _live(name: str, settings: Settings, tokenizer: Tokenizer, cache: "CacheOf", known: "Known") -> WebSearch:
+def _live(name: str, settings: Settings, tokenizer: Tokenizer, cache: "CacheOf") -> "LiveWeb":
     _require_extra(name)
     from selfright.ingest.splitting import split
     from selfright.web.live import LiveWeb
 
     provider = provider_of(name, settings.web_base_urls.get(name), os.environ)
-    return LiveWeb(provider, _pages(settings, cache()), split, tokenizer, known)
+    return LiveWeb(provider, _pages(settings, cache()), split, tokenizer)
 
 
 def provider_of(name: str, base_url: str | None, environment: Mapping[str, str]) -> "Provider":
@@ -113,8 +130,8 @@ def _cache(settings: Settings) -> "WebCache | None":
     return WebCache(settings.home / "web.sqlite", settings.web_cache, settings.web_cache_hours * 3_600)
 
 
-def _known(retriever: Callable[[], Retriever]) -> "Known":
+def _known(retriever: ScopedRetriever) -> "Known":
     async def known(query: str) -> list[str]:
-        return [hit.passage.text for hit in (await retriever().search(query, _KNOWN_PASSAGES)).hits]
+        return [hit.passage.text for hit in (await retriever.search(query, _KNOWN_PASSAGES)).hits]
 
     return known

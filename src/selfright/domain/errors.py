@@ -14,6 +14,7 @@
     - IndexDamaged          a file of the index is broken
     - StoreUnavailable      the server that keeps it cannot be reached now; can be retried
     - SessionBusy           another turn of the same session is running; can be retried
+    - SessionHidden         the session holds what this key may not see
     - SessionLost           the session was taken over while the database was away; can be retried
     - DatabaseUnavailable   the database of sessions and profiles cannot be reached now; can be retried
   + MissingExtra            an optional package is not installed
@@ -118,6 +119,15 @@ class SessionBusy(StoreError):
     """Another turn of the same session is running."""
 
     retryable = True
+
+
+class SessionHidden(StoreError):
+    """The session holds answers from collections that may not be searched here."""
+
+    def __init__(self, session: str) -> None:
+        super().__init__(
+            f"session '{session}' holds answers from collections that may not be searched here; use another session"
+        )
 
 
 class SessionLost(StoreError):

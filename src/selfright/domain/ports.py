@@ -95,9 +95,9 @@ class Embedder(Protocol):
 
 
 class Retriever(Protocol):
-    """Finds passages."""
+    """Finds passages. A turn searches through ``ScopedRetriever``, which fills ``collections`` in."""
 
-    async def search(self, query: str, k: int, collections: Sequence[str] = ()) -> Retrieval:
+    async def search(self, query: str, k: int, collections: Sequence[str]) -> Retrieval:
         """The ``k`` best passages, best first; from all collections when none is named."""
         ...
 
@@ -106,7 +106,7 @@ class Retriever(Protocol):
 class BatchRetriever(Retriever, Protocol):
     """Finds passages for many queries at once, quicker than one after the other."""
 
-    async def search_many(self, queries: Sequence[str], k: int, collections: Sequence[str] = ()) -> list[Retrieval]:
+    async def search_many(self, queries: Sequence[str], k: int, collections: Sequence[str]) -> list[Retrieval]:
         """What ``search`` finds for each, in order."""
         ...
 

@@ -17,13 +17,13 @@ from selfright.domain.ports import (
     Prompter,
     Refiner,
     RefineStrategy,
-    Retriever,
     Rewriter,
     Router,
     SlotExtractor,
     Summarizer,
     WebSearch,
 )
+from selfright.domain.scopes import ScopedRetriever
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Tools:
 
     flags: Flags
     meter: Meter
-    retriever: Retriever
+    retriever: ScopedRetriever
     classifier: Classifier
     grader: Grader
     refiner: Refiner

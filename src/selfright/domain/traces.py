@@ -47,7 +47,8 @@ class Trace:
     An outline holds no word of question, passages, answer or profile. ``answer`` is ``ask --json``'s object, and None
     unless content was asked for (``kind`` is ``full``). ``scores`` are the evaluation's numbers (0…1), ``quality`` its
     label and ``judge`` who gave it. ``web`` is what the web was to the answer (``WebUse.effect``), empty where it was
-    not asked. ``error`` names the class of the error that ended the turn.
+    not asked. ``error`` names the class of the error that ended the turn. ``collections`` are those that were searched,
+    None for all of them.
     """
 
     id: str
@@ -69,6 +70,7 @@ class Trace:
     web: str = ""
     error: str = ""
     answer: Mapping[str, Any] | None = None
+    collections: tuple[str, ...] | None = None
 
 
 class ReplayOptions(TypedDict, total=False):

@@ -1,11 +1,21 @@
-"""What may be said with a question."""
+"""What may be said with a question, and what is left of it."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypedDict
 
 from selfright.domain.answers import Message
 
 DEFAULT_USER = "local"
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """How much of a user was erased."""
+
+    sessions: int
+    facts: int
+    traces: int
 
 
 class TurnOptions(TypedDict, total=False):

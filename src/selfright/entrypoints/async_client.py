@@ -23,7 +23,7 @@ from selfright.entrypoints.wire.connecting import (
     set_up,
 )
 from selfright.entrypoints.wire.content import CollectionLine, DocumentReply, DocumentsReply, Hit, UploadReply
-from selfright.entrypoints.wire.people import ProfileReply, SessionLine, SessionReply, WhoReply
+from selfright.entrypoints.wire.people import ErasedReply, ProfileReply, SessionLine, SessionReply, WhoReply
 from selfright.entrypoints.wire.traces import ReplayReply, TraceReply
 
 if TYPE_CHECKING:
@@ -106,6 +106,10 @@ class AsyncClient:
     async def correct_profile(self, facts: Mapping[str, Any], user: str = ME, language: str = "en") -> ProfileReply:
         """Corrects a profile: what is given for a kind takes the place of what stood; an empty value ends it."""
         return await self.send(calls.correct(user, facts, language))
+
+    async def erase_user(self, user: str = ME) -> ErasedReply:
+        """Erases all that is kept of a user: conversations, profile, traces."""
+        return await self.send(calls.erase_user(user))
 
     async def erase_profile(self, user: str = ME, name: str | None = None, value: str | None = None) -> int:
         """Erases a profile for good, or one kind or value of it; gives back how many facts went."""

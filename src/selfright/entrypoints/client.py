@@ -55,6 +55,7 @@ from selfright.entrypoints.wire.content import (
     UploadReply,
 )
 from selfright.entrypoints.wire.people import (
+    ErasedReply,
     FactLine,
     KindLine,
     ProfileReply,
@@ -155,6 +156,10 @@ class Client:
     def correct_profile(self, facts: Mapping[str, Any], user: str = ME, language: str = "en") -> ProfileReply:
         """Corrects a profile: what is given for a kind takes the place of what stood; an empty value ends it."""
         return self.send(calls.correct(user, facts, language))
+
+    def erase_user(self, user: str = ME) -> ErasedReply:
+        """Erases all that is kept of a user: conversations, profile, traces."""
+        return self.send(calls.erase_user(user))
 
     def erase_profile(self, user: str = ME, name: str | None = None, value: str | None = None) -> int:
         """Erases a profile for good, or one kind or value of it; gives back how many facts went."""

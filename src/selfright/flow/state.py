@@ -31,7 +31,6 @@ class AgentState(TypedDict, total=False):
     user: str
     given_profile: Profile
     remembers: bool
-    given_collections: tuple[str, ...]
 
     # what is made of it
     question: str

@@ -8,6 +8,7 @@ from typing import Any, Self, TypeVar
 from selfright.domain.answers import Message
 from selfright.domain.errors import SettingsError, StoreError
 from selfright.domain.judgements import StopReason
+from selfright.domain.scopes import joined
 
 T = TypeVar("T")
 
@@ -66,13 +67,17 @@ class TurnRecord:
 
 @dataclass(frozen=True, slots=True)
 class RunningTurn:
-    """A turn that was begun: kept so that it can be gone on with after a crash. ``number`` counts from 0."""
+    """A turn that was begun: kept so that it can be gone on with after a crash. ``number`` counts from 0.
+
+    ``collections`` are those that it may search, None for all of them.
+    """
 
     number: int
     question: str
     preset: str = ""
     trace_id: str = ""
     started: float = 0.0
+    collections: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +86,8 @@ class Head:
 
     ``summarised`` counts the messages, from the very first, that are in ``summary``. ``first`` is the number of the
     oldest turn that is still kept, ``turns`` how many have been finished in all. ``running`` is the turn begun last,
-    which is unfinished when its number is ``turns``. Times are Unix seconds.
+    which is unfinished when its number is ``turns``. ``collections`` are those that finished turns searched, None for
+    all of them: so it is, too, with a session kept before this was. Times are Unix seconds.
     """
 
     created: float
@@ -91,6 +97,13 @@ class Head:
     first: int = 0
     turns: int = 0
     running: RunningTurn | None = None
+    collections: tuple[str, ...] | None = None
+
+    @property
+    def searched(self) -> tuple[str, ...] | None:
+        """The collections that any turn searched, the unfinished one included; None for all of them."""
+        left = self.unfinished
+        return joined(self.collections, left.collections if left else ())
 
     @property
     def unfinished(self) -> RunningTurn | None:
@@ -112,7 +125,8 @@ class Head:
 
         ``running`` stays: it names the thread whose checkpoints are yet to be deleted.
         """
-        head = replace(self, updated=now, turns=turn.number + 1)
+        collections = joined(self.collections, turn.collections)
+        head = replace(self, updated=now, turns=turn.number + 1, collections=collections)
         return head if summary is None else replace(head, summary=summary, summarised=self.next_message + covered)
 
     def within(self, most: int) -> tuple[Self, range]:
@@ -129,7 +143,7 @@ class Head:
     @classmethod
     def restored(cls, stored: Mapping[str, Any]) -> Self:
         """From what was stored. Raises ``StoreError`` when it was something else."""
-        return _restored(cls, stored, {"running": lambda r: None if r is None else _restored(RunningTurn, r, {})})
+        return _restored(cls, stored, {"running": _running, "collections": _names})
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +197,14 @@ def _restored(kind: type[T], stored: Mapping[str, Any], convert: Mapping[str, Ca
             f"a {kind.__name__} was expected among the stored sessions, but something else is there; "
             "forget that session to go on"
         ) from error
+
+
+def _running(value: Any) -> RunningTurn | None:
+    return None if value is None else _restored(RunningTurn, value, {"collections": _names})
+
+
+def _names(value: Any) -> tuple[str, ...] | None:
+    return None if value is None else tuple(str(name) for name in value)
 
 
 def _as_is(value: Any) -> Any:

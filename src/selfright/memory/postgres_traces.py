@@ -25,7 +25,10 @@ _PAGES = (
     "SELECT at, id, head FROM turn_traces WHERE (%(owner)s::bytea IS NULL OR owner = %(owner)s)"
     " AND (%(at)s::float8 IS NULL OR (at, id) < (%(at)s, %(id)s)) ORDER BY at DESC, id DESC LIMIT %(page)s"
 )
-_BEGINNING = "SELECT id FROM turn_traces WHERE starts_with(id, %s) ORDER BY id = %s DESC, id LIMIT 2"
+_BEGINNING = (
+    "SELECT id, head FROM turn_traces WHERE starts_with(id, %(start)s) AND (%(owner)s::bytea IS NULL OR owner ="
+    " %(owner)s) ORDER BY id = %(start)s DESC, id LIMIT 100"
+)
 _READ = "SELECT head, recording FROM turn_traces WHERE id = %s"
 _FORGET = (
     "DELETE FROM turn_traces WHERE (%(owner)s::bytea IS NULL OR owner = %(owner)s)"
@@ -90,10 +93,11 @@ class PostgresTraces:
     def _page(self, values: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
         return self._database.within(lambda connection: connection.execute(_PAGES, values).fetchall())
 
-    def beginning(self, start: str) -> list[str]:
-        """Ids that begin so, two of them at most; the one that is just so comes first."""
-        rows = self._database.within(lambda connection: connection.execute(_BEGINNING, (start, start)).fetchall())
-        return [trace_id for (trace_id,) in rows]
+    def beginning(self, start: str, owner: bytes | None = None) -> list[tuple[str, bytes]]:
+        """Ids of an owner, or of all, that begin so, with their heads, at most 100; the one that is just so first."""
+        values = {"start": start, "owner": owner}
+        rows = self._database.within(lambda connection: connection.execute(_BEGINNING, values).fetchall())
+        return [(trace_id, bytes(head)) for trace_id, head in rows]
 
     def read(self, trace_id: str) -> tuple[bytes, bytes] | None:
         """Head and recording of a trace; None when there is none of that id."""

@@ -3,6 +3,8 @@
 What has been said is kept in a LangGraph store: a head for each session, and a record for each finished turn. What a
 running turn has found so far is kept by a LangGraph checkpointer, under a thread of its own, and deleted when the turn
 is over. Which store and which checkpointer these are, is for whoever makes the ``Sessions`` to choose.
+
+Long because: what begins, ends, shows and erases a session shares its head, its lock and its scope.
 """
 
 import time
@@ -14,7 +16,8 @@ from typing import Any
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.store.base import BaseStore, GetOp, Item, PutOp, SearchItem, SearchOp
 
-from selfright.domain.errors import StoreError
+from selfright.domain.errors import SessionBusy, SessionHidden, StoreError
+from selfright.domain.scopes import Scope
 from selfright.memory.claims import Claims, claimed
 from selfright.memory.conversation import (
     Conversation,
@@ -46,11 +49,17 @@ _PRUNE_AT_ONCE = 200
 async def _nothing() -> None: ...
 
 
+def _scope(who: str | Scope) -> tuple[Scope, str]:
+    scope = Scope.of(who)
+    return scope, scope.owner
+
+
 class Sessions:
     """Keeps conversations; one turn of a session runs at a time.
 
     ``begin`` (or ``resume``) a turn, run the graph under the handle's ``thread_id`` with ``checkpointer``, then
-    ``finish`` it. A user's sessions are seen by that user's name alone.
+    ``finish`` it. A user's sessions are seen by that user alone, and within a scope that covers all their turns: a name
+    in the place of a ``Scope`` is that user, searching everywhere.
     """
 
     def __init__(
@@ -73,36 +82,44 @@ class Sessions:
         self._close = close
         self._finished = 0
 
-    async def conversation(self, user: str, session: str) -> Conversation:
-        """What has been said so far; an empty conversation when there is no such session."""
+    async def conversation(self, who: str | Scope, session: str) -> Conversation:
+        """What has been said so far; an empty conversation when ``scope`` sees no such session."""
+        scope, user = _scope(who)
         head = await self._head(user, session)
-        if head is None:
+        if head is None or not scope.covers(head.searched):
             return Conversation()
         conversation = await self._so_far(user, session, head)
         busy = conversation.unfinished is not None and await self._is_busy(user, session)
         return replace(conversation, unfinished=None) if busy else conversation
 
-    async def records(self, user: str, session: str, last: int | None = None) -> tuple[TurnRecord, ...]:
+    async def records(self, who: str | Scope, session: str, last: int | None = None) -> tuple[TurnRecord, ...]:
         """The finished turns that are kept, oldest first; only the ``last`` ones if that is given."""
+        scope, user = _scope(who)
         head = await self._head(user, session)
-        if head is None:
+        if head is None or not scope.covers(head.searched):
             return ()
         first = head.first if last is None else max(head.first, head.turns - max(last, 0))
         return await self._records(user, session, range(first, head.turns))
 
-    async def begin(self, user: str, session: str, question: str, preset: str = "", trace_id: str = "") -> TurnHandle:
+    async def begin(
+        self, who: str | Scope, session: str, question: str, preset: str = "", trace_id: str = ""
+    ) -> TurnHandle:
         """Begins a turn; one that a crash broke off is dropped, for the user went on with something else.
 
-        Raises ``SessionBusy`` while another turn of the session runs, here or in another process, and ``InputError``
-        for a name that is empty or too long.
+        Raises ``SessionBusy`` while another turn of the session runs, here or in another process, ``SessionHidden``
+        when a turn of it searched where ``scope`` does not reach, and ``InputError`` for a name that is empty or too
+        long.
         """
+        scope, user = _scope(who)
         await self._take(user, session)
         try:
             now = self._clock()
-            head = await self._head(user, session) or Head(created=now, updated=now)
+            head = await self._head(user, session) or Head(created=now, updated=now, collections=())
+            if not scope.covers(head.searched):
+                raise SessionHidden(session)
             if head.running is not None:
                 await self._drop_checkpoints(user, session, head.running)
-            running = RunningTurn(head.turns, question, preset, trace_id, now)
+            running = RunningTurn(head.turns, question, preset, trace_id, now, scope.collections)
             head = replace(head, updated=now, running=running)
             conversation = replace(await self._so_far(user, session, head), unfinished=None)
             await self._store.abatch([put_head(user, session, head)])
@@ -111,12 +128,13 @@ class Sessions:
             raise
         return TurnHandle(user, session, thread_id(user, session, running), running, conversation, head)
 
-    async def resume(self, user: str, session: str) -> TurnHandle | None:
+    async def resume(self, who: str | Scope, session: str) -> TurnHandle | None:
         """The turn that a crash broke off, to go on with it; None when there is none. Raises ``SessionBusy``."""
+        scope, user = _scope(who)
         await self._take(user, session)
         handle = None
         try:
-            handle = await self._resumed(user, session)
+            handle = await self._resumed(scope, session)
         finally:
             if handle is None:
                 await self._release(user, session)
@@ -163,27 +181,38 @@ class Sessions:
         """Lets go of the session but keeps the turn as far as it came, to be resumed later."""
         await self._release(handle.user, handle.session)
 
-    async def list(self, user: str, limit: int = 100) -> tuple[SessionInfo, ...]:
+    async def list(self, who: str | Scope, limit: int = 100) -> tuple[SessionInfo, ...]:
         """The user's sessions, the one used last first."""
+        scope, user = _scope(who)
         check_name("user", user)
-        infos = [info(item) async for item in self._all((HEADS, label(user)))]
+        heads = [item async for item in self._all((HEADS, label(user)))]
+        infos = [info(item) for item in heads if scope.covers(Head.restored(item.value).searched)]
         return tuple(sorted(infos, key=lambda known: known.updated, reverse=True)[:limit])
 
-    async def forget(self, user: str, session: str | None = None) -> int:
-        """Deletes a session, or all of the user's: records, summary, checkpoints. Returns how many there were.
+    async def forget(self, who: str | Scope, session: str | None = None) -> int:
+        """Deletes a session, or all that ``scope`` sees: records, summary, checkpoints. Returns how many there were.
 
-        Raises ``SessionBusy`` while a turn of one of them runs; those before it are deleted then.
+        Raises ``SessionBusy`` when a turn of one of them runs; all others are deleted, and scrubbed, then.
         """
+        scope, user = _scope(who)
         names = [session] if session is not None else await self._names(user)
-        forgotten = 0
-        for name in names:
-            await self._take(user, name)
-            try:
-                forgotten += await self._erase(user, name)
-            finally:
-                await self._release(user, name)
-        if forgotten:
-            await self._scrub()
+        forgotten, busy = 0, None
+        try:
+            for name in names:
+                try:
+                    await self._take(user, name)
+                except SessionBusy as error:
+                    busy = error
+                    continue
+                try:
+                    forgotten += await self._erase(user, name, scope)
+                finally:
+                    await self._release(user, name)
+        finally:
+            if forgotten:
+                await self._scrub()
+        if busy is not None:
+            raise busy
         return forgotten
 
     async def prune(self, most: int | None = None) -> int:
@@ -201,7 +230,7 @@ class Sessions:
             if not await self._claims.take(claim_key(user, session)):
                 continue
             try:
-                pruned += await self._erase(user, session)
+                pruned += await self._erase(user, session, Scope(user))
             finally:
                 await self._release(user, session)
         return pruned
@@ -261,9 +290,10 @@ class Sessions:
         within = head.next_message - 2 * head.unsummarised.start
         return Conversation(head.summary, messages[within:], head.turns, head.unfinished)
 
-    async def _resumed(self, user: str, session: str) -> TurnHandle | None:
+    async def _resumed(self, scope: Scope, session: str) -> TurnHandle | None:
+        user = scope.owner
         head = await self._head(user, session)
-        if head is None or head.unfinished is None:
+        if head is None or head.unfinished is None or not scope.covers(head.searched):
             return None
         turn = head.unfinished
         thread = thread_id(user, session, turn)
@@ -278,12 +308,12 @@ class Sessions:
             return False
         return found is not None
 
-    async def _erase(self, user: str, session: str) -> int:
+    async def _erase(self, user: str, session: str, scope: Scope) -> int:
         try:
             head = await self._head(user, session)
         except StoreError:  # one that cannot be read can still be deleted
             head = Head(0.0, 0.0)
-        if head is None:
+        if head is None or not scope.covers(head.searched):
             return 0
         if head.running is not None:
             await self._drop_checkpoints(user, session, head.running)

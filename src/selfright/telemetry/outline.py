@@ -11,6 +11,7 @@ from typing import Any
 from selfright.domain.answers import Answer, Cost, Iteration, Step
 from selfright.domain.forms import answer_form
 from selfright.domain.judgements import StopReason, Verdict
+from selfright.domain.scopes import Scope
 from selfright.domain.traces import Origins, Pass, Trace
 
 VERSION = 1
@@ -19,14 +20,15 @@ _MOST_STEPS = 2_000
 _NAMES = {kind: tuple(field.name for field in fields(kind)) for kind in (Trace, Origins, Pass, Cost)}
 
 
-def finished(answer: Answer, at: float, user: str, origins: Origins, *, content: bool) -> Trace:
+def finished(answer: Answer, at: float, scope: Scope, origins: Origins, *, content: bool) -> Trace:
     """The trace of a turn that came to its end; with ``content`` also everything that was said."""
     judged = answer.evaluation
     return Trace(
         id=answer.trace_id,
         at=at,
         kind="full" if content else "outline",
-        user=user,
+        user=scope.owner,
+        collections=scope.collections,
         origins=origins,
         steps=answer.trace,
         passes=tuple(_pass(iteration) for iteration in answer.iterations),
@@ -45,12 +47,19 @@ def finished(answer: Answer, at: float, user: str, origins: Origins, *, content:
 
 
 def broken(
-    trace_id: str, at: float, user: str, origins: Origins, steps: Sequence[Step], seconds: float, error: Exception
+    trace_id: str, at: float, scope: Scope, origins: Origins, steps: Sequence[Step], seconds: float, error: Exception
 ) -> Trace:
     """The trace of a turn that an error ended before there was an answer: its class only, for its words may quote."""
-    cost = Cost(seconds=seconds)
     return Trace(
-        trace_id, at, "outline", user, origins, tuple(steps[:_MOST_STEPS]), cost=cost, error=type(error).__name__
+        trace_id,
+        at,
+        "outline",
+        scope.owner,
+        origins,
+        tuple(steps[:_MOST_STEPS]),
+        cost=Cost(seconds=seconds),
+        error=type(error).__name__,
+        collections=scope.collections,
     )
 
 
@@ -88,7 +97,8 @@ def trace_of(form: Mapping[str, Any]) -> Trace:
     if form.get("version") != VERSION:
         raise ValueError(f"a trace of version {VERSION} was expected, but this one is of {form.get('version')!r}")
     try:
-        values = {field.name: form[field.name] for field in fields(Trace)}
+        # A trace kept before scopes were is taken for one that saw everything.
+        values = {field.name: form[field.name] for field in fields(Trace) if field.name != "collections"}
         if values["kind"] not in ("outline", "full"):
             raise ValueError("a trace is an outline or full")
         if not isinstance(values["answer"], dict | None):
@@ -103,10 +113,19 @@ def trace_of(form: Mapping[str, Any]) -> Trace:
             "cost": Cost(**values["cost"]),
             "at": _finite(values["at"]),
             "web": str(values["web"]),
+            "collections": _collections(form.get("collections")),
         }
         return Trace(**values)
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"a trace lacks a part or has one of the wrong kind ({error})") from None
+
+
+def _collections(value: object) -> tuple[str, ...] | None:
+    if value is None:
+        return None
+    if not isinstance(value, list | tuple) or not all(isinstance(name, str) for name in value):
+        raise ValueError("the collections of a trace are names")
+    return tuple(value)
 
 
 def _pass_of(form: Mapping[str, Any]) -> Pass:

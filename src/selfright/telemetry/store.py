@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from selfright.domain.errors import InputError
+from selfright.domain.scopes import Scope
 from selfright.domain.traces import Trace
 from selfright.telemetry.outline import trace_form, trace_of
 
@@ -71,12 +72,12 @@ class TraceStore:
                 if user in (None, trace.user):
                     yield trace
 
-    def find(self, trace_id: str) -> tuple[Trace, list[Mapping[str, Any]]]:
+    def find(self, trace_id: str, scope: Scope) -> tuple[Trace, list[Mapping[str, Any]]]:
         """A trace by its id or the beginning of it (at least 4 digits), and the lines of its recording.
 
-        Raises ``InputError`` when there is no such trace, several, or one that cannot be read.
+        Raises ``InputError`` when ``scope`` sees no such trace, or several, and for one that cannot be read.
         """
-        path = self._folder / self._named(trace_id)
+        path = self._folder / self._named(trace_id, scope)
         try:
             return _first(path), _rest(path)
         except (OSError, ValueError, RecursionError) as error:
@@ -84,26 +85,32 @@ class TraceStore:
                 f"the trace {trace_id} in {path} cannot be read ({error}); ask the question again"
             ) from None
 
-    def forget(self, user: str | None = None, trace_id: str | None = None) -> int:
-        """Deletes a user's traces, one trace, or all that there are; gives back how many."""
+    def forget(self, scope: Scope, trace_id: str | None = None) -> int:
+        """Deletes the traces that ``scope`` sees, or one of them; gives back how many."""
         if trace_id is not None:
-            names = [self._named(trace_id)]
+            names = [self._named(trace_id, scope)]
         else:
-            names = [name for name in self._names() if user is None or self._is_of(name, user)]
+            names = [name for name in self._names() if self._shows(scope, name)]
         with self._lock:
             for name in names:
                 self._drop(name)
         return len(names)
 
-    def _is_of(self, name: str, user: str) -> bool:
+    def _shows(self, scope: Scope, name: str) -> bool:
+        if scope == Scope(None):
+            return True  # a damaged one, too
         with contextlib.suppress(OSError, ValueError, RecursionError):
-            return _first(self._folder / name).user == user
+            trace = _first(self._folder / name)
+            return scope.shows(trace.user, trace.collections)
         return False
 
-    def _named(self, trace_id: str) -> str:
+    def _named(self, trace_id: str, scope: Scope) -> str:
         given = trace_id.strip().lower()
-        ids = {found["id"]: name for name in sorted(self._names()) if (found := _NAME.fullmatch(name))}
-        names = [name for known, name in ids.items() if _ID.fullmatch(given) and known.startswith(given)]
+        start = given if _ID.fullmatch(given) else "-"  # no id has it
+        found = (match for name in sorted(self._names()) if (match := _NAME.fullmatch(name)))
+        ids = {match["id"]: match[0] for match in found if match["id"].startswith(start)}
+        ids = {known: name for known, name in ids.items() if self._shows(scope, name)}
+        names = list(ids.values())
         if given in ids:
             return ids[given]
         if len(names) == 1:
@@ -111,7 +118,7 @@ class TraceStore:
         if names:
             raise InputError(f"{len(names)} traces begin with '{given}'; give more digits")
         shown = given[:40] if given.isprintable() else "that id"
-        raise InputError(f"there is no trace '{shown}' in {self._folder}; 'selfright trace list' shows those there are")
+        raise InputError(f"there is no trace '{shown}'; 'selfright trace list' shows those there are")
 
     def _names(self) -> list[str]:
         try:

@@ -46,7 +46,7 @@ class TappedRetriever:
     tap: Tap
     flags: tuple[Any, ...] = ()
 
-    async def search(self, query: str, k: int, collections: Sequence[str] = ()) -> Retrieval:
+    async def search(self, query: str, k: int, collections: Sequence[str]) -> Retrieval:
         """As ``Retriever``."""
         call = Call("retriever", "search", (query, k, tuple(collections), self.flags))
         return await self.tap.call(call, lambda: self.inner.search(query, k, collections))

@@ -1,6 +1,7 @@
 """A search of the real web: a provider's results, the pages behind them, and of these the passages that fit."""
 
 import asyncio
+import copy
 import dataclasses
 import logging
 from collections.abc import Awaitable, Callable, Sequence
@@ -43,6 +44,12 @@ class LiveWeb:
     ) -> None:
         self._provider, self._pages, self._cache = provider, pages, pages.cache
         self._split, self._tokenizer, self._known, self._seconds = split, tokenizer, known, seconds
+
+    def beside(self, known: Known) -> "LiveWeb":
+        """The same web for a turn whose index has ``known``."""
+        web = copy.copy(self)
+        web._known = known
+        return web
 
     async def search(self, query: str, k: int) -> WebFinding:
         """At most ``k`` pages with their best passages, in the provider's order.

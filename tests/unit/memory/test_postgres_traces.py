@@ -8,6 +8,7 @@ import pytest
 
 from selfright.assembly.keeping import DatabaseTraces
 from selfright.domain.errors import InputError
+from selfright.domain.scopes import Scope
 from selfright.domain.traces import Trace
 from selfright.memory.postgres import PostgresDatabase
 from selfright.memory.postgres_traces import PostgresTraces
@@ -16,6 +17,7 @@ from tests.support.postgres import PostgresServer
 from tests.support.traces import ORIGINS, answer
 
 Make = Callable[..., DatabaseTraces]
+ALL = Scope(None)
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +36,9 @@ def made(kept_in: PostgresDatabase) -> Make:
 
 
 def trace(number: int, user: str = "u") -> Trace:
-    return replace(finished(answer(), 1_000.0 + number, user, ORIGINS, content=False), id=f"{number:08x}" + "0" * 24)
+    return replace(
+        finished(answer(), 1_000.0 + number, Scope(user), ORIGINS, content=False), id=f"{number:08x}" + "0" * 24
+    )
 
 
 def ids(store: DatabaseTraces, user: str | None = None) -> list[int]:
@@ -64,25 +68,25 @@ def test_a_trace_is_found_by_the_beginning_of_its_id_with_its_recording(made: Ma
     store = made()
     store.write(trace(0x1234), ['{"a": "\\u0000 \\ud800"}', '{"b": "한"}'])
     store.write(trace(0x12345678))
-    found, lines = store.find("00001234")
+    found, lines = store.find("00001234", ALL)
     assert (found, lines) == (trace(0x1234), [{"a": "\0 \ud800"}, {"b": "한"}])
-    assert store.find(" 12345678 ")[0] == trace(0x12345678)
+    assert store.find(" 12345678 ", ALL)[0] == trace(0x12345678)
     store.write(trace(0x12349999))
     with pytest.raises(InputError, match="several"):
-        store.find("1234")
+        store.find("1234", ALL)
     for wrong in ("00ff", "xyz", "1", "%", "\0"):
         with pytest.raises(InputError, match="there is no trace"):
-            store.find(wrong)
+            store.find(wrong, ALL)
 
 
 def test_traces_are_forgotten(made: Make) -> None:
     store = made()
     for number, user in ((1, "a"), (2, "b"), (3, "a"), (4, "b"), (5, "b")):
         store.write(trace(number, user))
-    assert store.forget("a") == 2
-    assert store.forget(trace_id="00000004") == 1
+    assert store.forget(Scope("a")) == 2
+    assert store.forget(ALL, "00000004") == 1
     assert ids(store) == [5, 2]
-    assert store.forget() == 2
+    assert store.forget(ALL) == 2
     assert ids(store) == []
 
 
@@ -95,7 +99,7 @@ def test_a_damaged_trace_is_left_out(made: Make, kept_in: PostgresDatabase) -> N
     )
     assert ids(store) == [1]
     with pytest.raises(InputError, match="cannot be read"):
-        store.find("00000002")
+        store.find("00000002", ALL)
 
 
 def test_trouble_costs_the_trace_and_not_the_turn(caplog: pytest.LogCaptureFixture) -> None:

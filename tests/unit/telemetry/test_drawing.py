@@ -4,6 +4,7 @@ from html.parser import HTMLParser
 import pytest
 
 from selfright.domain.answers import Step
+from selfright.domain.scopes import Scope
 from selfright.domain.traces import Trace
 from selfright.telemetry.drawing import drawn, listed, plain, rounds
 from selfright.telemetry.outline import broken, finished
@@ -17,7 +18,7 @@ HOSTILE = (
 
 
 def trace(text: str = SAID, *, content: bool = True, **fields: object) -> Trace:
-    return finished(answer(text, **fields), 1_700_000_000.0, "u", ORIGINS, content=content)
+    return finished(answer(text, **fields), 1_700_000_000.0, Scope("u"), ORIGINS, content=content)
 
 
 class Elements(HTMLParser):
@@ -76,7 +77,7 @@ def test_an_outline_is_drawn_without_content() -> None:
 
 
 def test_a_turn_that_an_error_ended_is_drawn_as_far_as_it_came() -> None:
-    one = broken("ab" * 16, 1.0, "u", ORIGINS, [Step("retrieve", 0.5, "8 passages")], 2.0, RuntimeError())
+    one = broken("ab" * 16, 1.0, Scope("u"), ORIGINS, [Step("retrieve", 0.5, "8 passages")], 2.0, RuntimeError())
     assert "error: RuntimeError" in drawn(one)
     assert "retrieve" in page(one)
     assert "error: RuntimeError" in listed([one])

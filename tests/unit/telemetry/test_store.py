@@ -9,14 +9,19 @@ from pathlib import Path
 import pytest
 
 from selfright.domain.errors import InputError
+from selfright.domain.scopes import Scope
 from selfright.domain.traces import Trace
 from selfright.telemetry.outline import finished
 from selfright.telemetry.store import TraceStore
 from tests.support.traces import ORIGINS, answer
 
+ALL = Scope(None)
+
 
 def trace(number: int, user: str = "u") -> Trace:
-    return replace(finished(answer(), 1_000.0 + number, user, ORIGINS, content=False), id=f"{number:08x}" + "0" * 24)
+    return replace(
+        finished(answer(), 1_000.0 + number, Scope(user), ORIGINS, content=False), id=f"{number:08x}" + "0" * 24
+    )
 
 
 def ids(store: TraceStore) -> list[int]:
@@ -65,11 +70,11 @@ def test_a_trace_is_found_by_the_beginning_of_its_id(tmp_path: Path) -> None:
     store = TraceStore(tmp_path)
     store.write(trace(0x1234ABCD), ['{"call": "a"}'])
     store.write(trace(0x1234EEEE))
-    found, lines = store.find("1234AB")
+    found, lines = store.find("1234AB", ALL)
     assert found.id.startswith("1234abcd")
     assert lines == [{"call": "a"}]
     with pytest.raises(InputError, match="2 traces begin with '1234'"):
-        store.find("1234")
+        store.find("1234", ALL)
 
 
 @pytest.mark.parametrize("given", ["", "12", "zzzz", "../../etc/passwd", "*", "\x1b[31m", "ffffffff"], ids=ascii)
@@ -77,7 +82,7 @@ def test_no_other_name_finds_anything(tmp_path: Path, given: str) -> None:
     store = TraceStore(tmp_path)
     store.write(trace(1))
     with pytest.raises(InputError, match="there is no trace") as caught:
-        store.find(given)
+        store.find(given, ALL)
     assert "\x1b" not in str(caught.value)
 
 
@@ -87,7 +92,7 @@ def test_a_torn_line_is_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixtur
     (path,) = tmp_path.iterdir()
     path.write_bytes(path.read_bytes()[:-5])
     with caplog.at_level(logging.WARNING):
-        _, lines = store.find(trace(1).id)
+        _, lines = store.find(trace(1).id, ALL)
     assert lines == [{"call": "a"}]
     assert "damaged line" in caplog.text
 
@@ -100,7 +105,7 @@ def test_a_trace_that_cannot_be_read_is_passed_over_and_said_so_when_asked_for(t
     sorted(tmp_path.iterdir())[0].write_bytes(damage)
     assert ids(store) == [2]
     with pytest.raises(InputError, match="cannot be read"):
-        store.find(trace(1).id)
+        store.find(trace(1).id, ALL)
 
 
 def test_what_else_lies_there_is_left_alone(tmp_path: Path) -> None:
@@ -140,9 +145,9 @@ def test_traces_are_forgotten_by_id_by_user_and_all(tmp_path: Path) -> None:
     store = TraceStore(tmp_path)
     for number in range(6):
         store.write(trace(number, "anna" if number % 2 else "ben"))
-    assert store.forget(trace_id=trace(0).id) == 1
-    assert store.forget("anna") == 3
+    assert store.forget(ALL, trace(0).id) == 1
+    assert store.forget(Scope("anna")) == 3
     assert ids(store) == [4, 2]
-    assert store.forget() == 2
+    assert store.forget(ALL) == 2
     assert list(tmp_path.iterdir()) == []
-    assert TraceStore(tmp_path / "none").forget() == 0
+    assert TraceStore(tmp_path / "none").forget(ALL) == 0

@@ -53,15 +53,24 @@ def put(user: str, facts: tuple[str, ...], assignments: tuple[str, ...], as_json
 @set_option
 @json_option
 def forget(user: str, name: str | None, value: str | None, assignments: tuple[str, ...], as_json: bool) -> None:
-    """Erase what is known of USER for good, history included. Conversations are erased with /forget in the chat."""
+    """Erase all that is kept of USER for good: profile with its history, conversations, traces.
+
+    With --name or --value, only facts of the profile.
+    """
     from selfright.api import Selfright
+    from selfright.domain.turns import Erased
 
     with Selfright.open(**values_of(assignments)) as selfright:
-        gone = selfright.forget_profile(user, name, value)
+        if name is None and value is None:
+            gone = selfright.erase(user)
+        else:
+            gone = Erased(0, selfright.forget_profile(user, name, value), 0)
     if as_json:
-        print_json({"user": user, "erased": gone})
+        print_json({"user": user, "erased": gone.facts, "sessions": gone.sessions, "traces": gone.traces})
     else:
-        click.echo(f"{gone} facts erased" if gone != 1 else "1 fact erased")
+        counts = {"fact": gone.facts, "conversation": gone.sessions, "trace": gone.traces}
+        told = [f"{count} {what}{'' if count == 1 else 's'}" for what, count in counts.items() if count]
+        click.echo(f"{', '.join(told) or 'nothing'} erased")
 
 
 @profile.command()

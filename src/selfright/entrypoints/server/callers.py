@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from starlette.requests import Request
 
+from selfright.domain.scopes import Scope
 from selfright.domain.turns import DEFAULT_USER
 from selfright.entrypoints.server.admission import LOCAL_KEY
 from selfright.entrypoints.server.keys import Key
@@ -27,6 +28,16 @@ class Caller:
     def of(cls, key: Key) -> "Caller":
         """The caller behind a key."""
         return cls(key.id, key.user, key.collections, key.admin)
+
+    @property
+    def scope(self) -> Scope:
+        """What the caller may see of its own turns."""
+        return Scope(self.user, self.collections or None)
+
+    @property
+    def overseen(self) -> Scope:
+        """What the caller may see of all turns: an admin everybody's, anybody else its own."""
+        return Scope(None if self.admin else self.user, self.collections or None)
 
     def sees(self, collection: str) -> bool:
         """Whether it may search and read there."""

@@ -29,6 +29,7 @@ from selfright.entrypoints.wire.content import (
 )
 from selfright.entrypoints.wire.people import (
     DeletedReply,
+    ErasedReply,
     Facts,
     HealthReply,
     ProfileReply,
@@ -125,6 +126,11 @@ def session(name: str) -> Call[SessionReply]:
 def forget(name: str | None) -> Call[DeletedReply]:
     """A conversation deleted, or all of them."""
     return Call("DELETE", "/v1/sessions" if name is None else f"/v1/sessions/{_quoted(name)}", DeletedReply)
+
+
+def erase_user(user: str) -> Call[ErasedReply]:
+    """A user erased."""
+    return Call("DELETE", f"/v1/users/{_quoted(user)}", ErasedReply)
 
 
 def profile(user: str, language: str) -> Call[ProfileReply]:

@@ -57,6 +57,14 @@ class DeletedReply(Reply):
     deleted: int
 
 
+class ErasedReply(Reply):
+    """How much of a user was erased."""
+
+    sessions: int
+    facts: int
+    traces: int
+
+
 class HealthReply(Reply):
     """``ok``, or why the service cannot be used now."""
 

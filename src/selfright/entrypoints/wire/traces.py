@@ -38,12 +38,16 @@ class OriginsReply(Reply):
 
 
 class TraceReply(Reply):
-    """The path of a turn. ``kind`` is ``outline``, or ``full`` where content was kept: then there is an ``answer``."""
+    """The path of a turn. ``kind`` is ``outline``, or ``full`` where content was kept: then there is an ``answer``.
+
+    ``collections`` are those that were searched, null for all of them.
+    """
 
     id: str
     at: float
     kind: str
     user: str
+    collections: list[str] | None = None
     origins: OriginsReply
     steps: list[StepLine]
     passes: list[PassLine]

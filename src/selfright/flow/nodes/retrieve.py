@@ -35,9 +35,9 @@ async def retrieve(state: AgentState, tools: Tools) -> dict[str, Any]:
 
 
 async def _found(state: AgentState, tools: Tools) -> tuple[Retrieval, RoutingDecision | None]:
-    query, k = state["query_for_retrieval"], 2 * tools.flags.top_k
-    if given := state.get("given_collections", ()):
-        return await tools.retriever.search(query, k, given), RoutingDecision(given, "named by the user")
+    query, k, given = state["query_for_retrieval"], 2 * tools.flags.top_k, tools.retriever.scope.collections
+    if given is not None:
+        return await tools.retriever.search(query, k), RoutingDecision(given, "named by the user")
     router = tools.router if tools.flags.dynamic_rag_routing else None
     if router is None:
         return await tools.retriever.search(query, k), None

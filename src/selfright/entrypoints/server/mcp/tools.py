@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from selfright.domain.errors import InputError, UnknownName
+from selfright.domain.errors import InputError
 from selfright.domain.forms import answer_form, search_form
 from selfright.domain.passages import DEFAULT_COLLECTION
 from selfright.domain.turns import TurnOptions
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from selfright.domain.traces import Trace
 
 MOST_TEXT = 1_000_000
-_MOST_TRACES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +81,9 @@ class Tools:
         }
 
     def _trace(self, caller: Caller, trace_id: str | None) -> "Trace":
-        mine = self.service.selfright.traces(_MOST_TRACES, caller.user)
-        if trace_id is None:
-            if not mine:
-                raise InputError("no turn is kept yet; ask something first (the setting 'traces' must not be 'off')")
-            return mine[0]
-        found = self.service.selfright.trace(trace_id)
-        if found.user != caller.user:
-            raise UnknownName("trace", trace_id, [one.id for one in mine])
-        return found
+        if trace_id is not None:
+            return self.service.selfright.trace(trace_id, caller.scope)
+        mine = self.service.selfright.traces(1, caller.scope)
+        if not mine:
+            raise InputError("no turn is kept yet; ask something first (the setting 'traces' must not be 'off')")
+        return mine[0]

@@ -1,5 +1,6 @@
 """``/v1/profiles``: what is remembered of the caller, to see, correct and erase; an admin sees everybody's."""
 
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
@@ -9,7 +10,7 @@ from selfright.domain.passages import Language
 from selfright.entrypoints.server.callers import Caller, caller_of
 from selfright.entrypoints.server.refusals import Refused
 from selfright.entrypoints.server.service import Service, in_thread, service_of
-from selfright.entrypoints.wire.people import DeletedReply, Facts, ProfileReply, ProfilesReply
+from selfright.entrypoints.wire.people import DeletedReply, ErasedReply, Facts, ProfileReply, ProfilesReply
 
 ME = "me"
 router = APIRouter(tags=["profiles"])
@@ -49,6 +50,16 @@ async def erase_profile(
     """Erases a profile for good, history included; or one kind or value of it."""
     own = _own(caller_of(request), user)
     return {"deleted": await service_of(request).selfright.aforget_profile(own, name, value)}
+
+
+@router.delete("/v1/users/{user:path}", response_model=ErasedReply)
+async def erase_user(user: User, request: Request) -> Any:
+    """Erases all that is kept of a user for good: conversations, profile, traces. Needs a key for all collections."""
+    caller = caller_of(request)
+    name = _own(caller, user)
+    if caller.collections:
+        raise Refused(403, "limited_key", "this key sees some collections only; use one that sees all of them")
+    return asdict(await service_of(request).selfright.aerase(name))
 
 
 async def _shown(service: Service, user: str, language: str) -> dict[str, Any]:

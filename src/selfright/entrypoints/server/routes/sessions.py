@@ -16,7 +16,7 @@ Name = Annotated[str, Path(min_length=1, max_length=200)]
 @router.get("/v1/sessions", response_model=SessionsReply)
 async def list_sessions(request: Request) -> Any:
     """Lists the conversations that are kept, the one used last first; at most 100."""
-    found = await service_of(request).selfright.asessions(caller_of(request).user)
+    found = await service_of(request).selfright.asessions(caller_of(request).scope)
     return {
         "sessions": [
             {
@@ -34,8 +34,8 @@ async def list_sessions(request: Request) -> Any:
 @router.get("/v1/sessions/{session:path}", response_model=SessionReply)
 async def get_session(session: Name, request: Request) -> Any:
     """Shows what was said in a conversation."""
-    selfright, user = service_of(request).selfright, caller_of(request).user
-    so_far = await selfright.aconversation(session, user)
+    selfright, scope = service_of(request).selfright, caller_of(request).scope
+    so_far = await selfright.aconversation(session, scope)
     if not so_far.turns and so_far.unfinished is None:
         raise _unknown(session)
     return {
@@ -43,14 +43,14 @@ async def get_session(session: Name, request: Request) -> Any:
         "turns": so_far.turns,
         "summary": so_far.summary,
         "unfinished": so_far.unfinished.question if so_far.unfinished else None,
-        "kept": [turn.stored() for turn in await selfright.aturns(session, user)],
+        "kept": [turn.stored() for turn in await selfright.aturns(session, scope)],
     }
 
 
 @router.delete("/v1/sessions/{session:path}", response_model=DeletedReply)
 async def delete_session(session: Name, request: Request) -> Any:
     """Deletes a conversation for good."""
-    deleted = await service_of(request).selfright.aforget(session, caller_of(request).user)
+    deleted = await service_of(request).selfright.aforget(session, caller_of(request).scope)
     if not deleted:
         raise _unknown(session)
     return {"deleted": deleted}
@@ -59,7 +59,7 @@ async def delete_session(session: Name, request: Request) -> Any:
 @router.delete("/v1/sessions", response_model=DeletedReply)
 async def delete_sessions(request: Request) -> Any:
     """Deletes all of the caller's conversations for good."""
-    return {"deleted": await service_of(request).selfright.aforget(None, caller_of(request).user)}
+    return {"deleted": await service_of(request).selfright.aforget(None, caller_of(request).scope)}
 
 
 def _unknown(session: str) -> Refused:

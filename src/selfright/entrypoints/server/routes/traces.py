@@ -7,7 +7,7 @@ from fastapi import APIRouter, Path, Query, Request
 
 from selfright.domain.errors import InputError
 from selfright.domain.forms import answer_form
-from selfright.domain.traces import Trace
+from selfright.domain.traces import ReplayOptions, Trace
 from selfright.entrypoints.server.callers import Caller, caller_of
 from selfright.entrypoints.server.refusals import Refused
 from selfright.entrypoints.server.service import Service, in_thread, service_of
@@ -25,7 +25,7 @@ _HIDDEN = ("index",)  # where it lies on this machine
 async def list_traces(request: Request, limit: Annotated[int, Query(ge=1, le=500)] = 50) -> Any:
     """Lists the kept traces of the caller's turns, the newest first; of everybody's for an admin."""
     caller, selfright = caller_of(request), service_of(request).selfright
-    found = await in_thread(selfright.traces, limit, None if caller.admin else caller.user)
+    found = await in_thread(selfright.traces, limit, caller.overseen)
     return {"traces": [_form(trace) for trace in found]}
 
 
@@ -43,7 +43,8 @@ async def replay_trace(trace_id: Id, body: ReplayRequest, request: Request) -> A
     flags = allowed(body.flags, service.selfright.settings.flags, caller)
     place = await service.gate.enter(caller.key)
     try:
-        run = service.selfright.areplay(trace.id, preset=body.preset, flags=flags, start_at=body.start_at)
+        options: ReplayOptions = {"preset": body.preset, "flags": flags, "start_at": body.start_at}
+        run = service.selfright.areplay(trace.id, caller.overseen, **options)
         replay = await unless_gone(request.receive, run)
     finally:
         place.leave()
@@ -61,26 +62,23 @@ async def replay_trace(trace_id: Id, body: ReplayRequest, request: Request) -> A
 @router.delete("/v1/traces/{trace_id}", response_model=DeletedReply)
 async def delete_trace(trace_id: Id, request: Request) -> Any:
     """Deletes one trace for good."""
-    service = service_of(request)
-    trace = await in_thread(_visible, service, caller_of(request), trace_id)
-    return {"deleted": await in_thread(service.selfright.forget_traces, None, trace.id)}
+    service, caller = service_of(request), caller_of(request)
+    trace = await in_thread(_visible, service, caller, trace_id)
+    return {"deleted": await in_thread(service.selfright.forget_traces, caller.overseen, trace.id)}
 
 
 @router.delete("/v1/traces", response_model=DeletedReply)
 async def delete_traces(request: Request) -> Any:
     """Deletes all traces of the caller's turns for good."""
     selfright = service_of(request).selfright
-    return {"deleted": await in_thread(selfright.forget_traces, caller_of(request).user)}
+    return {"deleted": await in_thread(selfright.forget_traces, caller_of(request).scope)}
 
 
 def _visible(service: Service, caller: Caller, trace_id: str) -> Trace:
     try:
-        trace = service.selfright.trace(trace_id)
+        return service.selfright.trace(trace_id, caller.overseen)
     except InputError:
-        trace = None
-    if trace is None or not (caller.admin or trace.user == caller.user):
-        raise Refused(404, "trace_not_found", f"there is no trace '{trace_id}'", param="trace_id")
-    return trace
+        raise Refused(404, "trace_not_found", f"there is no trace '{trace_id}'", param="trace_id") from None
 
 
 def _form(trace: Trace) -> dict[str, Any]:
