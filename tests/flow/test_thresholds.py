@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selfright.domain.errors import UsageError
+from selfright.domain.errors import JudgeFailed, UsageError
 from selfright.domain.flags import Flags
 from selfright.domain.judgements import Grade, Grading, Verdict
 from selfright.flow.judging import decided, judged
@@ -58,8 +58,13 @@ def test_nothing_found_and_nothing_judged_stay_what_they_are() -> None:
 
 
 def test_a_failed_grader_is_unknown_whatever_the_thresholds() -> None:
-    found, notes = asyncio.run(judged(Scripted(verdict=RuntimeError()), "q", HITS, flags(0.1, 0.2)))
+    found, notes = asyncio.run(judged(Scripted(verdict=JudgeFailed("down")), "q", HITS, flags(0.1, 0.2)))
     assert (found.verdict, len(notes)) == (Verdict.UNKNOWN, 1)
+
+
+def test_a_mistake_in_a_graders_code_is_not_taken_for_a_failed_judge() -> None:
+    with pytest.raises(TypeError):
+        asyncio.run(judged(Scripted(verdict=TypeError("ours")), "q", HITS, flags(0.1, 0.2)))
 
 
 def test_they_choose_the_path_of_a_turn() -> None:

@@ -1,13 +1,17 @@
 """The judges of pairs that the user chose, and what the index's own calibrations say of all judging."""
 
 import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from selfright.assembly.given import Given
 from selfright.assembly.index import IndexRoom
 from selfright.assembly.roles import Judging, is_fitted, offline_roles, shipped_reader
-from selfright.domain.errors import UsageError
+from selfright.domain.errors import JudgeFailed, SelfrightError, UsageError
+from selfright.domain.judgements import PairReading
+from selfright.domain.passages import Language
 from selfright.domain.ports import PairJudge
 from selfright.settings import Settings
 
@@ -19,6 +23,39 @@ if TYPE_CHECKING:
     from selfright.roles.calibration.refit import CalibrationReport
 
 _SHORTEST_NAME = 12
+
+
+@dataclass(frozen=True, slots=True)
+class HandedJudge:
+    """A judge of the user's, whose failures are told as such: nothing is known of what it may raise."""
+
+    inner: PairJudge
+
+    @property
+    def name(self) -> str:
+        """As ``PairJudge``."""
+        return self.inner.name
+
+    @property
+    def languages(self) -> Sequence[Language]:
+        """As ``PairJudge``."""
+        return self.inner.languages
+
+    def read(self, text: str, passages: Sequence[str]) -> Sequence[PairReading]:
+        """As ``PairJudge``."""
+        try:
+            return self.inner.read(text, passages)
+        except SelfrightError:
+            raise
+        except Exception as error:
+            raise JudgeFailed(
+                f"the judge {type(self.inner).__name__} should have read {len(passages)} passages, but failed with "
+                f"{type(error).__name__}; check that it works on its own: judge.read('text', ['passage'])"
+            ) from error
+
+
+def _handed(judge: PairJudge | None) -> PairJudge | None:
+    return None if judge is None else HandedJudge(judge)
 
 
 class JudgeRoom:
@@ -35,12 +72,12 @@ class JudgeRoom:
     @cached_property
     def passages(self) -> PairJudge | None:
         """The judge of questions and passages."""
-        return self._given.passage_judge or _named(self._settings.passage_judge, "passages")
+        return _handed(self._given.passage_judge) or _named(self._settings.passage_judge, "passages")
 
     @cached_property
     def claims(self) -> PairJudge | None:
         """The judge of claims and evidence."""
-        return self._given.claim_judge or _named(self._settings.claim_judge, "claims")
+        return _handed(self._given.claim_judge) or _named(self._settings.claim_judge, "claims")
 
     def judging(self) -> Judging:
         """All that judging rests on beside the shipped weights.

@@ -47,6 +47,11 @@ class SelfrightError(Exception):
     retryable = False
 
 
+FAILURES = (SelfrightError, OSError, ValueError)
+"""What a judge, a router or a provider may fail of while a turn goes on without it: an error of ours, the system or the
+network (time-outs included), a reply that is none. Anything else is a mistake in the code, and is not taken for it."""
+
+
 class UsageError(SelfrightError):
     """The caller asked for something that does not exist."""
 

@@ -5,7 +5,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from selfright.domain.errors import JudgeFailed
+from selfright.domain.errors import FAILURES, JudgeFailed
 from selfright.domain.flags import Flags
 from selfright.domain.judgements import Grading, Verdict
 from selfright.domain.passages import Hit
@@ -18,8 +18,7 @@ async def judged(grader: Grader, question: str, hits: Sequence[Hit], flags: Flag
     """The grader's verdict, or what the flags' thresholds make of its sufficiency; and a note when there is none."""
     try:
         return decided(_checked(await grader.grade(question, hits)), flags), ()
-    except Exception as error:
-        # A judge may fail in any way its model or user code can.
+    except FAILURES as error:
         log.warning("the grader failed: %s", type(error).__name__)
         reason = f"the grader failed ({type(error).__name__})"
         return Grading(Verdict.UNKNOWN, None, reason=reason), (f"{reason}; its verdict is unknown",)

@@ -1,7 +1,5 @@
 """The end state of a turn → the answer the user gets."""
 
-from dataclasses import replace
-
 from selfright.domain.answers import Answer, Draft, WebUse
 from selfright.domain.budget import Meter
 from selfright.domain.judgements import StopReason, Verdict
@@ -71,16 +69,3 @@ _WORDS = {
         "dropped": "문단이 뒷받침하지 않아 지운 인용: {count}개",
     },
 }
-
-
-def broken_off(state: AgentState, preset: str, meter: Meter, trace_id: str, error: Exception) -> Answer:
-    """The best draft so far of a turn that an error ended: partial work is kept, and said to be partial."""
-    best = state.get("best")
-    answer = outcome({**state, "draft": best.draft if best else state["draft"]}, preset, meter, trace_id)
-    note = f"the turn ended early ({type(error).__name__}): this is the best answer it had by then"
-    return replace(
-        answer,
-        evaluation=best.evaluation if best else None,
-        stop_reason=StopReason.ERROR,
-        notes=(*answer.notes, note),
-    )

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from selfright.domain.answers import Answer
 from selfright.domain.events import AnswerCorrected, AnswerToken, DraftWithdrawn, NodeFinished, TurnEvent, TurnFinished
 from selfright.domain.tools import Tools
-from selfright.flow.outcome import broken_off, outcome
+from selfright.flow.finishing import broken_off
+from selfright.flow.outcome import outcome
 from selfright.flow.presets import Preset
 from selfright.flow.state import AgentState
 
@@ -52,9 +53,8 @@ async def run(turn: Turn, start: Mapping[str, Any] | None) -> AsyncGenerator[Tur
     except Exception as error:
         if state.get("draft") is None:
             raise
-        answer = broken_off(state, turn.preset.name, meter, turn.trace_id, error)
-    else:
-        answer = outcome(state, turn.preset.name, meter, turn.trace_id)
+        state = broken_off(state, turn.tools, error)
+    answer = outcome(state, turn.preset.name, meter, turn.trace_id)
     if turn.keep is not None:
         await turn.keep(state, answer)
     if turn.tools.emit is not None and (last := heard.still_to_say(answer.answer)):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from selfright.domain.answers import EvaluationRequest
-from selfright.domain.errors import UnknownName
+from selfright.domain.errors import FAILURES, UnknownName
 from selfright.domain.flags import Flags
 from selfright.domain.judgements import AnswerQuality, Evaluation, QueryClass
 from selfright.domain.ports import Evaluator, RefineStrategy
@@ -80,8 +80,7 @@ class CorrectiveRAGStrategy:
     async def _evaluate(self, request: EvaluationRequest) -> tuple[Evaluation, tuple[str, ...]]:
         try:
             return await self.evaluator.evaluate(request), ()
-        except Exception as error:
-            # A judge may fail in any way its model or user code can; the answer is then marked as not verified.
+        except FAILURES as error:
             log.warning("the evaluator failed (%s); the heuristic stands in", type(error).__name__)
             return await self.fallback.evaluate(request), (_NOT_VERIFIED[request.language],)
 

@@ -1,9 +1,11 @@
 """quality_check → repair_claims → finalize."""
 
 import asyncio
+import logging
 from typing import Any
 
 from selfright.domain.answers import Attempt
+from selfright.domain.errors import FAILURES
 from selfright.domain.judgements import Claim, ClaimStatus
 from selfright.domain.passages import Hit
 from selfright.domain.tools import Tools
@@ -12,6 +14,12 @@ from selfright.flow.evidence import whole
 from selfright.flow.guards import spent
 from selfright.flow.state import AgentState
 
+log = logging.getLogger(__name__)
+
+_NOT_LOOKED_UP = {
+    "en": "the claims that nothing supports could not be looked up, because the search failed",
+    "ko": "검색에 실패하여, 뒷받침되지 않은 내용을 더 찾아보지 못했습니다",
+}
 _MOST_CLAIMS = 3
 _PASSAGES = 4
 
@@ -25,7 +33,12 @@ async def repair_claims(state: AgentState, tools: Tools) -> dict[str, Any]:
     claims = _unsupported(best)
     if best is None or not claims or not tools.flags.claim_repair_enabled or spent(tools.meter):
         return {"repaired_claims": ()}
-    hits = await _found(claims, best, tools)
+    try:
+        hits = await _found(claims, best, tools)
+    except FAILURES as error:
+        # The answer is there already: what this search would have supported is removed instead.
+        log.warning("unsupported claims were not looked up: the search failed (%s)", type(error).__name__)
+        return {"repaired_claims": (), "notes": (_NOT_LOOKED_UP[state["language"]],)}
     if not hits:
         return {"repaired_claims": ()}
     judged = await tools.strategy.refine(

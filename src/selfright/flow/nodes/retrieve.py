@@ -4,6 +4,7 @@ import asyncio
 import logging
 from typing import Any
 
+from selfright.domain.errors import FAILURES
 from selfright.domain.passages import Retrieval
 from selfright.domain.ports import Router
 from selfright.domain.routing import RoutingDecision
@@ -55,7 +56,7 @@ async def _routed(state: AgentState, router: Router) -> RoutingDecision:
         return RoutingDecision.everywhere("a pass before did not find enough")
     try:
         return await router.route(state["question"], state.get("query_class"), state.get("slot_out", ()))
-    except Exception as error:
+    except FAILURES as error:
         log.warning("the router failed (%s): all collections are searched", type(error).__name__)
         return RoutingDecision.everywhere(f"the router failed ({type(error).__name__})")
 
@@ -63,6 +64,6 @@ async def _routed(state: AgentState, router: Router) -> RoutingDecision:
 async def _suffices(router: Router, query: str, found: Retrieval) -> bool:
     try:
         return await asyncio.to_thread(router.suffices, query, found.hits)
-    except Exception as error:
+    except FAILURES as error:
         log.warning("the router failed (%s): all collections are searched", type(error).__name__)
         return False

@@ -3,7 +3,7 @@
 import logging
 from typing import Any
 
-from selfright.domain.errors import SelfrightError
+from selfright.domain.errors import FAILURES, SelfrightError
 from selfright.domain.passages import WebFinding
 from selfright.domain.tools import Tools
 from selfright.flow.evidence import as_hits
@@ -45,7 +45,7 @@ async def _search(state: AgentState, tools: Tools, missing: tuple[str, ...]) -> 
     try:
         query = await tools.rewriter.for_web(state["question"], missing)
         return await tools.web.search(query, PAGES), ()
-    except Exception as error:
+    except FAILURES as error:
         # A provider's trouble costs the web, not the turn.
         log.warning("the web search failed: %s", type(error).__name__)
         why = str(error) if isinstance(error, SelfrightError) else type(error).__name__

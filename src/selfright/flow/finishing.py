@@ -1,0 +1,117 @@
+"""How an answer is finished, on every path: what is removed, what is a refusal, what stands first, which notes it has."""
+
+from dataclasses import replace
+from typing import Any
+
+from selfright.domain.answers import Attempt, Draft
+from selfright.domain.composing import first_of_all, styled, with_sources
+from selfright.domain.judgements import QueryClass, StopReason
+from selfright.domain.passages import Language
+from selfright.domain.tools import Tools
+from selfright.flow.attempts import iteration, without_unsupported
+from selfright.flow.state import AgentState
+
+
+def finished(state: AgentState, tools: Tools) -> dict[str, Any]:
+    """The best answer seen, without what could not be supported, or a refusal: what changes in the state.
+
+    ``abstained`` is true whenever the text is a refusal; a turn that an error ended keeps ``error`` as its reason.
+    """
+    reason = state.get("stop_reason") or StopReason.BASIC
+    best, notes = state.get("best") or _unjudged(state, reason), []
+    draft, removed = without_unsupported(best.draft, best.evaluation)
+    query_class = state.get("query_class", QueryClass.QUESTION)
+    abstains = tools.abstainer.should_abstain(state["question"], query_class, replace(best, draft=draft), tools.flags)
+    if abstains:
+        draft = _refusal(best, state, tools)
+        notes.append(_WORDS[state["language"]]["stopped"].format(reason=_reason(reason, state["language"])))
+    draft, unsourced = _sourced(draft, best, state, tools)
+    abstains = abstains or draft.refused
+    urgent = tools.pack.urgent(state["user_text"], state["language"])
+    draft = first_of_all(urgent, styled(draft, tools.flags.citation_style))
+    return {
+        "best": best,
+        "quality_score": best.score,
+        "evaluation": best.evaluation,
+        "verdict": best.verdict,
+        **({} if state.get("best") else {"iterations": (iteration(state, (), None),)}),
+        "notes": (*notes, *_notes_of_the_field(draft, unsourced, urgent, state, tools)),
+        "removed_claims": (*removed, *unsourced),
+        "draft": draft,
+        "answer": draft.text,
+        "abstained": abstains,
+        "stop_reason": StopReason.ABSTAINED if abstains and reason is not StopReason.ERROR else reason,
+    }
+
+
+def broken_off(state: AgentState, tools: Tools, error: Exception) -> AgentState:
+    """The end state of a turn that ``error`` ended after its first draft: finished like any other, with a note."""
+    update = finished({**state, "stop_reason": StopReason.ERROR}, tools)
+    note = _WORDS[state["language"]]["early"].format(error=type(error).__name__)
+    update["notes"] = (*state.get("notes", ()), *update["notes"], note)
+    update["iterations"] = (*state.get("iterations", ()), *update.get("iterations", ()))
+    ended: AgentState = {**state, **update}  # type: ignore[typeddict-item]  # parts of it
+    return ended
+
+
+def _unjudged(state: AgentState, reason: StopReason) -> Attempt:
+    """The draft of a preset that judges nothing: full marks unseen [S0]. One that an error left unjudged has none."""
+    score = 0.0 if reason is StopReason.ERROR else 1.0
+    return Attempt(state["draft"], None, score, 0, state.get("verdict"), state.get("strips") or ())
+
+
+def _refusal(best: Attempt, state: AgentState, tools: Tools) -> Draft:
+    return tools.abstainer.refusal(state["question"], state["language"], best, state.get("retrieved_docs", ()))
+
+
+def _sourced(draft: Draft, best: Attempt, state: AgentState, tools: Tools) -> tuple[Draft, tuple[str, ...]]:
+    """The draft without what may be said only with a source and has none, and those sentences."""
+    if draft.refused:
+        return draft, ()
+    kept, unsourced = with_sources(draft, tools.pack.needs_source)
+    return (_refusal(best, state, tools) if unsourced and not kept.sentences else kept), unsourced
+
+
+def _notes_of_the_field(
+    draft: Draft, unsourced: tuple[str, ...], urgent: str, state: AgentState, tools: Tools
+) -> tuple[str, ...]:
+    words = _WORDS[state["language"]]
+    notes: tuple[str, ...] = (words["unsourced"].format(count=len(unsourced)),) if unsourced else ()
+    if draft.refused and not urgent:
+        return notes
+    left = [] if draft.refused else [c.text for c in state.get("concerns", ()) if not c.is_met_by(draft.text)]
+    notes += (words["unheeded"].format(what="; ".join(left)),) if left else ()
+    return (*notes, *tools.pack.notes(state["question"], state["language"]))
+
+
+def _reason(reason: StopReason, language: Language) -> str:
+    return _REASONS_KO.get(reason, reason.value) if language == "ko" else reason.value
+
+
+_REASONS_KO = {
+    StopReason.ADEQUATE: "답이 근거와 맞음",
+    StopReason.BASIC: "한 번만 검색함",
+    StopReason.FAST_PATH: "문서가 필요 없었음",
+    StopReason.MAX_ITERATIONS: "반복 한도에 이름",
+    StopReason.DUPLICATE_DOCUMENTS: "같은 문서가 다시 검색됨",
+    StopReason.STAGNATED: "다시 해도 거의 나아지지 않음",
+    StopReason.DECLINED: "다시 하니 나빠짐",
+    StopReason.BUDGET: "예산을 다 씀",
+    StopReason.DEADLINE: "시간을 다 씀",
+    StopReason.DEGRADED: "평가에 실패함",
+    StopReason.ERROR: "오류로 일찍 끝남",
+}
+_WORDS = {
+    "en": {
+        "stopped": "the loop had stopped because: {reason}",
+        "early": "the turn ended early ({error}): this is the best answer it had by then",
+        "unsourced": "sentences removed because they may be said only with a source, and had none: {count}",
+        "unheeded": "your profile matters here, and the documents found do not say how: {what}",
+    },
+    "ko": {
+        "stopped": "반복이 멈춘 이유: {reason}",
+        "early": "오류({error})로 일찍 끝났습니다. 그때까지의 가장 나은 답입니다",
+        "unsourced": "출처 없이 말해서는 안 되는 내용이라 지운 문장: {count}개",
+        "unheeded": "프로필과 관련이 있지만 찾은 자료가 다루지 않는 내용: {what}",
+    },
+}

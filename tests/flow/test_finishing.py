@@ -1,0 +1,129 @@
+"""One way to finish an answer: an error, a failing search or a rule of the field leaves nothing of it out."""
+
+import asyncio
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from selfright.domain.answers import Answer, Draft, EvaluationRequest, GenerationRequest, Sentence
+from selfright.domain.chat import Say
+from selfright.domain.errors import IndexBusy, StoreError
+from selfright.domain.events import TurnFinished
+from selfright.domain.judgements import Claim, ClaimStatus, Evaluation, StopReason
+from selfright.domain.packs import GENERAL
+from selfright.domain.passages import Hit, Retrieval
+from selfright.domain.ports import Evaluator
+from selfright.flow.compile import compile_preset
+from selfright.flow.presets import PRESETS
+from selfright.flow.run import Turn, run
+from tests.support.turns import Judge, Library, Scripted, evaluation, hit, tools_of
+
+SAFE, DOSE = "The lamp is in the tower.", "Take 40 mg of it every hour."
+URGENT = "Call the emergency number now."
+FIELD = dataclasses.replace(GENERAL, urgent=lambda _text, _language: URGENT)
+
+
+class Writer(Scripted):
+    """Says the same two sentences in every pass; from its ``fails``-th pass on it is out of order."""
+
+    fails = 2
+    sentences: Sequence[str] = (SAFE, DOSE)
+    passes = 0
+
+    async def generate(self, request: GenerationRequest, say: Say | None = None) -> Draft:
+        self.passes += 1
+        if self.passes >= self.fails:
+            raise RuntimeError("out of order")
+        return Draft(" ".join(self.sentences), tuple(Sentence(text) for text in self.sentences))
+
+
+class Doubter:
+    """Finds the dose unsupported, and asks for another pass as long as the score is low."""
+
+    def __init__(self, score: float = 0.3) -> None:
+        self._score = score
+
+    async def evaluate(self, request: EvaluationRequest) -> Evaluation:
+        status = {DOSE: ClaimStatus.UNSUPPORTED}
+        claims = (Claim(one.text, status.get(one.text, ClaimStatus.SUPPORTED)) for one in request.draft.sentences)
+        return dataclasses.replace(evaluation(self._score), claims=tuple(claims))
+
+
+def answered(role: Scripted, judge: Evaluator, retriever: Any = None, pack: Any = FIELD, **flags: Any) -> Answer:
+    preset = PRESETS["full"]
+    tools = dataclasses.replace(tools_of(preset, judge, role=role, retriever=retriever, **flags), pack=pack)
+    start = {
+        "user_text": "What is alpha?",
+        "mode": preset.mode,
+        "messages": (),
+        "user": "u",
+        "iteration_count": 0,
+        "retry_count": 0,
+    }
+
+    async def last() -> Answer:
+        events = [event async for event in run(Turn(preset, compile_preset(preset), tools), start)]
+        assert isinstance(events[-1], TurnFinished)
+        return events[-1].answer
+
+    return asyncio.run(last())
+
+
+def test_an_error_after_the_first_draft_keeps_what_is_urgent_and_removes_what_nothing_supports() -> None:
+    answer = answered(Writer(), Doubter())
+    assert answer.stop_reason is StopReason.ERROR
+    assert answer.answer == f"{URGENT}\n\n{SAFE}"
+    assert answer.removed_claims == (DOSE,)
+    assert not answer.abstained
+    assert any("RuntimeError" in note for note in answer.notes)
+
+
+def test_an_error_leaves_a_refusal_where_the_draft_cannot_be_given() -> None:
+    role = Writer(abstain=True)
+    answer = answered(role, Doubter())
+    assert (answer.stop_reason, answer.abstained) == (StopReason.ERROR, True)
+    assert answer.answer.startswith(URGENT)
+    assert DOSE not in answer.answer
+
+
+def test_a_draft_that_an_error_left_unjudged_is_given_as_such() -> None:
+    answer = answered(Writer(), Judge(TypeError("a mistake of ours")))
+    assert (answer.stop_reason, answer.evaluation) == (StopReason.ERROR, None)
+    assert answer.answer.startswith(URGENT)
+
+
+def test_a_refusal_is_never_told_as_an_answer() -> None:
+    """Sentences that need a source and have none go; when that is all of them, the turn has abstained."""
+    field = dataclasses.replace(FIELD, needs_source=lambda _sentence: True)
+    role = Writer()
+    role.fails, role.sentences = 9, (SAFE,)
+    answer = answered(role, Judge(evaluation(0.9)), pack=field)
+    assert answer.removed_claims == (SAFE,)
+    assert "nothing to support an answer" in answer.answer
+    assert (answer.abstained, answer.stop_reason) == (True, StopReason.ABSTAINED)
+
+
+class Breaking(Library):
+    """An index that answers once."""
+
+    def __init__(self, error: Exception, *results: Sequence[Hit]) -> None:
+        super().__init__(*results)
+        self._error = error
+
+    async def search(self, query: str, k: int, collections: Sequence[str] = ()) -> Retrieval:
+        if self.queries:
+            raise self._error
+        return await super().search(query, k, collections)
+
+
+@pytest.mark.parametrize("error", [IndexBusy("another process writes"), StoreError("gone"), TimeoutError()])
+def test_a_search_that_fails_while_claims_are_repaired_costs_the_repair_alone(error: Exception) -> None:
+    role = Writer()
+    role.fails = 9
+    answer = answered(role, Doubter(0.9), Breaking(error, (hit("a", SAFE),)))
+    assert answer.stop_reason is StopReason.ADEQUATE
+    assert answer.answer == f"{URGENT}\n\n{SAFE}"
+    assert answer.removed_claims == (DOSE,)
+    assert any("could not be looked up" in note for note in answer.notes)
