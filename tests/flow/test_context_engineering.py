@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from selfright.domain.answers import Citation, Draft, EvaluationRequest, GenerationRequest, RewriteRequest, Sentence
 from selfright.domain.judgements import AnswerQuality, Evaluation, QueryClass, StopReason
@@ -18,7 +20,7 @@ from selfright.flow.compile import compile_preset
 from selfright.flow.nodes.rewrite import rewrite
 from selfright.flow.presets import PRESETS
 from selfright.medical.pack import MEDICAL
-from selfright.roles.evaluate.concerns import ConcernedEvaluator
+from selfright.roles.evaluate.concerns import UNHEEDED, ConcernedEvaluator
 from selfright.roles.evaluate.heuristic import HeuristicEvaluator
 from selfright.roles.evaluate.llm import QualityEvaluator
 from selfright.roles.evaluate.offline import LocalEvaluator
@@ -315,7 +317,13 @@ def test_what_is_said_of_others_is_nobodys_profile() -> None:
     assert {slot.name for slot in state["profile"].slots} == {"age"}
 
 
-def test_the_evaluation_that_is_lowered_stays_a_judgement() -> None:
-    judged: Evaluation = run(ConcernedEvaluator(Judge(evaluation(0.9))).evaluate(request("설사", KIDNEY)))
-    assert 0.0 <= judged.overall <= 1.0
-    assert judged.source is evaluation(0.9).source
+@given(score=st.floats(0, 1), concerned=st.booleans())
+def test_an_evaluation_is_lowered_by_what_is_missing_and_by_nothing_else(score: float, concerned: bool) -> None:
+    before = evaluation(score)
+    judged: Evaluation = run(ConcernedEvaluator(Judge(before)).evaluate(request("설사", KIDNEY if concerned else ())))
+    assert judged.completeness == (min(score, UNHEEDED) if concerned else score)
+    assert (judged.grounding, judged.accuracy, judged.source) == (before.grounding, before.accuracy, before.source)
+    assert judged.overall == pytest.approx(
+        0.4 * judged.grounding + 0.4 * judged.completeness + 0.2 * judged.accuracy, abs=1e-6
+    )
+    assert judged.needs_retrieval is (concerned or before.needs_retrieval)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from selfright import AnswerToken, NodeFinished, Selfright, TurnFinished
+from selfright import Answer, AnswerToken, NodeFinished, Selfright, TurnFinished
 from selfright.domain.errors import IndexNotFound, InputError, UnknownName
 
 QUESTION = "Who is the harbour master?"
@@ -68,12 +68,22 @@ def test_many_queries_find_what_each_finds_alone(indexed: Path) -> None:
 
 
 def test_turns_run_side_by_side(indexed: Path) -> None:
-    async def many() -> list[str]:
-        with Selfright.open(indexed) as selfright:
-            answers = await asyncio.gather(*(selfright.aask(QUESTION) for _ in range(8)))
-        return [answer.answer for answer in answers]
+    lamp = "How often is the lamp of the Dunmore lighthouse changed?"
+    questions = [lamp, QUESTION, "How deep is the sea off Atlantis?"] * 4
 
-    assert len(set(asyncio.run(many()))) == 1
+    async def many() -> list[Answer]:
+        with Selfright.open(indexed) as selfright:
+            return await asyncio.gather(*(selfright.aask(question) for question in questions))
+
+    with Selfright.open(indexed) as selfright:
+        alone = {question: selfright.ask(question) for question in set(questions)}
+    together = asyncio.run(many())
+    for question, answer in zip(questions, together, strict=True):
+        assert (answer.question, answer.answer) == (question, alone[question].answer)
+        assert (answer.citations, answer.evaluation) == (alone[question].citations, alone[question].evaluation)
+    assert "90 days" in together[0].answer
+    assert len({answer.answer for answer in together}) == 3
+    assert len({answer.trace_id for answer in together}) == len(together)
 
 
 def test_a_follow_up_is_understood(indexed: Path) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from selfright.evals.accounting import compare
+from selfright.evals.measures.standard import STANDARD
 from selfright.evals.report.findings import FEW, Outcome, main_metric, more_is_better, outcome, pairs, steps
 from selfright.evals.report.labels import LABELS
 from selfright.evals.report.phrases import Phrases
@@ -189,9 +190,13 @@ def test_korean_says_the_same_as_english() -> None:
 
 
 def test_every_metric_of_ours_has_a_direction_or_none_on_purpose() -> None:
-    assert more_is_better("right") is True
-    assert more_is_better("infinite_loop_rate") is False
-    assert more_is_better("answered") is None
+    costs = {"iterations", "llm_calls", "tokens", "seconds", "infinite_loop_rate", "cut_short"}
+    directions = {metric.name: more_is_better(metric.name) for metric in STANDARD}
+    assert {name for name, good in directions.items() if good is False} == costs
+    assert {name for name, good in directions.items() if good is None} == {"answered"}
+    gains = {name for name, good in directions.items() if good}
+    assert gains >= {"right", "quality", "grounding", "retrieval_recall", "targeted_retrieval_rate"}
+    assert more_is_better("a_metric_of_ones_own") is None
 
 
 def two(before: list[Row], after: list[Row]) -> Study:

@@ -119,11 +119,12 @@ def test_what_may_not_be_asked_is_missing_by_name() -> None:
 
 
 def test_each_port_says_in_its_own_way_that_it_may_not_be_asked() -> None:
-    assert issubclass(NotRecordedError, ModelRejected)  # roles hand the job to their offline twin
-    with pytest.raises(WebUnavailable):
-        play(recorded(), Call("web", "search", ("q", 5)), nobody(), may=False)
-    with pytest.raises(UsageError, match="--live"):
-        play(recorded(), Call("retriever", "search", ("q", 5, (), ())), nobody(), may=False)
+    # Roles hand the job to their offline twin when a model turns them down, and a turn goes on without the web.
+    errors = {"model": ModelRejected, "web": WebUnavailable}
+    for port in ("model", "web", "retriever", "router", "grader", "classifier", "profiles", "slots"):
+        with pytest.raises(SelfrightError, match=r"no reply for .*--live") as caught:
+            play(recorded(), Call(port, "job", ("q", "what")), reply("must not be asked"), may=False)
+        assert isinstance(caught.value, errors.get(port, UsageError)), port
 
 
 def test_ports_that_do_not_wait_are_recorded_too() -> None:
