@@ -61,6 +61,7 @@ class Settings:
     ``lexicon``: a file of names in Korean and English. ``embedding_cache``: bytes of vectors kept for other indexes.
     ``traces``: what is kept of turns: ``off``, ``outline`` (no content) or ``full``; ``otel``: spans are sent, without
     content unless ``otel_content``.
+    ``said`` are the names of the flags that somebody set: these win over a preset's, also where they equal a default.
     """
 
     index: Path | str = field(default=DEFAULT_INDEX, repr=False)  # it may hold a password
@@ -100,6 +101,7 @@ class Settings:
     otel: bool = False
     otel_content: bool = False
     flags: Flags = field(default_factory=Flags)
+    said: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         for name in self.web_providers:
@@ -169,6 +171,15 @@ class Settings:
             raise SettingsError("web_base_url needs names when there are several providers: searxng=http://…")
         return dict.fromkeys(live, given) if given else {}
 
+    @property
+    def flags_said(self) -> dict[str, object]:
+        """The flags that somebody set, with their values."""
+        defaults = Flags()
+        names = (
+            name for name in FLAG_NAMES if name in self.said or getattr(self.flags, name) != getattr(defaults, name)
+        )
+        return {name: getattr(self.flags, name) for name in names}
+
     def with_values(self, values: Mapping[str, object]) -> "Settings":
         """A copy with settings and flags changed by name; values may be text.
 
@@ -183,11 +194,12 @@ class Settings:
                 flags[name] = value
             else:
                 raise UnknownName("setting", name, (*SETTING_NAMES, *FLAG_NAMES))
-        return dataclasses.replace(self, flags=self.flags.with_values(flags), **settings)
+        said = self.said | flags.keys()
+        return dataclasses.replace(self, flags=self.flags.with_values(flags), said=said, **settings)
 
 
 FLAG_NAMES = tuple(f.name for f in dataclasses.fields(Flags))
-SETTING_NAMES = tuple(f.name for f in dataclasses.fields(Settings) if f.name != "flags")
+SETTING_NAMES = tuple(f.name for f in dataclasses.fields(Settings) if f.name not in ("flags", "said"))
 _PATHS = ("index", "home", "web_folder", "lexicon", "medcat_pack")
 _OPTIONAL = ("base_url", "passage_judge", "claim_judge", "web_folder", "web_base_url", "lexicon", "medcat_pack")
 _ABOVE_ZERO = ("llm_timeout_s", "llm_attempts", "session_turns", "session_days", "max_sessions", "web_cache_hours")

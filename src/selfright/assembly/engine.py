@@ -104,6 +104,10 @@ class Engine:
         """What a turn with this preset and these flags would run under."""
         return self._flags(find_preset(preset_name or self.settings.preset), given)
 
+    def flags_said(self, given: Mapping[str, object]) -> dict[str, object]:
+        """The flags that the settings, or over them the call, say."""
+        return {**self.settings.flags_said, **given}
+
     def judge(self, flags: Flags, judge: Judge) -> tuple[Evaluator, Meter]:
         """A judge of finished answers, and the meter of what it costs: no part of any turn.
 
@@ -124,12 +128,9 @@ class Engine:
             database.close()
 
     def _flags(self, preset: Preset, given: Mapping[str, object]) -> Flags:
-        """The preset's flags; over them the settings' where they differ from the defaults; over both the call's."""
-        defaults = Flags()
-        names = Flags.__dataclass_fields__
-        chosen = {n: getattr(self.settings.flags, n) for n in names}
-        set_by_user = {name: value for name, value in chosen.items() if value != getattr(defaults, name)}
-        flags = defaults.with_values({**preset.flags, **set_by_user, **given})
+        """The preset's flags; over them those that the settings say; over both the call's."""
+        said = self.flags_said(given)
+        flags = Flags().with_values({**preset.flags, **said}).with_one_limit(said)
         if flags.medcat2_enabled and (self.settings.medcat_pack is None or self.settings.pack != "medical"):
             raise UsageError(
                 "flag 'medcat2_enabled' needs pack 'medical' and, in setting 'medcat_pack', the folder or .zip of a "

@@ -64,9 +64,8 @@ class _Again:
         self._before = find_preset(trace.origins.preset)
         self._scope = Scope(trace.user, trace.collections)
         self._preset = find_preset(given) if (given := options.get("preset")) else self._before
-        self._flags = Flags().with_values(
-            {**self._preset.flags, **trace.origins.chosen, **(options.get("flags") or {})}
-        )
+        said = {**trace.origins.chosen, **(options.get("flags") or {})}
+        self._flags = Flags().with_values({**self._preset.flags, **said}).with_one_limit(said)
         living = engine.models if options.get("live") else None
         self._models = ReplayedModels(trace.origins.models, trace.origins.modes, living)
         self.player = Player(recording, self._may_ask)

@@ -6,7 +6,7 @@ import platform
 import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, aclosing, contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib.metadata import version
 from itertools import islice
@@ -17,7 +17,6 @@ from selfright.assembly.keeping import TraceKeeper, open_traces
 from selfright.domain.answers import Step
 from selfright.domain.errors import InputError
 from selfright.domain.events import NodeFinished, TurnEvent, TurnFinished
-from selfright.domain.flags import Flags
 from selfright.domain.scopes import Scope
 from selfright.domain.traces import Origins, Replay, ReplayOptions, Trace
 from selfright.domain.turns import TurnOptions
@@ -63,7 +62,7 @@ class TraceRoom:
             turn = self._engine.tapped_turn(preset, self._engine.flags(preset.name, given), scope, tap, listen=listen)
             turn = replace(turn, tools=replace(turn.tools, visiting=_visiting(spans)))
         kept = self.store if full or settings.traces != "off" else None
-        return Watched(turn, scope, kept, recorder, spans, lambda: self._origins(turn))
+        return Watched(turn, scope, kept, recorder, spans, lambda: self._origins(turn, given))
 
     def traces(self, limit: int, scope: Scope) -> list[Trace]:
         """The kept traces that ``scope`` may see, the newest first."""
@@ -101,14 +100,13 @@ class TraceRoom:
 
         return Spans.opened(content=settings.otel_content)
 
-    def _origins(self, turn: Turn) -> Origins:
+    def _origins(self, turn: Turn, given: Mapping[str, object]) -> Origins:
         index, models = self._engine.index, self._engine.models
         flags = {name: getattr(turn.tools.flags, name) for name in FLAG_NAMES}
-        own = _own(turn.preset.name)
         return Origins(
             preset=turn.preset.name,
             flags=flags,
-            chosen={name: value for name, value in flags.items() if value != own[name]},
+            chosen={name: flags[name] for name in self._engine.flags_said(given)},
             models=models.names,
             modes=models.modes,
             versions=_versions(),
@@ -201,12 +199,6 @@ def _visiting(spans: "TurnSpans | None") -> Callable[[str], AbstractContextManag
             yield
 
     return visiting
-
-
-@cache
-def _own(preset: str) -> dict[str, Any]:
-    """The flags of a preset that nobody has changed anything of."""
-    return asdict(Flags().with_values(find_preset(preset).flags))
 
 
 @cache

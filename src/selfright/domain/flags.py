@@ -1,7 +1,7 @@
 """The feature flags of a turn: one typed table, validated, nothing silently ignored."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -72,6 +72,20 @@ class Flags:
                 raise UnknownName("flag", name, hints)
             changed[name] = _read(name, hints[name], value)
         return dataclasses.replace(self, **changed)
+
+    def with_one_limit(self, said: Collection[str]) -> "Flags":
+        """A copy in which, of the limits of passes and of retries, the one that nobody ``said`` gives way to the other.
+
+        Both count the same: what comes after the first pass.
+        """
+        match [name for name in ("max_refine_iterations", "max_retries") if name in said]:
+            case ["max_refine_iterations"]:
+                return dataclasses.replace(self, max_retries=max(self.max_retries, self.max_refine_iterations))
+            case ["max_retries"]:
+                most = max(self.max_retries, self.max_refine_iterations)
+                return dataclasses.replace(self, max_refine_iterations=most)
+            case _:
+                return self
 
 
 _SHARES = (

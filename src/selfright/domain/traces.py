@@ -26,7 +26,7 @@ class Pass:
 class Origins:
     """What a turn ran on. ``models`` are ``provider:model`` by job, ``modes`` how each was known to give objects.
 
-    ``flags`` are those in force, ``chosen`` those among them that differ from the preset's own. ``index`` is the index
+    ``flags`` are those in force, ``chosen`` those among them that somebody set. ``index`` is the index
     in figures, ``web`` whether there was a web to ask.
     """
 

@@ -119,8 +119,8 @@ def _row(result: Any) -> Row:
 def _told(settings: Settings, values: Mapping[str, Any]) -> dict[str, Any]:
     """All settings and flags as they are here, paths in full, addresses without what opens them."""
     _check_plain(values)
-    sent = {field.name: getattr(settings, field.name) for field in fields(settings)} | asdict(settings.flags)
-    for name in ("flags", "home", "database"):
+    sent = {field.name: getattr(settings, field.name) for field in fields(settings)} | settings.flags_said
+    for name in ("flags", "said", "home", "database"):
         del sent[name]
     for name in _FILES:
         sent[name] = sent[name] and os.path.abspath(sent[name])

@@ -1,4 +1,4 @@
-"""How an answer is finished, on every path: what is removed, what is a refusal, what stands first, which notes it has."""
+"""How an answer is finished, on every path: what is removed, what is a refusal, what comes first, its notes."""
 
 from dataclasses import replace
 from typing import Any

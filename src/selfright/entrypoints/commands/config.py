@@ -12,14 +12,21 @@ from selfright.entrypoints.commands.options import json_option, print_json, set_
 @set_option
 @json_option
 def config(assignments: tuple[str, ...], as_json: bool) -> None:
-    """Show the settings and flags in force: file, then environment, then options."""
-    from selfright.settings import load_settings
+    """Show the settings and flags in force: file, then environment, then options.
+
+    Flags that nobody set, which are the preset's or the defaults, stand behind a #.
+    """
+    from selfright.domain.flags import Flags
+    from selfright.flow.presets import find_preset
+    from selfright.settings import SETTING_NAMES, load_settings
 
     settings = load_settings(values_of(assignments))
-    values = {f.name: getattr(settings, f.name) for f in dataclasses.fields(settings) if f.name != "flags"}
+    values = {name: getattr(settings, name) for name in SETTING_NAMES}
     values["database"] = settings.shown_database
     values["index"] = settings.shown_index
-    flags = dataclasses.asdict(settings.flags)
+    said = settings.flags_said
+    preset = find_preset(settings.preset)
+    flags = dataclasses.asdict(Flags().with_values({**preset.flags, **said}).with_one_limit(said))
     plain = {name: str(value) if isinstance(value, Path) else value for name, value in values.items()}
     if as_json:
         print_json({**plain, "flags": flags})
@@ -28,7 +35,7 @@ def config(assignments: tuple[str, ...], as_json: bool) -> None:
         click.echo(f"{name} = {_toml(value)}")
     click.echo("\n[flags]")
     for name, value in flags.items():
-        click.echo(f"{name} = {_toml(value)}")
+        click.echo(f"{'' if name in said else '# '}{name} = {_toml(value)}")
 
 
 def _toml(value: object) -> str:

@@ -27,7 +27,7 @@ class PassLine(Reply):
 
 
 class OriginsReply(Reply):
-    """What the turn ran on; ``chosen`` are the flags that differ from the preset's own."""
+    """What the turn ran on; ``chosen`` are the flags that somebody set."""
 
     preset: str
     flags: dict[str, Any]

@@ -1,0 +1,79 @@
+"""What a user says wins over a preset, and a preset over a default, also where two of them are equal in value."""
+
+import tomllib
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+import pytest
+
+from selfright import Selfright
+from selfright.domain.errors import UsageError
+from selfright.domain.flags import Flags
+from selfright.flow.presets import PRESETS
+from selfright.settings import Settings, load_settings
+from tests.functional.conftest import Cli
+
+DEFAULTS = {field.name: field.default for field in fields(Flags)}
+NEED_MORE = ("medcat2_enabled", "llm_slots_enabled")  # a model, without which saying yes is refused
+
+
+def another(name: str) -> Any:
+    """A value that is not the default, and is allowed beside all defaults."""
+    default, kind = DEFAULTS[name], get_type_hints(Flags)[name]
+    if name == "refine_strategy":
+        return "basic_rag"
+    if get_args(kind):
+        return next(choice for choice in get_args(kind) if choice != default)
+    if isinstance(default, bool):
+        return not default
+    return default + 1 if isinstance(default, int) else 0.9 if default <= 1 else default + 1
+
+
+def flags_of(tmp_path: Path, preset: str, **said: Any) -> Flags:
+    with Selfright.open(tmp_path / "index", home=tmp_path / "home", preset=preset, **said) as selfright:
+        return selfright.flags()
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("name", DEFAULTS)
+def test_a_flag_that_is_said_holds_in_every_preset(name: str, preset: str, tmp_path: Path) -> None:
+    assert getattr(flags_of(tmp_path, preset, **{name: DEFAULTS[name]}), name) == DEFAULTS[name]
+    if name in NEED_MORE:
+        with pytest.raises(UsageError, match=name):
+            flags_of(tmp_path, preset, **{name: True})
+    else:
+        assert getattr(flags_of(tmp_path, preset, **{name: another(name)}), name) == another(name)
+    with Selfright.open(tmp_path / "index", home=tmp_path / "home") as selfright:
+        assert getattr(selfright.flags(preset, {name: DEFAULTS[name]}), name) == DEFAULTS[name]
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_what_nobody_says_is_the_presets_or_the_default(preset: str, tmp_path: Path) -> None:
+    assert flags_of(tmp_path, preset) == Flags().with_values(PRESETS[preset].flags)
+
+
+def test_a_variable_and_a_file_are_said_too(tmp_path: Path) -> None:
+    (tmp_path / "selfright.toml").write_text("[flags]\nmax_retries = 2\n", encoding="utf-8")
+    assert load_settings(environment={}, folder=tmp_path).flags_said == {"max_retries": 2}
+    said = load_settings({"top_k": "8"}, {"SELFRIGHT_MIN_IMPROVEMENT": "0.05"}, tmp_path).flags_said
+    assert said == {"max_retries": 2, "top_k": 8, "min_improvement": 0.05}
+    assert Settings(flags=Flags(top_k=3)).flags_said == {"top_k": 3}
+    assert Settings().flags_said == {}
+
+
+@pytest.mark.parametrize("preset", ["full", "self_correcting", "self_refine"])
+@pytest.mark.parametrize("limit", ["max_refine_iterations", "max_retries"])
+def test_the_limit_that_is_said_is_the_limit(preset: str, limit: str, tmp_path: Path) -> None:
+    """Passes and retries count the same, so the one that nobody spoke of does not stop a turn before the other."""
+    for most in (0, 1, 2, 5, 20):
+        flags = flags_of(tmp_path, preset, **{limit: most})
+        assert min(flags.max_refine_iterations, flags.max_retries) == most
+    both = flags_of(tmp_path, preset, max_refine_iterations=5, max_retries=1)
+    assert (both.max_refine_iterations, both.max_retries) == (5, 1)
+
+
+def test_config_gives_out_only_what_was_said_as_said(cli: Cli) -> None:
+    printed = cli("config", "--set", "preset=self_refine", "--set", "max_retries=2").out
+    assert tomllib.loads(printed)["flags"] == {"max_retries": 2}
+    assert "# max_refine_iterations = 2" in printed
