@@ -27,7 +27,7 @@ PREFIX = "SELFRIGHT_"
 MAX_FILE_BYTES = 1_000_000
 
 WEB_PROVIDERS = ("none", "static", "tavily", "brave", "searxng", "duckduckgo")
-EMBEDDERS = ("auto", "minilm", "none")
+EMBEDDERS = ("auto", "minilm", "e5", "none")
 PACKS = ("none", "medical")
 OFFLINE = "offline"
 
@@ -46,7 +46,8 @@ class Settings:
     ``llm``: ``offline``, or ``provider:model``; ``base_url`` is where an OpenAI-compatible server of one's own listens.
     ``models``: other models for some jobs, ``{"evaluate": "openai:gpt-4o-mini"}``. ``llm_timeout_s`` is for one
     attempt of a call, ``llm_attempts`` how many there are at most.
-    ``embedder``: ``auto`` uses the embedded English encoder when its weights are installed; or ``provider:model``.
+    ``embedder``: ``auto`` uses the embedded English encoder when its weights are installed; ``e5`` the multilingual one
+    (``e5:FILE``: its weights from a file); or ``provider:model``.
     ``web_provider``: several names, with commas, are the order of fall-back; ``static`` reads ``web_folder`` as the
     web. ``web_base_url``: where a provider listens (``searxng=http://…`` when there are several). ``web_allow``:
     private hosts that may be fetched. ``web_cache``: bytes of the web that are kept, for ``web_cache_hours``.
@@ -108,7 +109,7 @@ class Settings:
             if name not in WEB_PROVIDERS or name == "none":
                 raise UnknownName("value of setting 'web_provider':", name, WEB_PROVIDERS)
         if self.embedder not in EMBEDDERS and ":" not in self.embedder:
-            raise UnknownName("value of setting 'embedder':", self.embedder, (*EMBEDDERS, "provider:model"))
+            raise UnknownName("value of setting 'embedder':", self.embedder, (*EMBEDDERS, "e5:FILE", "provider:model"))
         if self.pack not in PACKS and ":" not in self.pack:
             raise UnknownName("value of setting 'pack':", self.pack, (*PACKS, "module:attribute"))
         if self.llm != OFFLINE and ":" not in self.llm:

@@ -270,11 +270,10 @@ class IndexRoom:
 
     def _searcher(self, flags: Flags) -> Retriever:
         from selfright.retrieval.fusion import fusion_named
-        from selfright.retrieval.preparing import embedder_languages
 
         key = (flags.fusion, flags.rrf_k)
         if key not in self._searchers:
-            fusion = fusion_named(flags.fusion, flags.rrf_k, embedder_languages(self.embedder))
+            fusion = fusion_named(flags.fusion, flags.rrf_k, self.embedder)
             self._searchers = {
                 **dict(list(self._searchers.items())[-_MOST_SEARCHERS:]),
                 key: self._opened().with_fusion(fusion, self._lexicon),

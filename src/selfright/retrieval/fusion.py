@@ -9,7 +9,9 @@ from typing import Generic, Protocol, TypeVar
 
 from selfright.domain.errors import UnknownName
 from selfright.domain.passages import Language, Trust
+from selfright.domain.ports import Embedder
 from selfright.domain.text import language_of
+from selfright.retrieval.preparing import embedder_languages
 from selfright.retrieval.trust import (
     NEAR_POWER,
     NEAR_SCALE,
@@ -30,6 +32,7 @@ _TIE = 1e-6  # fused scores that differ by less are ties: the order of summation
 _WORDS_ALONE = Trust(1.0, 0.0, "words alone: there is no list by meaning")
 _MEANING_ALONE = Trust(0.0, 1.0, "meaning alone: no passage holds a word of the query")
 _EVEN = Trust(0.5, 0.5, "both count the same, as set")
+_UNFITTED = Trust(0.5, 0.5, "both count the same: nothing was fitted for this embedder")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,21 +89,29 @@ class Fusion(Protocol):
 
 
 class ReciprocalRankFusion:
-    """Both halves count the same, always."""
+    """Both halves count the same.
+
+    It also stands in for the adaptive fusion over an embedder that this was not fitted on. A query in a language that
+    is not among ``dense_languages``, where any are named, is searched for by words alone.
+    """
 
     name = "rrf"
 
-    def __init__(self, k: int = DEFAULT_K) -> None:
+    def __init__(self, k: int = DEFAULT_K, dense_languages: Sequence[Language] = (), trust: Trust = _EVEN) -> None:
         self._k = k
+        self._dense_languages = frozenset(dense_languages)
+        self._trust = trust
 
-    def wants_dense(self, _query: str, /) -> bool:
-        """Always."""
-        return True
+    def wants_dense(self, query: str, /) -> bool:
+        """Whether the embedder knows the query's language."""
+        return not self._dense_languages or language_of(query) in self._dense_languages
 
-    def fuse(self, _searched: SearchedQuery, bm25: Ranking[Item], dense: Ranking[Item], /) -> Fused[Item]:
+    def fuse(self, searched: SearchedQuery, bm25: Ranking[Item], dense: Ranking[Item], /) -> Fused[Item]:
         """Plain reciprocal rank fusion."""
+        if self._dense_languages and searched.language not in self._dense_languages:
+            dense = ()
         lists = ([item for item, _ in bm25], [item for item, _ in dense])
-        return Fused(reciprocal_rank_fusion(lists, self._k), _EVEN)
+        return Fused(reciprocal_rank_fusion(lists, self._k), self._trust)
 
 
 class AdaptiveFusion:
@@ -184,11 +195,16 @@ def _ties_ordered(
     return ordered
 
 
-def fusion_named(name: str, k: int = DEFAULT_K, dense_languages: Sequence[Language] = ()) -> Fusion:
-    """The fusion that settings call ``name``; raises ``UnknownName``."""
+def fusion_named(name: str, k: int = DEFAULT_K, embedder: Embedder | None = None) -> Fusion:
+    """The fusion that settings call ``name``; raises ``UnknownName``.
+
+    Over another ``embedder`` than it was fitted on the adaptive one is plain reciprocal rank fusion.
+    """
     match name:
+        case "adaptive" if embedder is None or embedder.name == shipped_model().embedder:
+            return AdaptiveFusion(embedder_languages(embedder))
         case "adaptive":
-            return AdaptiveFusion(dense_languages)
+            return ReciprocalRankFusion(k, embedder_languages(embedder), _UNFITTED)
         case "rrf":
             return ReciprocalRankFusion(k)
     raise UnknownName("fusion", name, FUSIONS)

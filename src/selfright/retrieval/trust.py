@@ -89,11 +89,15 @@ _BECAUSE = {
 
 @dataclass(frozen=True, slots=True)
 class TrustModel:
-    """A logistic model of how much the words weigh, 0…1; ``usual`` are the signals' means where it was fitted."""
+    """A logistic model of how much the words weigh, 0…1; ``usual`` are the signals' means where it was fitted.
+
+    It was fitted on the cosines of ``embedder``, and says nothing about those of another.
+    """
 
     weights: Mapping[str, float]
     usual: Mapping[str, float]
     intercept: float
+    embedder: str = ""
 
     def words_share(self, signals: Mapping[str, float]) -> float:
         """The weight of the BM25 half; the dense half has the rest."""
@@ -111,7 +115,7 @@ class TrustModel:
 def read_model(stored: Mapping[str, Any]) -> TrustModel:
     """A model from its JSON form."""
     weights, usual = ({k: float(v) for k, v in stored[name].items()} for name in ("weights", "usual"))
-    return TrustModel(weights, usual, float(stored["intercept"]))
+    return TrustModel(weights, usual, float(stored["intercept"]), str(stored["embedder"]))
 
 
 @cache

@@ -1,6 +1,7 @@
 """Fusion: the worked example of the specification, what holds for all rankings, and what moves trust."""
 
 import json
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from selfright.domain.errors import UnknownName
 from selfright.retrieval.fusion import AdaptiveFusion, ReciprocalRankFusion, fusion_named, reciprocal_rank_fusion
 from selfright.retrieval.trust import SearchedQuery, TrustModel, measure, read_model, shipped_model
+from tests.support.embedders import WordHashes
 
 ids = st.sampled_from("ABCDEFGH")
 rankings = st.lists(st.lists(ids, max_size=8), max_size=3)
@@ -183,12 +185,30 @@ def test_the_shipped_model_has_a_reason_for_each_of_its_signals() -> None:
 
 
 def test_a_model_is_read_from_its_json_form() -> None:
-    stored = json.loads('{"weights": {"lead": 1}, "usual": {"lead": 0.5}, "intercept": -1}')
+    stored = json.loads('{"weights": {"lead": 1}, "usual": {"lead": 0.5}, "intercept": -1, "embedder": "e"}')
+    assert read_model(stored).embedder == "e"
     assert read_model(stored).words_share({"lead": 1.0}) == pytest.approx(0.5)
 
 
 def test_fusions_by_name() -> None:
     assert fusion_named("rrf").name == "rrf"
-    assert fusion_named("adaptive", 60, ("en",)).name == "adaptive"
+    assert fusion_named("adaptive").name == "adaptive"
     with pytest.raises(UnknownName, match="'rff': did you mean 'rrf'"):
         fusion_named("rff")
+
+
+def test_an_embedder_that_nothing_was_fitted_for_is_fused_by_ranks_alone() -> None:
+    words, near = [(1, 9.0), (2, 8.0)], [(2, 0.93), (3, 0.92)]
+    fitted = fusion_named("adaptive", embedder=WordHashes(shipped_model().embedder, languages=()))
+    assert isinstance(fitted, AdaptiveFusion)
+    other = fusion_named("adaptive", embedder=WordHashes("another encoder", languages=()))
+    fused = other.fuse(searched(), words, near)
+    assert fused == replace(fusion_named("rrf").fuse(searched(), words, near), trust=fused.trust)
+    assert fused.trust.why.endswith("nothing was fitted for this embedder")
+    assert (fused.trust.bm25, fused.trust.dense) == (0.5, 0.5)
+
+
+def test_ranks_alone_leave_out_what_the_embedder_cannot_read() -> None:
+    fusion = fusion_named("adaptive", embedder=WordHashes("another encoder", languages=("en",)))
+    assert (fusion.wants_dense("What is gout?"), fusion.wants_dense("통풍이란 무엇입니까?")) == (True, False)
+    assert [item for item, _ in fusion.fuse(SearchedQuery("통풍", "ko", (3.0,)), [(1, 2.0)], [(2, 0.9)]).items] == [1]

@@ -22,12 +22,12 @@ from selfright.retrieval.collections import CollectionTable
 from selfright.retrieval.dense import DenseIndex
 from selfright.retrieval.files import folder_bytes
 from selfright.retrieval.following import Followers
-from selfright.retrieval.fusion import AdaptiveFusion, Fusion
+from selfright.retrieval.fusion import Fusion, fusion_named
 from selfright.retrieval.hybrid import HybridSearch, Indexes
 from selfright.retrieval.ledger import Ledger
 from selfright.retrieval.lexical import LexicalIndex, idf
 from selfright.retrieval.locking import WriterLock
-from selfright.retrieval.preparing import GivenVectors, Preparer, check_input, embedder_languages, embedder_name
+from selfright.retrieval.preparing import GivenVectors, Preparer, check_input, embedder_name
 
 if TYPE_CHECKING:
     import numpy as np
@@ -62,7 +62,7 @@ class EmbeddedStore:
         dense = DenseIndex(folder / "dense", catalogue) if embedder else None
         self._indexes = Indexes(catalogue, tokenizer, lexical, self._helpers, embedder, dense)
         self._followers = Followers(catalogue, self._ledger, [lexical, *filter(None, [dense])])
-        self._search = self.with_fusion(fusion or AdaptiveFusion(dense_languages=embedder_languages(embedder)))
+        self._search = self.with_fusion(fusion or fusion_named("adaptive", embedder=embedder))
 
     @classmethod
     def open(

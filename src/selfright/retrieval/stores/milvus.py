@@ -13,14 +13,14 @@ from selfright.domain.ports import Embedder, TermLexicon, Tokenizer
 from selfright.domain.routing import Collection
 from selfright.domain.stores import Abilities
 from selfright.retrieval.files import folder_bytes
-from selfright.retrieval.fusion import AdaptiveFusion, Fusion
+from selfright.retrieval.fusion import Fusion, fusion_named
 from selfright.retrieval.locations import Location
 from selfright.retrieval.milvus.layout import KIND, VERSION, make, read_about
 from selfright.retrieval.milvus.reading import IndexReader
 from selfright.retrieval.milvus.server import Server
 from selfright.retrieval.milvus.vectors import Vectors
 from selfright.retrieval.milvus.writing import Writing
-from selfright.retrieval.preparing import GivenVectors, Preparer, check_input, embedder_languages, embedder_name
+from selfright.retrieval.preparing import GivenVectors, Preparer, check_input, embedder_name
 from selfright.retrieval.schema import IndexMeta, check_format
 from selfright.retrieval.server_search import Engine, ServerSearch
 
@@ -51,7 +51,7 @@ class MilvusStore:
         self._changing = threading.RLock()
         self._preparer = Preparer(tokenizer, embedder)
         self._engine = Engine(self._reader, tokenizer, embedder)
-        self._search = self.with_fusion(fusion or AdaptiveFusion(dense_languages=embedder_languages(embedder)))
+        self._search = self.with_fusion(fusion or fusion_named("adaptive", embedder=embedder))
 
     @classmethod
     def open(

@@ -9,7 +9,7 @@ from selfright.domain.passages import Document, DocumentInfo, Passage, Retrieval
 from selfright.domain.ports import Embedder, TermLexicon, Tokenizer
 from selfright.domain.routing import Collection
 from selfright.domain.stores import Abilities
-from selfright.retrieval.fusion import AdaptiveFusion, Fusion
+from selfright.retrieval.fusion import Fusion, fusion_named
 from selfright.retrieval.locations import Location
 from selfright.retrieval.postgres.connections import Connections
 from selfright.retrieval.postgres.copying import Vectors
@@ -17,7 +17,7 @@ from selfright.retrieval.postgres.founding import Founding, found
 from selfright.retrieval.postgres.reading import IndexReader
 from selfright.retrieval.postgres.schema import packed, unpacked
 from selfright.retrieval.postgres.writing import Writing
-from selfright.retrieval.preparing import GivenVectors, Preparer, check_input, embedder_languages, embedder_name
+from selfright.retrieval.preparing import GivenVectors, Preparer, check_input, embedder_name
 from selfright.retrieval.schema import IndexMeta
 from selfright.retrieval.server_search import Engine, ServerSearch
 
@@ -53,7 +53,7 @@ class PostgresStore:
         self._writing = Writing(connections, meta.dimension)
         self._preparer = Preparer(tokenizer, embedder)
         self._engine = Engine(self._reader, tokenizer, embedder)
-        self._search = self.with_fusion(fusion or AdaptiveFusion(dense_languages=embedder_languages(embedder)))
+        self._search = self.with_fusion(fusion or fusion_named("adaptive", embedder=embedder))
 
     @classmethod
     def open(

@@ -1,8 +1,9 @@
-"""The computation of all-MiniLM-L6-v2 as an ONNX graph, written from its published architecture (BERT, 6 layers).
+"""The computation of a sentence encoder as an ONNX graph, written from its published architecture (BERT, 384 wide).
 
 Input ``input_ids`` and ``attention_mask``, int64, shape ``(batch, tokens)``; output ``embedding``, float32, shape
-``(batch, 384)``: the mean of the token vectors, scaled to length one. The graph holds no large weights: they are handed
-to the runtime beside it, so that nothing has to be written to disk.
+``(batch, 384)``: the mean of the token vectors, scaled to length one. Where the parameters have no table of words, the
+input is ``embedded`` instead of ``input_ids``: float32, shape ``(batch, tokens, 384)``, words and positions summed.
+The graph holds no large weights: they are handed to the runtime beside it, so that nothing has to be written to disk.
 """
 
 from collections.abc import Mapping
@@ -13,7 +14,6 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-LAYERS = 6
 HEADS = 12
 WIDTH = 384
 _HEAD_WIDTH = WIDTH // HEADS
@@ -22,48 +22,57 @@ _IR_VERSION = 9
 _INLINE_BYTES = 64  # constants up to this size (shapes, axes) stay in the graph; weights go beside it
 
 
-class MiniLMGraph:
-    """The graph, built node by node from the named parameters of the checkpoint.
+WORDS = "embeddings.word_embeddings.weight"
+
+
+class EncoderGraph:
+    """The graph, built node by node from the named parameters of the checkpoint, with as many layers as these have.
 
     ``model`` is the serialized graph; ``weights`` are the arrays the runtime needs beside it, by initializer name. They
     must live as long as the session does.
     """
 
     def __init__(self, parameters: "Mapping[str, NDArray[np.float32]]") -> None:
-        self._parameters = parameters
+        self._parameters: Mapping[str, NDArray[np.float32]] = parameters
         self._nodes: list[Any] = []
         self._initializers: list[Any] = []
         self.weights: dict[str, NDArray[Any]] = {}
         self.model: bytes = self._build()
+        self._parameters = {}  # the graph has its own copies
 
     def _build(self) -> bytes:
         from onnx import TensorProto, helper
 
+        shape = ["batch", "tokens"]
+        inputs = [helper.make_tensor_value_info("attention_mask", TensorProto.INT64, shape)]
         mask = self._node("Cast", "attention_mask", to=TensorProto.FLOAT)
-        hidden = self._embeddings()
+        if WORDS in self._parameters:
+            inputs.append(helper.make_tensor_value_info("input_ids", TensorProto.INT64, shape))
+            embedded = self._embeddings()
+        else:
+            inputs.append(helper.make_tensor_value_info("embedded", TensorProto.FLOAT, [*shape, WIDTH]))
+            embedded = "embedded"
+        hidden = self._layer_norm(embedded, "embeddings.LayerNorm")
         bias = self._attention_bias(mask)
-        for layer in range(LAYERS):
+        layer = 0
+        while f"encoder.layer.{layer}.output.dense.weight" in self._parameters:
             hidden = self._layer(hidden, bias, f"encoder.layer.{layer}.")
+            layer += 1
         self._pooled(hidden, mask, output="embedding")
-        inputs = [
-            helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "tokens"])
-            for name in ("input_ids", "attention_mask")
-        ]
         output = helper.make_tensor_value_info("embedding", TensorProto.FLOAT, ["batch", WIDTH])
-        graph = helper.make_graph(self._nodes, "all-MiniLM-L6-v2", inputs, [output], self._initializers)
+        graph = helper.make_graph(self._nodes, "encoder", inputs, [output], self._initializers)
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=_IR_VERSION)
         serialized: bytes = model.SerializeToString()
         return serialized
 
     def _embeddings(self) -> str:
-        words = self._constant("words", self._parameters["embeddings.word_embeddings.weight"])
+        words = self._constant("words", self._parameters[WORDS])
         segment = self._parameters["embeddings.token_type_embeddings.weight"][0]
         positions = self._constant("positions", self._parameters["embeddings.position_embeddings.weight"] + segment)
         length = self._node("Shape", "input_ids", start=1, end=2)
         zero = self._constant("zero", np.array([0]))
         used = self._node("Slice", positions, zero, length, zero)
-        summed = self._node("Add", self._node("Gather", words, "input_ids"), used)
-        return self._layer_norm(summed, "embeddings.LayerNorm")
+        return self._node("Add", self._node("Gather", words, "input_ids"), used)
 
     def _attention_bias(self, mask: str) -> str:
         """Zero where a token may be looked at, a large negative number where there is only padding."""

@@ -1,0 +1,145 @@
+"""The file that holds multilingual-e5-small: its parameters in blocks of four bits, and the pieces of its tokenizer.
+
+Little-endian: a header, the pieces with their scores, a table of tensors (name, kind, count, offset, bytes), these.
+A block is a float16 scale and 32 numbers of four bits, 8 standing for zero; the low halves of its 16 bytes come first.
+"""
+
+import hashlib
+import mmap
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from selfright.domain.errors import ModelFilesDamaged
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
+_MAGIC, _HEADER, _PIECES = b"E5S1", struct.Struct("<7ifi"), struct.Struct("<5iQ")
+_TENSOR = struct.Struct("<IQQ")
+_BLOCK = np.dtype([("scale", "<f2"), ("numbers", "u1", 16)])
+_READ_AT_ONCE = 1 << 20
+# Names in the file and in the published checkpoint.
+_PARTS = {
+    "q": "attention.self.query",
+    "k": "attention.self.key",
+    "v": "attention.self.value",
+    "ao": "attention.output.dense",
+    "aln": "attention.output.LayerNorm",
+    "fi": "intermediate.dense",
+    "fo": "output.dense",
+    "oln": "output.LayerNorm",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """The tokenizer's pieces with their scores, in the order of their numbers, and the numbers of four of them."""
+
+    texts: tuple[bytes, ...]
+    scores: "NDArray[np.float32]"
+    begin: int
+    end: int
+    pad: int
+    unknown: int
+
+
+class E5File:
+    """A file of weights, mapped into memory: what is not asked for is not read.
+
+    Raises ``ModelFilesDamaged`` for a file that cannot be read, or is not the one that was pinned.
+    """
+
+    def __init__(self, path: Path, advice: str, sha256: str = SHA256) -> None:
+        self._path, self._advice = path, advice
+        found = self._digest()
+        if found != sha256:
+            raise ModelFilesDamaged(f"{path} should have the SHA-256 {sha256}, but has {found}; {advice}")
+        with path.open("rb") as file:
+            self._bytes = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        if self._bytes[:4] != _MAGIC:
+            raise ModelFilesDamaged(f"{path} should begin with {_MAGIC!r}, but does not; {advice}")
+        self.width, self.layers, _, _, self._words, *_ = _HEADER.unpack_from(self._bytes, 8)
+        count, *_, length = _PIECES.unpack_from(self._bytes, 44)
+        place = 72 + 8 * count + 4 + length
+        (normalizer,) = struct.unpack_from("<i", self._bytes, place + 4)
+        self._tensors = self._table(place + 8 + normalizer)
+
+    def pieces(self) -> Pieces:
+        """The pieces of the tokenizer."""
+        count, begin, end, pad, unknown, length = _PIECES.unpack_from(self._bytes, 44)
+        ends = np.frombuffer(self._bytes, "<u4", count + 1, 72).tolist()
+        scores = np.frombuffer(self._bytes, "<f4", count, 72 + 4 * (count + 1))
+        start = 72 + 8 * count + 4
+        blob = self._bytes[start : start + length]
+        texts = tuple(blob[ends[number] : ends[number + 1]] for number in range(count))
+        return Pieces(texts, scores, begin, end, pad, unknown)
+
+    def words(self, numbers: "NDArray[np.int64]") -> "NDArray[np.float32]":
+        """The vectors of pieces by number: any shape, with one axis of ``width`` more."""
+        blocks = self._blocks("emb.word", self._words)[numbers]
+        return _floats(blocks).reshape(*numbers.shape, self.width)
+
+    def positions(self) -> "NDArray[np.float32]":
+        """The vectors of places in a text, one row each, with that of the only kind of text there is added."""
+        rows: NDArray[np.float32] = self._plain("emb.pos").reshape(-1, self.width)
+        return rows + self._plain("emb.type")[: self.width]
+
+    def parameters(self) -> "dict[str, NDArray[np.float32]]":
+        """All others by their names in the checkpoint, as floats."""
+        found = {f"embeddings.LayerNorm.{kind}": self._plain(f"emb.ln.{kind[0]}") for kind in ("weight", "bias")}
+        for layer in range(self.layers):
+            for part, name in _PARTS.items():
+                here, there = f"l{layer}.{part}", f"encoder.layer.{layer}.{name}"
+                bias = self._plain(f"{here}.b")
+                found[f"{there}.bias"] = bias
+                norm = part.endswith("ln")
+                weight = self._plain(f"{here}.w") if norm else _floats(self._blocks(f"{here}.w", len(bias)))
+                found[f"{there}.weight"] = weight if norm else weight.reshape(len(bias), -1)
+        return found
+
+    def _digest(self) -> str:
+        digest = hashlib.sha256()
+        try:
+            with self._path.open("rb") as file:
+                while part := file.read(_READ_AT_ONCE):
+                    digest.update(part)
+        except OSError as error:
+            raise ModelFilesDamaged(f"cannot read {self._path} ({error.strerror}); {self._advice}") from None
+        return digest.hexdigest()
+
+    def _table(self, place: int) -> dict[str, tuple[int, int]]:
+        """Offset and bytes of each tensor, by name."""
+        (count,) = struct.unpack_from("<i", self._bytes, place)
+        place += 4
+        tensors = {}
+        for _ in range(count):
+            (length,) = struct.unpack_from("<H", self._bytes, place)
+            name = self._bytes[place + 2 : place + 2 + length].decode()
+            place += 2 + length + 1
+            _, offset, size = _TENSOR.unpack_from(self._bytes, place)
+            place += _TENSOR.size
+            tensors[name] = (offset, size)
+        return tensors
+
+    def _plain(self, name: str) -> "NDArray[np.float32]":
+        offset, size = self._tensors[name]
+        found: NDArray[np.float32] = np.frombuffer(self._bytes, "<f4", size // 4, offset)
+        return found
+
+    def _blocks(self, name: str, rows: int) -> "NDArray[np.void]":
+        offset, size = self._tensors[name]
+        blocks: NDArray[np.void] = np.frombuffer(self._bytes, _BLOCK, size // _BLOCK.itemsize, offset)
+        return blocks.reshape(rows, -1)
+
+
+def _floats(blocks: "NDArray[np.void]") -> "NDArray[np.float32]":
+    """Blocks of any shape as floats, with one axis of 32 more."""
+    numbers = np.concatenate([blocks["numbers"] & 15, blocks["numbers"] >> 4], axis=-1).astype(np.float32)
+    numbers -= 8
+    numbers *= blocks["scale"].astype(np.float32)[..., None]
+    return numbers
