@@ -5,6 +5,7 @@ The last one wins. An unknown name is refused with the nearest valid one; nothin
 
 import dataclasses
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -30,6 +31,8 @@ WEB_PROVIDERS = ("none", "static", "tavily", "brave", "searxng", "duckduckgo")
 EMBEDDERS = ("auto", "minilm", "e5", "none")
 PACKS = ("none", "medical")
 OFFLINE = "offline"
+# What the web page reads from the environment, and what Kubernetes puts there beside a service called "selfright".
+_NO_SETTINGS = re.compile(r"api_key|ui_(service|reports)|service_(host|port(_\w+)?)|port(_\d+_(tcp|udp|sctp)(_\w+)?)?")
 
 
 def default_home() -> Path:
@@ -293,4 +296,4 @@ def _from_file(path: Path) -> dict[str, object]:
 def _from_environment(environment: Mapping[str, str] | None) -> dict[str, object]:
     variables = os.environ if environment is None else environment
     given = {name[len(PREFIX) :].lower(): value for name, value in variables.items() if name.startswith(PREFIX)}
-    return {name: value for name, value in given.items() if value}
+    return {name: value for name, value in given.items() if value and not _NO_SETTINGS.fullmatch(name)}

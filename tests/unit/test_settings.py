@@ -1,11 +1,15 @@
 """Settings: file, then environment, then options; unknown names are refused."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from selfright.domain.errors import SettingsError, UnknownName, UsageError
-from selfright.settings import load_settings
+from selfright.settings import SETTING_NAMES, Settings, load_settings
+
+REPOSITORY = Path(__file__).parents[2]
+READ_BY_PEOPLE = ("docs", "deploy", "src", "README.md", "README.ko.md")
 
 
 def test_the_last_source_wins(tmp_path: Path) -> None:
@@ -34,6 +38,35 @@ def test_unknown_names_and_values_name_the_nearest(values: dict[str, object], hi
 def test_a_misspelt_variable_is_refused_too() -> None:
     with pytest.raises(UnknownName, match="top_k"):
         load_settings({}, {"SELFRIGHT_TOPK": "3"}, Path("/nonexistent"))
+
+
+def named_variables() -> set[str]:
+    """Every variable of ours that the documentation, the files to deploy with, or the code name."""
+    files = [path for name in READ_BY_PEOPLE for path in [REPOSITORY / name, *(REPOSITORY / name).rglob("*.*")]]
+    texts = [path.read_text("utf-8", "ignore") for path in files if path.is_file() and path.suffix != ".pyc"]
+    return {name for text in texts for name in re.findall(r"SELFRIGHT_[A-Z][A-Z_]*[A-Z]", text)}
+
+
+def test_every_variable_that_is_named_anywhere_is_accepted() -> None:
+    named = named_variables()
+    assert {"SELFRIGHT_INDEX", "SELFRIGHT_API_KEY", "SELFRIGHT_UI_SERVICE"} <= named
+    plain = Settings()
+    for name in sorted(named):
+        setting = name.removeprefix("SELFRIGHT_").lower()
+        value = getattr(plain, setting, "x") if setting in SETTING_NAMES else getattr(plain.flags, setting, "x")
+        load_settings({}, {name: str(value or "")}, Path("/nonexistent"))
+
+
+def test_what_kubernetes_puts_beside_a_service_of_our_name_is_no_setting() -> None:
+    linked = {
+        "SELFRIGHT_SERVICE_HOST": "10.0.0.1",
+        "SELFRIGHT_SERVICE_PORT": "8000",
+        "SELFRIGHT_SERVICE_PORT_HTTP": "8000",
+        "SELFRIGHT_PORT": "tcp://10.0.0.1:8000",
+        "SELFRIGHT_PORT_8000_TCP": "tcp://10.0.0.1:8000",
+        "SELFRIGHT_PORT_8000_TCP_ADDR": "10.0.0.1",
+    }
+    assert load_settings({}, linked, Path("/nonexistent")) == load_settings({}, {}, Path("/nonexistent"))
 
 
 def test_a_value_of_the_wrong_kind_is_refused() -> None:
