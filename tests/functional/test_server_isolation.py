@@ -45,7 +45,7 @@ def checks(method: str, path: str) -> Callable[[Check], Check]:
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     settings = write_index(tmp_path_factory.mktemp("isolation"))
-    with serving(settings, Limits(rate=6_000, burst=1_000), keyed=True) as running:
+    with serving(settings, Limits(rate=6_000, burst=1_000, guess_burst=1_000), keyed=True) as running:
         yield running
 
 
@@ -354,6 +354,9 @@ def test_a_page_elsewhere_cannot_use_an_open_service(tmp_path: Path) -> None:
             assert reply.status_code in (400, 421), host
         for host in ("localhost", "LOCALHOST:1", "127.0.0.1:8000", "[::1]:8000", "127.9.9.9"):
             assert http.get("/v1/me", headers={"Host": host}).status_code == 200, host
+        for name in ("X-Forwarded-For", "X-Forwarded-Host", "Forwarded", "X-Real-IP", "Via"):
+            reply = http.get("/v1/me", headers={"Host": "127.0.0.1", name: "192.0.2.1"})
+            assert (reply.status_code, reply.json()["error"]["code"]) == (403, "not_this_machine"), name
         for origin, status in (("https://evil.example", 403), ("null", 403), ("http://localhost:8501", 200)):
             files = {"files": ("a.md", b"# A\n\nText of the letter A.")}
             assert http.post("/v1/documents", files=files, headers={"Origin": origin}).status_code == status, origin

@@ -11,6 +11,7 @@ from selfright.entrypoints.server.keys import KeyRing
 from tests.support.service import QUESTION, Running, serving, write_index
 
 pytest.importorskip("streamlit", reason="streamlit is not installed")
+from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
 WAIT_S = 60
@@ -75,6 +76,23 @@ def test_a_key_is_asked_for_and_taken_from_the_environment(tmp_path: Path, monke
         assert app.chat_input
         monkeypatch.setenv("SELFRIGHT_API_KEY", key)
         assert AppTest.from_function(chat, default_timeout=WAIT_S).run().chat_input
+
+
+def page() -> None:
+    from selfright.entrypoints.ui.page import main
+
+    main()
+
+
+def test_nobody_behind_a_proxy_sees_the_page(service: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SELFRIGHT_UI_SERVICE", service.url)
+    headers: dict[str, str] = {"Host": "127.0.0.1:8501"}
+    monkeypatch.setattr(ContextProxy, "headers", property(lambda _: headers))
+    assert AppTest.from_function(page, default_timeout=WAIT_S).run().chat_input
+    headers["X-Forwarded-For"] = "192.0.2.1"
+    app = AppTest.from_function(page, default_timeout=WAIT_S).run()
+    assert not app.chat_input
+    assert "x-forwarded-for" in app.error[0].value
 
 
 def test_a_service_that_is_gone_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,6 +54,7 @@ from selfright.entrypoints.wire.content import (
     Hit,
     UploadReply,
 )
+from selfright.entrypoints.wire.forwarding import forwarding_header
 from selfright.entrypoints.wire.people import (
     ErasedReply,
     FactLine,
@@ -75,7 +76,7 @@ __all__ = [
     "DocumentLine", "DocumentReply", "DocumentsReply", "DoneEvent", "Evaluation", "Evidence", "FactLine", "Hit",
     "Iteration", "KeptStrip", "KindLine", "Message", "NodeEvent", "ProfileReply", "ReplayReply", "ServiceError",
     "ServiceUnreachable", "SessionLine", "SessionReply", "SlotLine", "TokenEvent", "TraceReply", "TurnEvent",
-    "TurnLine", "UploadReply", "VerdictEvent", "WhoReply", "WithdrawnEvent",
+    "TurnLine", "UploadReply", "VerdictEvent", "WhoReply", "WithdrawnEvent", "forwarding_header",
 ]  # fmt: skip
 
 

@@ -1,9 +1,15 @@
 """Hosts, origins and collections: what is let through, and what a caller may see."""
 
+import asyncio
+from pathlib import Path
+from typing import Any
+
 import pytest
 
-from selfright.entrypoints.server.callers import Caller
-from selfright.entrypoints.server.gate import host_name, is_here
+from selfright.entrypoints.server.admission import RateLimit
+from selfright.entrypoints.server.callers import LOCAL, Caller
+from selfright.entrypoints.server.gate import Door, host_name, is_here
+from selfright.entrypoints.server.keys import KeyRing
 from selfright.entrypoints.server.refusals import Refused
 
 
@@ -26,6 +32,86 @@ def test_other_names_are_not_this_machine(host: str) -> None:
 def test_the_name_in_a_host_header() -> None:
     assert host_name("Docs.Example.org:443") == "docs.example.org"
     assert host_name("x" * 10 + "\r\n") == ""
+
+
+def door(home: Path) -> Door:
+    return Door(KeyRing(home), RateLimit(60, 60), RateLimit(60, 3))
+
+
+def request(peer: str | None, *headers: tuple[str, str], version: str = "1.1") -> dict[str, Any]:
+    """A request from ``peer`` as the server passes it on, for this machine by its Host header."""
+    sent = [("Host", "127.0.0.1:8000"), *headers]
+    return {
+        "type": "http",
+        "http_version": version,
+        "client": None if peer is None else (peer, 50_000),
+        "headers": [(name.lower().encode(), value.encode()) for name, value in sent],
+    }
+
+
+@pytest.mark.parametrize("peer", ["127.0.0.1", "127.8.8.8", "::1", "::ffff:127.0.0.1"])
+def test_without_keys_this_machine_is_served(peer: str, tmp_path: Path) -> None:
+    assert asyncio.run(door(tmp_path).caller(request(peer))) == LOCAL
+
+
+@pytest.mark.parametrize("peer", ["10.0.0.7", "192.168.1.2", "::ffff:10.0.0.7", "fe80::1%eth0", "testclient", "", None])
+def test_without_keys_no_other_machine_is_whatever_its_host_header_says(peer: str | None, tmp_path: Path) -> None:
+    with pytest.raises(Refused) as caught:
+        asyncio.run(door(tmp_path).caller(request(peer)))
+    assert (caught.value.status_code, caught.value.code) == (403, "not_this_machine")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "x-forwarded", "X-Real-IP", "Via",
+     "True-Client-IP", "CF-Connecting-IP", "CDN-Loop", "X-Original-Host", "X-Envoy-External-Address", "X-Amzn-Trace-Id"],
+)  # fmt: skip
+def test_without_keys_nobody_behind_a_proxy_is_served(name: str, tmp_path: Path) -> None:
+    with pytest.raises(Refused) as caught:
+        asyncio.run(door(tmp_path).caller(request("127.0.0.1", (name, ""))))
+    assert caught.value.code == "not_this_machine"
+    assert name.lower() in caught.value.detail
+
+
+def test_http_1_0_is_what_proxies_speak_that_add_no_header(tmp_path: Path) -> None:
+    with pytest.raises(Refused) as caught:
+        asyncio.run(door(tmp_path).caller(request("127.0.0.1", version="1.0")))
+    assert caught.value.code == "not_this_machine"
+
+
+def test_with_a_key_a_proxy_may_stand_between(tmp_path: Path) -> None:
+    at = door(tmp_path)
+    assert isinstance(at.keys, KeyRing)
+    _, token = at.keys.add("ann")
+    sent = request("10.0.0.7", ("X-Forwarded-For", "192.0.2.1"), ("Authorization", f"Bearer {token}"), version="1.0")
+    assert asyncio.run(at.caller(sent)).user == "ann"
+    at.keys.close()
+
+
+def test_wrong_keys_of_one_peer_are_bounded_and_right_ones_go_on(tmp_path: Path) -> None:
+    at = door(tmp_path)
+    assert isinstance(at.keys, KeyRing)
+    ring = at.keys
+    (_, known), (_, fresh) = ring.add("ann"), ring.add("bob")
+
+    def tried(peer: str, token: str) -> str:
+        try:
+            return asyncio.run(at.caller(request(peer, ("Authorization", f"Bearer {token}")))).user
+        except Refused as refused:
+            return refused.code
+
+    assert tried("192.0.2.1", known) == "ann"
+    assert [tried("192.0.2.1", f"sr-0000000000-{n}") for n in range(5)] == ["invalid_api_key"] * 3 + [
+        "rate_limited"
+    ] * 2
+    assert tried("192.0.2.1", known) == "ann"  # who is known goes on, though another at the same address guesses
+    assert tried("192.0.2.1", fresh) == "rate_limited"
+    assert tried("198.51.100.1", fresh) == "bob"
+    assert tried("192.0.2.1", fresh) == "bob"
+    assert [tried(f"2001:db8::{n:x}", "sr-x") for n in range(4)][-1] == "rate_limited"  # one network, many addresses
+    ring.revoke(ring.listed()[0].id)
+    assert tried("192.0.2.1", known) in ("rate_limited", "invalid_api_key")
+    ring.close()
 
 
 THERE = ["ann", "bob", "shared"]

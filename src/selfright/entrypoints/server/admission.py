@@ -16,8 +16,15 @@ _MOST_BUCKETS = 10_000
 class RateLimit:
     """A token bucket for each key; those used longest ago are forgotten first, and a forgotten one is full again."""
 
-    def __init__(self, per_minute: float, burst: int, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        per_minute: float,
+        burst: int,
+        clock: Callable[[], float] = time.monotonic,
+        message: str = "too many requests with this key; wait, then try again",
+    ) -> None:
         self._per_second, self._burst, self._clock = per_minute / 60, max(1, burst), clock
+        self._message = message
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def take(self, key: str) -> None:
@@ -30,10 +37,13 @@ class RateLimit:
         if len(self._buckets) > _MOST_BUCKETS:
             self._buckets.popitem(last=False)
         if not allowed:
-            wait = (1 - tokens) / self._per_second
-            raise Refused(
-                429, "rate_limited", "too many requests with this key; wait, then try again", retry_after=wait
-            )
+            raise Refused(429, "rate_limited", self._message, retry_after=(1 - tokens) / self._per_second)
+
+    def give_back(self, key: str) -> None:
+        """Uncounts a request."""
+        if key in self._buckets:
+            tokens, at = self._buckets[key]
+            self._buckets[key] = (min(float(self._burst), tokens + 1), at)
 
 
 @dataclass(slots=True)

@@ -54,6 +54,7 @@ def create_app(
     door = Door(
         keys,
         RateLimit(limits.rate, limits.burst),
+        RateLimit(limits.guesses, limits.guess_burst, message="too many wrong keys from this address; try again later"),
         frozenset(settings.serve_hosts),
         frozenset(settings.serve_origins),
         keyed,

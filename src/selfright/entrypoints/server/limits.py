@@ -10,7 +10,8 @@ class Limits:
     """Settings ``serve_*`` and what hangs on them. Times are seconds, sizes bytes.
 
     ``turns`` run at once, of one key ``turns_each``; ``queue`` more wait, at most ``wait_s``. ``rate`` is how many
-    requests a minute a key may make in the long run, ``burst`` how many at once.
+    requests a minute a key may make in the long run, ``burst`` how many at once; ``guesses`` and ``guess_burst`` are
+    the same of wrong keys from one address.
     """
 
     turns: int = 64
@@ -20,6 +21,8 @@ class Limits:
     turn_s: float = 300.0
     rate: float = 300.0
     burst: int = 60
+    guesses: float = 10.0
+    guess_burst: int = 20
     body_bytes: int = 2 * MIB
     upload_bytes: int = 100 * MIB
     upload_files: int = 20

@@ -9,7 +9,7 @@ from selfright.entrypoints.ui.chat_view import show_chat
 from selfright.entrypoints.ui.documents_view import show_documents
 from selfright.entrypoints.ui.profile_view import show_profile
 from selfright.entrypoints.ui.reports_view import show_reports
-from selfright.entrypoints.ui.state import Memory, memory, say_once
+from selfright.entrypoints.ui.state import Memory, keep_to_this_machine, memory, say_once
 from selfright.entrypoints.ui.style import ICON, STYLE
 from selfright.entrypoints.ui.words import LANGUAGES
 
@@ -20,6 +20,7 @@ def main() -> None:
     st.set_page_config(page_title="Selfright", page_icon=ICON, layout="centered")
     mind = memory()
     words = mind.words
+    keep_to_this_machine(mind)
     pages = [
         st.Page(show_chat, title=words["chat"], icon=":material/forum:", url_path="chat", default=True),
         st.Page(show_documents, title=words["documents"], icon=":material/description:", url_path="documents"),

@@ -9,7 +9,7 @@ from typing import cast
 
 import streamlit as st
 
-from selfright.entrypoints.client import Client, ServiceError, WhoReply
+from selfright.entrypoints.client import Client, ServiceError, WhoReply, forwarding_header
 from selfright.entrypoints.ui.turns import MOST_TURNS, Turn
 from selfright.entrypoints.ui.words import LANGUAGES, WORDS, Language, Words, language_of
 
@@ -55,6 +55,13 @@ def memory() -> Memory:
         language = cast("Language", asked) if asked in LANGUAGES else language_of(st.context.locale)
         st.session_state[_NAME] = Memory(language, key=os.environ.get(KEY, ""))
     return cast("Memory", st.session_state[_NAME])
+
+
+def keep_to_this_machine(mind: Memory) -> None:
+    """Ends the run for who comes through a proxy: the page asks the service as the user of this machine."""
+    if header := forwarding_header(st.context.headers):
+        st.error(mind.words["elsewhere"].format(header=header))
+        st.stop()
 
 
 def service(mind: Memory) -> Client:
