@@ -171,6 +171,52 @@ def test_a_file_that_unpacks_to_too_much_is_refused(tmp_path: Path, http: httpx.
     assert (reply.status_code, reply.json()["error"]["code"]) == (422, "unreadable")
 
 
+def upload_head(length: int, key: str = "") -> bytes:
+    sent = head(length, "/v1/documents", *([f"Authorization: Bearer {key}"] if key else []))
+    return sent.replace(b"application/json", b"multipart/form-data; boundary=x")
+
+
+def test_a_key_that_may_only_read_sends_no_file(tmp_path: Path) -> None:
+    settings = write_index(tmp_path)
+    ring = KeyRing(settings["home"])
+    _, reader = ring.add("rita")
+    with serving(settings, keys=ring) as running:
+        with socket.create_connection(("127.0.0.1", running.port), timeout=20) as caller:
+            caller.sendall(upload_head(90_000_000, reader))  # and nothing after it: the refusal waits for no body
+            assert caller.recv(100).startswith(b"HTTP/1.1 403")
+
+
+def test_all_uploads_together_are_bounded(tmp_path: Path) -> None:
+    limits = Limits(upload_bytes=200_000, spool_bytes=500_000, body_s=60)
+    with serving(write_index(tmp_path), limits) as running, http_client(running.url) as http:
+        part = b'--x\r\nContent-Disposition: form-data; name="files"; filename="a.txt"\r\n\r\n' + b"a" * 150_000
+        waiting = [socket.create_connection(("127.0.0.1", running.port), timeout=60) for _ in range(3)]
+        for caller in waiting:
+            caller.sendall(upload_head(190_000) + part)
+        files = {"files": ("b.txt", b"The buoy of Dunmore is green. " * 5_000)}
+        wait_for(lambda: http.post("/v1/documents", files=files).status_code == 503)
+        refused = http.post("/v1/documents", files=files)
+        assert (refused.json()["error"]["code"], refused.headers["retry-after"]) == ("uploads_full", "10")
+        assert http.post("/v1/search", json={"query": "fog horn"}).status_code == 200  # the rest has room of its own
+        for caller in waiting:
+            caller.close()
+        wait_for(lambda: http.post("/v1/documents", files=files).status_code == 200)
+
+
+def test_looking_whether_turns_can_be_taken_is_not_done_anew_for_everybody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(write_index(tmp_path)) as running, http_client(running.url) as http:
+        looked = []
+        collections = running.service.selfright.collections
+        monkeypatch.setattr(running.service.selfright, "collections", lambda: looked.append(1) or collections())
+        began = time.monotonic()
+        with concurrent.futures.ThreadPoolExecutor(8) as callers:
+            replies = list(callers.map(lambda _: http.get("/readyz").status_code, range(100)))
+        assert replies == [200] * 100
+        assert 1 <= len(looked) <= 1 + time.monotonic() - began
+
+
 def test_forms_that_are_none_are_refused(http: httpx.Client) -> None:
     for content, kind in (
         (b"--x\r\nno", "multipart/form-data; boundary=x"),

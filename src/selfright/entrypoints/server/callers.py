@@ -47,6 +47,11 @@ class Caller:
         """Whether it may add and delete documents there."""
         return collection in self.collections if self.collections else self.admin
 
+    @property
+    def changes_any(self) -> bool:
+        """Whether there is any collection that it may change."""
+        return bool(self.collections) or self.admin
+
     def within(self, wanted: Sequence[str], there: Sequence[str]) -> tuple[str, ...]:
         """Where to search for the caller: the ``wanted`` collections, or all it may see. Empty means everywhere.
 

@@ -11,7 +11,8 @@ class Limits:
 
     ``turns`` run at once, of one key ``turns_each``; ``queue`` more wait, at most ``wait_s``. ``rate`` is how many
     requests a minute a key may make in the long run, ``burst`` how many at once; ``guesses`` and ``guess_burst`` are
-    the same of wrong keys from one address.
+    the same of wrong keys from one address. ``spool_bytes`` is what all uploads together may take while they come in
+    and wait, None for four of the largest; ``held_bytes`` the same of all other bodies.
     """
 
     turns: int = 64
@@ -26,6 +27,8 @@ class Limits:
     body_bytes: int = 2 * MIB
     upload_bytes: int = 100 * MIB
     upload_files: int = 20
+    spool_bytes: int | None = None
+    held_bytes: int = 256 * MIB
     body_s: float = 30.0
     head_s: float = 10.0
     send_s: float = 60.0

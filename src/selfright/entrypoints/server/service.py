@@ -15,6 +15,7 @@ from selfright.entrypoints.server.admission import TurnGate
 from selfright.entrypoints.server.callers import Caller
 from selfright.entrypoints.server.figures import Figures
 from selfright.entrypoints.server.limits import Limits
+from selfright.entrypoints.server.readiness import Readiness
 
 if TYPE_CHECKING:
     from selfright.api import Selfright
@@ -36,6 +37,15 @@ class Service:
     draining: bool = False
     writing: asyncio.Lock = field(default_factory=asyncio.Lock)
     uploads: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_UPLOADS_WAITING))
+
+    readiness: Readiness = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.readiness = Readiness(self._look)
+
+    async def _look(self) -> None:
+        await in_thread(self.collections)
+        await self.selfright.areachable()
 
     def collections(self) -> list[str]:
         """The names of the collections that exist; none where there is no index yet."""

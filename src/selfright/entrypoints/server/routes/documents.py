@@ -54,6 +54,8 @@ async def list_documents(
 async def upload(request: Request) -> Any:
     """Adds files to the index: the form's `files`, into its `collection`. One that cannot be read stops no other."""
     caller, service = caller_of(request), service_of(request)
+    if not caller.changes_any:  # before anything of the body is read
+        raise Refused(403, "read_only", "this key may not change documents")
     async with receive_upload(request, service.limits) as sent:
         collection = sent.collection or (caller.collections[0] if caller.collections else DEFAULT_COLLECTION)
         if not caller.changes(collection):

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request, Response
 from selfright.entrypoints.server.callers import caller_of, need_admin
 from selfright.entrypoints.server.figures import CONTENT_TYPE
 from selfright.entrypoints.server.refusals import Refused
-from selfright.entrypoints.server.service import in_thread, service_of
+from selfright.entrypoints.server.service import service_of
 from selfright.entrypoints.wire.people import HealthReply, WhoReply
 from selfright.flow.presets import PRESETS
 
@@ -27,8 +27,7 @@ async def readyz(request: Request) -> Any:
     service = service_of(request)
     if service.draining:
         raise Refused(503, "draining", "the service is ending", retry_after=5)
-    await in_thread(service.collections)
-    await service.selfright.areachable()
+    await service.readiness.check()
     return {"status": "ok"}
 
 
