@@ -1,9 +1,12 @@
 """MCP with its official client: over stdio as a program starts it, and over HTTP behind the service's gate."""
 
 import asyncio
+import contextlib
+import itertools
 import os
 import sys
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +16,37 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
 from selfright.entrypoints.server.keys import KeyRing
+from selfright.entrypoints.server.limits import Limits
+from selfright.llm.scripted.server import ScriptedServer
 from tests.support.service import QUESTION, serving, write_index
 
 ASK = {"question": QUESTION}
 ACCEPT = {"Accept": "application/json, text/event-stream"}
+
+
+WRONG: list[tuple[str, dict[str, Any], str]] = [
+    ("search", {"query": "x", "k": 500}, "'k': a whole number from 1 to 50 was expected, but 500 came"),
+    ("search", {"query": "x", "k": "many"}, "'k': a whole number from 1 to 50 was expected, but 'many' came"),
+    ("search", {}, "'query': a text of 1 to 10,000 characters was expected, but it is missing"),
+    ("search", {"query": 7}, "'query': a text of 1 to 10,000 characters was expected, but 7 came"),
+    (
+        "search",
+        {"query": "x", "collections": {"a": 1}},
+        "'collections': a list of at most 20 was expected, but an object came",
+    ),
+    (
+        "search",
+        {"query": "x", "collections": ["a", ""]},
+        "entry 2 of 'collections': a text of 1 to 200 characters was expected, but a text of 0 characters came",
+    ),
+    ("search", {"querry": "x"}, "'querry' is no argument of this tool; it takes query, k, collections"),
+    (
+        "ask",
+        {"question": "x" * 10_001},
+        "'question': a text of 1 to 10,000 characters was expected, but a text of 10,001 characters came",
+    ),
+    ("guess", {}, "there is no tool 'guess'; there are search, ask, ingest, explain"),
+]
 
 
 async def called(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
@@ -28,10 +58,18 @@ async def called(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
     return result.structured_content
 
 
-def over_stdio(folder: Path, work: Callable[[Client], Awaitable[None]]) -> None:
+def wait_for(true: Callable[[], bool], seconds: float = 60.0) -> None:
+    until = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < until, "it did not happen in time"
+        time.sleep(0.02)
+
+
+def over_stdio(folder: Path, work: Callable[[Client], Awaitable[None]], more: Mapping[str, object] = {}) -> None:
     write_index(folder)
     program = "from selfright.entrypoints.cli import run; run()"
     options = ["--index", str(folder / "index"), "--set", "embedder=none", "--set", f"home={folder / 'home'}"]
+    options += [part for name, value in more.items() for part in ("--set", f"{name}={value}")]
     server = StdioServerParameters(command=sys.executable, args=["-c", program, "mcp", *options], env=dict(os.environ))
 
     async def run() -> None:
@@ -70,7 +108,8 @@ def test_an_agent_over_stdio(tmp_path: Path) -> None:
         assert (added["added"], added["errors"]) == (1, [])
         again = await called(client, "ask", question="When does the ferry Marlin leave?")
         assert "seven" in again["answer"]
-        assert "less than or equal to 50" in (await called(client, "search", query="x", k=500))["error"]
+        for tool, given, said in WRONG:
+            assert (await called(client, tool, **given))["error"] == said
         assert "folders" in (await called(client, "ingest", name="../../etc/x.md", text="x"))["error"]
         assert "unknown preset" in (await called(client, "ask", question="?x", preset="nope"))["error"]
 
@@ -96,12 +135,66 @@ def test_keys_decide_over_http(tmp_path: Path) -> None:
             )
 
         async def as_bob(client: Client) -> None:
-            stranger = await called(client, "explain", trace_id=told["ann"]["trace_id"])
-            assert "xylophone" not in str(stranger)
-            assert "error" in stranger
+            hers = told["ann"]["trace_id"]
+            unknown = "0" * len(hers)
+            for given in (hers, unknown, *(hers[:n] for n in (1, 4, 8, 16, 31)), "../keys.sqlite", "e\x00", "0" * 64):
+                said = (await called(client, "explain", trace_id=given))["error"]
+                assert said == f"there is no trace '{given}'"
+            last = await called(client, "explain")
+            assert last["error"].startswith("no turn is kept yet")
 
         over_http(service.url, ann, as_ann)
         over_http(service.url, bob, as_bob)
+
+
+def test_a_turn_ends_when_it_takes_too_long_or_nobody_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "key-of-a-test")
+    settings = write_index(tmp_path)
+    limits = Limits(turn_s=4.0)
+    with (
+        ScriptedServer(latency_s=60.0) as model,
+        serving({**settings, "llm": "openai:scripted", "base_url": model.url}, limits) as running,
+    ):
+        gate, told = running.service.gate, {}
+
+        async def waits(client: Client) -> None:
+            told.update(await called(client, "ask", **ASK))
+
+        over_http(running.url, None, waits)
+        assert told["error"] == "the turn took too long and was broken off; ask for less"
+        assert gate.running == 0
+        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "ask", "arguments": ASK}}
+        began = time.monotonic()
+        with (
+            httpx2.Client(timeout=60) as caller,
+            caller.stream("POST", f"{running.url}/mcp", json=body, headers=ACCEPT),
+        ):
+            wait_for(lambda: gate.running == 1)
+        wait_for(lambda: gate.running == 0)
+        assert time.monotonic() - began < 3.5  # before the limit: hanging up broke it off
+
+        async def cancels(client: Client) -> None:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(called(client, "ask", **ASK), 1.0)
+
+        began = time.monotonic()
+        over_http(running.url, None, cancels)
+        wait_for(lambda: gate.running == 0)
+        assert time.monotonic() - began < 3.5
+
+
+def test_a_call_that_is_cancelled_over_stdio_leaves_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "key-of-a-test")
+    calls = itertools.count()
+    with ScriptedServer(latency_s=lambda _: 0.0 if next(calls) else 60.0) as model:
+
+        async def work(client: Client) -> None:
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(called(client, "ask", **ASK), 3.0)
+            assert "90 days" in (await called(client, "ask", **ASK))["answer"]  # there is one place, and it is free
+
+        options = {"llm": "openai:scripted", "base_url": model.url, "serve_turns": 1, "serve_queue": 0}
+        over_stdio(tmp_path, work, options)
 
 
 @pytest.mark.parametrize("key", [None, "sr-0000-wrong"], ids=["none", "wrong"])

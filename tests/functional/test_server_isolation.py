@@ -241,8 +241,11 @@ def traces(two: Two) -> None:
 def trace(two: Two) -> None:
     trace_id = traced(two)
     assert two.bob.get(f"/v1/traces/{trace_id}").status_code == 200
-    for part in (trace_id, trace_id[:8]):
-        assert two.ann.get(f"/v1/traces/{part}").status_code == 404
+    for part in (trace_id, trace_id[:8], trace_id[:31]):
+        hidden = two.ann.get(f"/v1/traces/{part}")
+        assert (hidden.status_code, hidden.json()["error"]["message"]) == (404, f"there is no trace '{part}'")
+    # Of one's own, too: whether a few digits are enough would tell of the ids of others.
+    assert two.bob.get(f"/v1/traces/{trace_id[:8]}").status_code == 404
 
 
 @checks("post", "/v1/traces/{trace_id}/replay")

@@ -180,10 +180,12 @@ def test_a_key_that_may_only_read_sends_no_file(tmp_path: Path) -> None:
     settings = write_index(tmp_path)
     ring = KeyRing(settings["home"])
     _, reader = ring.add("rita")
-    with serving(settings, keys=ring) as running:
-        with socket.create_connection(("127.0.0.1", running.port), timeout=20) as caller:
-            caller.sendall(upload_head(90_000_000, reader))  # and nothing after it: the refusal waits for no body
-            assert caller.recv(100).startswith(b"HTTP/1.1 403")
+    with (
+        serving(settings, keys=ring) as running,
+        socket.create_connection(("127.0.0.1", running.port), timeout=20) as caller,
+    ):
+        caller.sendall(upload_head(90_000_000, reader))  # and nothing after it: the refusal waits for no body
+        assert caller.recv(100).startswith(b"HTTP/1.1 403")
 
 
 def test_all_uploads_together_are_bounded(tmp_path: Path) -> None:

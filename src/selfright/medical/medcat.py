@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from selfright.domain.errors import InputError, MissingExtra
+from selfright.domain.errors import MissingExtra, SettingsError
 from selfright.medical.folding import words
 from selfright.medical.lexicon import Concept, Kind, load_lexicon
 from selfright.medical.spotting import Mention, longest, spotter
@@ -78,7 +78,7 @@ def _concept(entity: Mapping[str, Any], kind: Kind) -> Concept:
 def load_medcat(path: Path) -> MedCatNames:
     """The names of a model pack (a folder or its .zip).
 
-    Raises ``MissingExtra`` without the package, and ``InputError`` when there is no pack that it can read.
+    Raises ``MissingExtra`` without the package, and ``SettingsError`` when there is no pack that it can read.
     """
     os.environ.setdefault("MEDCAT_DISABLE_VERSION_CHECK", "true")  # it would ask the network at import
     try:
@@ -86,8 +86,10 @@ def load_medcat(path: Path) -> MedCatNames:
     except ImportError as error:
         raise MissingExtra("MedCAT 2", 'pip install "selfright[medcat]"') from error
     if not path.exists():
-        raise InputError(f"{path}: there is no MedCAT model pack; give the folder or the .zip file of one")
+        raise SettingsError(f"{path}: there is no MedCAT model pack; give the folder or the .zip file of one")
     try:
         return MedCatNames(cat.load_model_pack(str(path)))
     except (OSError, ValueError, KeyError) as error:
-        raise InputError(f"{path}: MedCAT cannot read this model pack ({error}); it must be one of MedCAT 2") from error
+        raise SettingsError(
+            f"{path}: MedCAT cannot read this model pack ({error}); it must be one of MedCAT 2"
+        ) from error

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from selfright.domain.errors import InputError
+from selfright.domain.errors import SettingsError
 from selfright.domain.passages import Language
 from selfright.retrieval.korean import HangulBigrams
 from selfright.retrieval.tokenizer import BilingualTokenizer
@@ -43,7 +43,7 @@ class NoLexicon:
 class FileLexicon:
     """A list of names in a file: one thing a line, Korean, a tab, English; synonyms are separated by ``|``.
 
-    Blank lines and lines that begin with ``#`` are passed over. Raises ``InputError`` naming the line that is wrong.
+    Blank lines and lines that begin with ``#`` are passed over. Raises ``SettingsError`` naming the line that is wrong.
     ``limit``: at most so many phrases for a text.
     """
 
@@ -131,9 +131,9 @@ def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise InputError(f"{path}: the term list cannot be read ({error.strerror}); check the path") from error
+        raise SettingsError(f"{path}: the term list cannot be read ({error.strerror}); check the path") from error
     except UnicodeDecodeError as error:
-        raise InputError(
+        raise SettingsError(
             f"{path}: expected UTF-8 text, but byte {error.start} is none; save the list as UTF-8"
         ) from error
 
@@ -144,9 +144,9 @@ def _entries(path: Path, text: str) -> Iterator[tuple[list[str], list[str]]]:
             continue
         sides = [[name.strip() for name in side.split("|")] for side in line.split("\t")]
         if len(sides) != 2:
-            raise InputError(f"{path}, line {number}: expected 'Korean<tab>English', but found {len(sides)} columns")
+            raise SettingsError(f"{path}, line {number}: expected 'Korean<tab>English', but found {len(sides)} columns")
         if not all(0 < len(name) <= _LONGEST_TERM for side in sides for name in side):
-            raise InputError(
+            raise SettingsError(
                 f"{path}, line {number}: a name must have 1 to {_LONGEST_TERM} characters; remove empty ones"
             )
         yield sides[0], sides[1]

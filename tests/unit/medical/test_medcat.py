@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from selfright.domain.errors import InputError, MissingExtra
+from selfright.domain.errors import MissingExtra, SettingsError
 from selfright.medical.extract import MedicalExtractor
 from selfright.medical.lexicon import load_lexicon
 from selfright.medical.medcat import MedCatNames, load_medcat
@@ -78,7 +78,7 @@ def test_a_pack_made_of_the_lexicon_is_read(tmp_path: Path, monkeypatch: pytest.
     keys = [(slot.detail("key"), slot.negated) for slot in slots]
     assert keys == [("condition:diabetes", False), ("drug:metformin", False), ("symptom:chest-pain", True)]
     assert [mention.concept.id for mention in pack.find("chest pain")] == ["symptom:chest-pain"]
-    with pytest.raises(InputError, match="no MedCAT model pack"):
+    with pytest.raises(SettingsError, match="no MedCAT model pack"):
         load_medcat(tmp_path / "none")
 
 

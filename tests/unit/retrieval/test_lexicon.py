@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selfright.domain.errors import InputError
+from selfright.domain.errors import SettingsError
 from selfright.domain.passages import Language
 from selfright.retrieval.lexicon import FileLexicon, NoLexicon
 
@@ -97,9 +97,9 @@ def test_the_name_tells_the_list(tmp_path: Path, lexicon: FileLexicon) -> None:
 def test_a_wrong_list_names_the_place(tmp_path: Path, content: str | bytes, said: str) -> None:
     path = tmp_path / "terms.tsv"
     path.write_bytes(content.encode() if isinstance(content, str) else content)
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(SettingsError, match=said):
         FileLexicon(path)
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(SettingsError, match="cannot be read"):
         FileLexicon(tmp_path / "nowhere.tsv")
 
 

@@ -3,8 +3,8 @@
 import asyncio
 import functools
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
@@ -16,6 +16,7 @@ from selfright.entrypoints.server.callers import Caller
 from selfright.entrypoints.server.figures import Figures
 from selfright.entrypoints.server.limits import Limits
 from selfright.entrypoints.server.readiness import Readiness
+from selfright.entrypoints.server.refusals import Refused
 
 if TYPE_CHECKING:
     from selfright.api import Selfright
@@ -46,6 +47,14 @@ class Service:
     async def _look(self) -> None:
         await in_thread(self.collections)
         await self.selfright.areachable()
+
+    @asynccontextmanager
+    async def taking_in(self) -> AsyncIterator[None]:
+        """The right to change the index, one at a time. Raises ``Refused`` (503) where too many wait for it."""
+        if self.uploads.locked():
+            raise Refused(503, "uploads_waiting", "too many uploads are waiting; try again in a moment", retry_after=10)
+        async with self.uploads, self.writing:
+            yield
 
     def collections(self) -> list[str]:
         """The names of the collections that exist; none where there is no index yet."""

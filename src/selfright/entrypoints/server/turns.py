@@ -58,12 +58,13 @@ async def answered(turn: Asked, request: Request) -> Answer:
     """The answer. Raises ``Refused``, ``ClientGone``, and what a turn raises."""
     place = await unless_gone(request.receive, turn.service.gate.enter(turn.caller.key))
     try:
-        return await unless_gone(request.receive, _answer(turn))
+        return await unless_gone(request.receive, finished(turn))
     finally:
         place.leave()
 
 
-async def _answer(turn: Asked) -> Answer:
+async def finished(turn: Asked) -> Answer:
+    """The answer, for a caller that has a place already. Raises ``Refused`` and what a turn raises."""
     async with aclosing(events(turn, listen=False)) as told:
         async for event in told:
             if isinstance(event, TurnFinished):

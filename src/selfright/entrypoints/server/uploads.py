@@ -72,9 +72,7 @@ async def receive_upload(request: Request, limits: Limits) -> AsyncIterator[Sent
 
 async def take_in(service: Service, sent: Sent, collection: str, *, apart: bool) -> dict[str, Any]:
     """Reads and indexes the files one by one. Raises ``Refused`` (422) when nothing in any of them could be read."""
-    if service.uploads.locked():
-        raise Refused(503, "uploads_waiting", "too many uploads are waiting; try again in a moment", retry_after=10)
-    async with service.uploads, service.writing:
+    async with service.taking_in():
         taken = [await _take(service, name, file, collection, apart) for name, file in sent.files]
     service.figures.indexed(sum(each["passages"] for each in taken))
     if not any(each["added"] + each["replaced"] + each["unchanged"] for each in taken):

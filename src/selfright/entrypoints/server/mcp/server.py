@@ -1,21 +1,24 @@
 """The MCP server: the tools with their descriptions, over stdio or streamable HTTP."""
 
 import logging
+import secrets
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from mcp.server.mcpserver import Context, MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 from mcp.server.transport_security import TransportSecuritySettings
-from mcp.types import ToolAnnotations
-from pydantic import Field
+from mcp.types import CallToolResult, InputRequiredResult, ToolAnnotations
+from pydantic import Field, ValidationError
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from selfright.domain.errors import SelfrightError
+from selfright.domain.turns import TurnOptions
 from selfright.entrypoints.server.callers import LOCAL, Caller
 from selfright.entrypoints.server.envelope import told
+from selfright.entrypoints.server.mcp import arguments as args
 from selfright.entrypoints.server.mcp.tools import Tools
 from selfright.entrypoints.server.refusals import Refused
 from selfright.entrypoints.server.service import Service
@@ -42,12 +45,31 @@ Name = Annotated[str, Field(min_length=1, max_length=200)]
 Collections = Annotated[list[Name], Field(max_length=20, description="Only in these collections; all when left out.")]
 
 
+class _Server(MCPServer[Any]):
+    """The SDK's server, but what was wrong with a call is said in plain sentences: they are read by agents."""
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        tools = {tool.name: tool.input_schema for tool in await self.list_tools()}
+        if name not in tools:
+            raise ToolError(f"there is no tool '{name[:100]}'; there are {', '.join(tools)}")
+        if said := args.unknown(arguments, tools[name]):
+            raise ToolError(said)
+        try:
+            return await super().call_tool(name, arguments, context)
+        except UnexpectedToolError:
+            raise
+        except ToolError as error:
+            if isinstance(error.__cause__, ValidationError):
+                raise ToolError(args.wrong(error.__cause__.errors(), tools[name])) from None
+            raise ToolError(str(error.__cause__ or error)) from None
+
+
 def build(service: Service) -> MCPServer[Any]:
     """The server with its four tools. Over HTTP the caller is the one that the service's gate let in."""
     tools = Tools(service)
-    server: MCPServer[Any] = MCPServer(
-        "selfright", version=version("selfright"), instructions=_INSTRUCTIONS, log_level="WARNING"
-    )
+    server = _Server("selfright", version=version("selfright"), instructions=_INSTRUCTIONS, log_level="WARNING")
 
     @server.tool(annotations=_READS)
     async def search(
@@ -69,9 +91,10 @@ def build(service: Service) -> MCPServer[Any]:
     ) -> dict[str, Any]:
         """Answer a question from the documents, with citations, an evaluation and the reason it stopped.
 
-        'abstained' is true where the documents do not support an answer.
+        Cancelling the call ends it. 'abstained' is true where the documents do not support an answer.
         """
-        return await _explained(tools.ask(_caller(ctx), question, preset, session, collections))
+        options: TurnOptions = {"preset": preset, "session": session}
+        return await _explained(tools.ask(_caller(ctx), question, options, collections, _request_id(ctx)))
 
     @server.tool(annotations=_ADDS)
     async def ingest(
@@ -115,6 +138,11 @@ def _caller(ctx: "Context[Any, Any]") -> Caller:
     caller = request.scope["state"]["caller"]
     assert isinstance(caller, Caller)
     return caller
+
+
+def _request_id(ctx: "Context[Any, Any]") -> str:
+    request = ctx.request_context.request
+    return secrets.token_hex(8) if request is None else str(request.scope["state"]["request_id"])
 
 
 class Mounted:

@@ -1,5 +1,6 @@
 """What agents may ask for over the Model Context Protocol: search, ask, ingest, explain."""
 
+import asyncio
 import secrets
 import tempfile
 from dataclasses import dataclass
@@ -11,7 +12,9 @@ from selfright.domain.forms import answer_form, search_form
 from selfright.domain.passages import DEFAULT_COLLECTION
 from selfright.domain.turns import TurnOptions
 from selfright.entrypoints.server.callers import Caller
+from selfright.entrypoints.server.routes.traces import HIDDEN, visible_trace
 from selfright.entrypoints.server.service import Service, in_thread
+from selfright.entrypoints.server.turns import Asked, finished
 from selfright.entrypoints.server.uploads import safe_name
 
 if TYPE_CHECKING:
@@ -32,18 +35,14 @@ class Tools:
         return search_form(await self.service.selfright.asearch(query, k, within))
 
     async def ask(
-        self, caller: Caller, question: str, preset: str | None, session: str | None, collections: list[str] | None
+        self, caller: Caller, question: str, options: TurnOptions, collections: list[str] | None, request_id: str
     ) -> dict[str, Any]:
-        """An answer with citations, judged, and how it came about."""
-        options: TurnOptions = {
-            "preset": preset,
-            "session": session,
-            "user": caller.user,
-            "collections": await self.service.within(caller, collections or []),
-        }
+        """An answer with citations, judged, and how it came about; counted, logged and bounded as one over HTTP."""
+        within = await self.service.within(caller, collections or [])
+        wanted: TurnOptions = {**options, "user": caller.user, "collections": within}
         place = await self.service.gate.enter(caller.key)
         try:
-            return answer_form(await self.service.selfright.aask(question, **options))
+            return answer_form(await finished(Asked(self.service, caller, question, wanted, request_id)))
         finally:
             place.leave()
 
@@ -55,15 +54,20 @@ class Tools:
         if not text.strip() or len(text) > MOST_TEXT:
             raise InputError(f"expected a text of 1 to {MOST_TEXT:,} characters, but it has {len(text):,}")
         safe = safe_name(name if Path(name).suffix else f"{name}.md")
-        async with self.service.uploads, self.service.writing:
-            return await in_thread(self._take, safe, text, collection, bool(caller.collections))
+        # What is being written cannot be broken off: a call that is cancelled leaves it to its end.
+        return await asyncio.shield(self._taken_in(safe, text, collection, bool(caller.collections)))
 
     async def explain(self, caller: Caller, trace_id: str | None) -> dict[str, Any]:
         """How an answer came about: the trace of the named turn, or of the caller's last one."""
         from selfright.telemetry.outline import trace_form
 
         found = await in_thread(self._trace, caller, trace_id)
-        return trace_form(found)
+        form = trace_form(found)
+        return {**form, "origins": {name: value for name, value in form["origins"].items() if name not in HIDDEN}}
+
+    async def _taken_in(self, name: str, text: str, collection: str, apart: bool) -> dict[str, Any]:
+        async with self.service.taking_in():
+            return await in_thread(self._take, name, text, collection, apart)
 
     def _take(self, name: str, text: str, collection: str, apart: bool) -> dict[str, Any]:
         with tempfile.TemporaryDirectory(prefix="selfright-ingest-") as folder:
@@ -82,7 +86,7 @@ class Tools:
 
     def _trace(self, caller: Caller, trace_id: str | None) -> "Trace":
         if trace_id is not None:
-            return self.service.selfright.trace(trace_id, caller.scope)
+            return visible_trace(self.service, caller.scope, trace_id)
         mine = self.service.selfright.traces(1, caller.scope)
         if not mine:
             raise InputError("no turn is kept yet; ask something first (the setting 'traces' must not be 'off')")

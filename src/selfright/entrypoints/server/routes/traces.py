@@ -1,5 +1,7 @@
 """``/v1/traces``: the caller's turns as they are kept, and run again; an admin sees everybody's."""
 
+import re
+from contextlib import suppress
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -7,8 +9,9 @@ from fastapi import APIRouter, Path, Query, Request
 
 from selfright.domain.errors import InputError
 from selfright.domain.forms import answer_form
+from selfright.domain.scopes import Scope
 from selfright.domain.traces import ReplayOptions, Trace
-from selfright.entrypoints.server.callers import Caller, caller_of
+from selfright.entrypoints.server.callers import caller_of
 from selfright.entrypoints.server.refusals import Refused
 from selfright.entrypoints.server.service import Service, in_thread, service_of
 from selfright.entrypoints.server.streaming import unless_gone
@@ -18,7 +21,8 @@ from selfright.entrypoints.wire.traces import ReplayReply, ReplayRequest, TraceR
 
 router = APIRouter(tags=["traces"])
 Id = Annotated[str, Path(min_length=8, max_length=64, pattern="^[0-9A-Za-z_-]+$")]
-_HIDDEN = ("index",)  # where it lies on this machine
+_WHOLE = re.compile("[0-9a-f]{32}")
+HIDDEN = ("index",)  # where it lies on this machine
 
 
 @router.get("/v1/traces", response_model=TracesReply)
@@ -32,14 +36,14 @@ async def list_traces(request: Request, limit: Annotated[int, Query(ge=1, le=500
 @router.get("/v1/traces/{trace_id}", response_model=TraceReply)
 async def get_trace(trace_id: Id, request: Request) -> Any:
     """Shows the path of one turn: nodes, verdicts, scores by pass, times, cost."""
-    return _form(await in_thread(_visible, service_of(request), caller_of(request), trace_id))
+    return _form(await in_thread(visible_trace, service_of(request), caller_of(request).overseen, trace_id))
 
 
 @router.post("/v1/traces/{trace_id}/replay", response_model=ReplayReply)
 async def replay_trace(trace_id: Id, body: ReplayRequest, request: Request) -> Any:
     """Runs a recorded turn again with other flags or another preset, without a call of a model."""
     service, caller = service_of(request), caller_of(request)
-    trace = await in_thread(_visible, service, caller, trace_id)
+    trace = await in_thread(visible_trace, service, caller.overseen, trace_id)
     flags = allowed(body.flags, service.selfright.settings.flags, caller)
     place = await service.gate.enter(caller.key)
     try:
@@ -63,7 +67,7 @@ async def replay_trace(trace_id: Id, body: ReplayRequest, request: Request) -> A
 async def delete_trace(trace_id: Id, request: Request) -> Any:
     """Deletes one trace for good."""
     service, caller = service_of(request), caller_of(request)
-    trace = await in_thread(_visible, service, caller, trace_id)
+    trace = await in_thread(visible_trace, service, caller.overseen, trace_id)
     return {"deleted": await in_thread(service.selfright.forget_traces, caller.overseen, trace.id)}
 
 
@@ -74,15 +78,19 @@ async def delete_traces(request: Request) -> Any:
     return {"deleted": await in_thread(selfright.forget_traces, caller_of(request).scope)}
 
 
-def _visible(service: Service, caller: Caller, trace_id: str) -> Trace:
-    try:
-        return service.selfright.trace(trace_id, caller.overseen)
-    except InputError:
-        raise Refused(404, "trace_not_found", f"there is no trace '{trace_id}'", param="trace_id") from None
+def visible_trace(service: Service, scope: Scope, trace_id: str) -> Trace:
+    """The trace of that whole id. Raises ``Refused``, in the same words for what there is not and what is another's.
+
+    The beginning of an id is not looked up: whether it fits would tell of the traces of others.
+    """
+    if _WHOLE.fullmatch(trace_id):
+        with suppress(InputError):
+            return service.selfright.trace(trace_id, scope)
+    raise Refused(404, "trace_not_found", f"there is no trace '{trace_id}'", param="trace_id")
 
 
 def _form(trace: Trace) -> dict[str, Any]:
-    origins = {name: value for name, value in asdict(trace.origins).items() if name not in _HIDDEN}
+    origins = {name: value for name, value in asdict(trace.origins).items() if name not in HIDDEN}
     return {
         **asdict(trace),
         "origins": origins,
