@@ -1,6 +1,8 @@
 """JSON Lines, JSON and CSV: rows that are documents, bad rows that cost nobody else anything."""
 
 import json
+import re
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +13,8 @@ from hypothesis import strategies as st
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
 from selfright.ingest.files import Limits, SourceFile
+from selfright.ingest.readers import values
+from selfright.ingest.readers.values import LARGE, Cursor, holds_more
 from selfright.ingest.reading import read
 
 Read = Callable[..., list[Document | UnreadableFile]]
@@ -115,6 +119,97 @@ def test_other_json_becomes_a_readable_outline(read_file: Read) -> None:
     assert document.text == (
         "- title: 펌프\n- limits:\n  - bar: 2\n  - safe: true\n- parts:\n  - valve\n  - name: seal\n- none: null"
     )
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-9, 9)
+    | st.floats(allow_nan=False)
+    | st.text(st.characters(exclude_categories=["Cs"])),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text('ab"\\[{,', max_size=3), inner),
+    max_leaves=30,
+)
+
+
+@given(value=JSON, indent=st.sampled_from([None, 0, 3]), most=st.integers(0, 40))
+def test_a_text_is_gone_through_as_it_would_be_built(value: object, indent: int | None, most: int) -> None:
+    text = f" {json.dumps(value, indent=indent)} \n"
+
+    def built(cursor: Cursor) -> object:
+        whole = cursor.value()
+        if whole is not LARGE:
+            return whole
+        named = cursor.peek() == "{"
+        members = [(name, built(cursor)) for name in cursor.members()]
+        return dict(members) if named else [each for _, each in members]
+
+    cursor = Cursor(text, most)
+    assert built(cursor) == value
+    cursor.end()
+    passing = Cursor(text, most)
+    passing.skip()
+    passing.end()
+    count = len(re.findall(r"[\[{,]", re.sub(r'"(?:[^"\\]|\\.)*"', "", text)))
+    assert not holds_more(text, 1, count)
+    assert count == 0 or holds_more(text, 1, count - 1)
+
+
+@given(st.text('{}[]",:1ae\\ tru', max_size=30), st.integers(0, 9))
+def test_what_is_no_json_is_refused_as_the_standard_library_does(text: str, most: int) -> None:
+    def read(text: str) -> None:
+        cursor = Cursor(text, most)
+        cursor.skip()
+        cursor.end()
+
+    try:
+        json.loads(text)
+    except ValueError:
+        with pytest.raises(ValueError):  # noqa: PT011 - its words differ
+            read(text)
+    else:
+        read(text)
+
+
+def test_of_a_file_that_breaks_off_nothing_is_taken(read_file: Read) -> None:
+    with pytest.raises(UnreadableFile, match="not JSON"):
+        read_file("d.json", '[{"id": "a", "text": "one"}, {"id": "b", "text": "tw')
+
+
+def test_json_with_a_great_many_values_is_read_part_by_part(read_file: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = {"title": "펌프", "grid": [[1, 2], {"a": [3, [4]]}] * 20, "deep": {"x": {"y": list(range(30))}}, "end": None}
+    (whole,) = read_file("pump.json", json.dumps(data))
+    for most in (0, 3, 40):
+        monkeypatch.setattr(values, "MOST_VALUES", most)
+        (parted,) = read_file("pump.json", json.dumps(data, indent=1))
+        assert isinstance(parted, Document)
+        assert isinstance(whole, Document)
+        assert (parted.text, parted.title) == (whole.text, "펌프")
+
+
+def test_a_row_of_too_many_values_is_no_document_and_the_others_are_read(read_file: Read) -> None:
+    many = "[" + "[]," * 250_000 + "[]]"
+    for name, content in (
+        ("d.json", f'[{{"text": "one"}}, {{"text": "two", "x": {many}}}, {{"text": "three"}}]'),
+        ("d.jsonl", f'{{"text": "one"}}\n{{"text": "two", "x": {many}}}\n{{"text": "three"}}\n'),
+    ):
+        rows = read_file(name, content)
+        assert texts(rows) == ["one", "three"]
+        assert "2: holds more than 250,000 values" in reasons(rows)[0]
+
+
+def test_a_large_file_of_empty_lists_takes_no_more_memory_than_its_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(values, "MOST_VALUES", 5_000)
+    path = tmp_path / "empty.json"
+    path.write_text("[" + "[]," * 100_000 + "[]]")  # 0.3 MB, of which 6.4 would be built at once
+    tracemalloc.start()
+    with pytest.raises(UnreadableFile, match="no text"):
+        list(read(SourceFile(path, path.name, Limits(file_bytes=400_000))))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 2.5e6
 
 
 @pytest.mark.parametrize("content", ["{", "[" * 100_000, '{"a":' * 300 + "1" + "}" * 300])

@@ -9,7 +9,8 @@ from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
 from selfright.ingest.encoding import decode_known
 from selfright.ingest.files import SourceFile
-from selfright.ingest.readers.rows import BadRow, Row, documents
+from selfright.ingest.readers.rows import TOO_MANY, BadRow, Row, documents
+from selfright.ingest.readers.values import MOST_VALUES, holds_more
 
 _CHUNK = 2**20
 
@@ -46,7 +47,7 @@ def _parsed(line: bytes) -> Any:
     if text is None:
         return BadRow("neither UTF-8 nor Korean code page 949; save the file as UTF-8")
     try:
-        return json.loads(text)
+        return BadRow(TOO_MANY) if holds_more(text, 0, MOST_VALUES) else json.loads(text)
     except RecursionError:
         return BadRow("nested too deeply to be a document")
     except ValueError as error:

@@ -8,7 +8,9 @@ from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
 from selfright.domain.text import language_of
 from selfright.ingest.files import SourceFile, one_line
+from selfright.ingest.readers.values import MOST_VALUES
 
+TOO_MANY = f"holds more than {MOST_VALUES:,} values, which no document does; give its text as 'text'"
 _ID_LENGTH = 500
 _WEB = ("http://", "https://")
 
