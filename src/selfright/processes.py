@@ -32,7 +32,7 @@ _MOST = 4
 # The worker imports from where this process does, and never from the folder it happens to be started in (-P).
 _BOOT = (
     "import json, sys; start = json.loads(sys.argv[1]); sys.path[:] = start['path']; "
-    "from selfright.processes import serve; serve(start['entry'])"
+    "from selfright import processes; getattr(processes, start['door'])(start['entry'])"
 )
 
 
@@ -170,16 +170,7 @@ class _Worker:
     """One process; asked by one thread at a time."""
 
     def __init__(self, entry: str) -> None:
-        if not sys.executable or getattr(sys, "frozen", False):
-            raise OSError("this is not a plain Python interpreter")
-        start = {"path": list(map(str, sys.path)), "entry": entry}
-        options = ["-P", *(["-X", "utf8"] if sys.flags.utf8_mode else [])]
-        self._process = subprocess.Popen(  # noqa: S603 - this interpreter with our own program
-            [sys.executable, *options, "-c", _BOOT, json.dumps(start)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
+        self._process = _started("serve", entry)
 
     def ask(self, task: Any, patience_s: float) -> Any:
         """What the work made of a task. Raises ``_Lost`` and ``_Failed``."""
@@ -189,8 +180,8 @@ class _Worker:
         alarm.daemon = True
         alarm.start()
         try:
-            _send(self._process.stdin, task)
-            answer = _receive(self._process.stdout)
+            send(self._process.stdin, task)
+            answer = receive(self._process.stdout)
         except (OSError, ValueError) as error:
             raise _Lost from error
         finally:
@@ -207,39 +198,68 @@ class _Worker:
 
     def end(self) -> None:
         """Ends the process and gives back what it held."""
-        self._process.kill()
-        self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout):
-            with suppress(OSError):  # what was not written yet will not be
-                if pipe is not None:
-                    pipe.close()
+        end(self._process)
 
 
-def _send(pipe: IO[bytes], value: Any) -> None:
-    data = json.dumps(value).encode()
+def start(entry: str) -> "subprocess.Popen[bytes]":
+    """A process that runs ``entry`` (``module:function``) with the pipe for its answers; ``end`` it when done.
+
+    It hears and answers with ``receive`` and ``send``. Raises ``OSError`` where none can be started.
+    """
+    return _started("run", entry)
+
+
+def end(process: "subprocess.Popen[bytes]") -> None:
+    """Ends a process at once and gives back what it held."""
+    process.kill()
+    process.wait()
+    for pipe in (process.stdin, process.stdout):
+        with suppress(OSError):  # what was not written yet will not be
+            if pipe is not None:
+                pipe.close()
+
+
+def _started(door: str, entry: str) -> "subprocess.Popen[bytes]":
+    if not sys.executable or getattr(sys, "frozen", False):
+        raise OSError("this is not a plain Python interpreter")
+    told = {"path": list(map(str, sys.path)), "door": door, "entry": entry}
+    options = ["-P", *(["-X", "utf8"] if sys.flags.utf8_mode else [])]
+    return subprocess.Popen(  # noqa: S603 - this interpreter with our own program
+        [sys.executable, *options, "-c", _BOOT, json.dumps(told)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def send(pipe: IO[bytes], value: Any) -> None:
+    """Writes a JSON value. Raises ``OSError`` when nobody reads it."""
+    data = json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass")
     pipe.write(len(data).to_bytes(_LENGTH_BYTES, "big") + data)
     pipe.flush()
 
 
-def _receive(pipe: IO[bytes]) -> Any:
-    """The next value, None at the end."""
+def receive(pipe: IO[bytes]) -> Any:
+    """The next JSON value, None at the end."""
     head = pipe.read(_LENGTH_BYTES)
     if len(head) < _LENGTH_BYTES:
         return None
     size = int.from_bytes(head, "big")
     data = pipe.read(size)
-    return json.loads(data) if len(data) == size else None
+    return json.loads(data.decode("utf-8", "surrogatepass")) if len(data) == size else None
+
+
+def run(entry: str) -> None:
+    """The side of a process that was started by ``start``."""
+    _loaded(entry)(_answers())
 
 
 def serve(entry: str) -> None:
     """The worker's side: answers until its input ends, that is, until its parent closes or ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides
-    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints shall not get among the answers
-    module, name = entry.split(":")
-    work: Work = getattr(importlib.import_module(module), name)
+    answers = _answers()
+    work: Work = _loaded(entry)
     made = False
-    while (task := _receive(sys.stdin.buffer)) is not None:
+    while (task := receive(sys.stdin.buffer)) is not None:
         try:
             result = work(task)
             if not made:  # the first message was the setup
@@ -248,4 +268,18 @@ def serve(entry: str) -> None:
         except Exception as error:
             answer = {"failed": repr(error)}
         with suppress(BrokenPipeError):
-            _send(answers, answer)
+            send(answers, answer)
+
+
+def _answers() -> IO[bytes]:
+    """The pipe to who started this process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints shall not get among the answers
+    return answers
+
+
+def _loaded(entry: str) -> Callable[[Any], Any]:
+    module, name = entry.split(":")
+    found: Callable[[Any], Any] = getattr(importlib.import_module(module), name)
+    return found

@@ -1,6 +1,7 @@
 """A file that somebody sent, read in a process of its own and indexed under names that harm nobody's documents."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -9,8 +10,9 @@ from typing import TYPE_CHECKING
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
 from selfright.domain.ports import Library
+from selfright.ingest.apart import Bounds, read_apart
 from selfright.ingest.files import Limits, SourceFile
-from selfright.ingest.parallel import Reading, read_apart
+from selfright.ingest.parallel import Reading
 from selfright.ingest.reading import SUFFIXES
 from selfright.ingest.splitting import split
 
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
 _MIB = 2**20
 _LIMITS = Limits(file_bytes=100 * _MIB, row_bytes=16 * _MIB, unpacked_bytes=128 * _MIB)
-_PATIENCE_S = 120.0
+_BOUNDS = Bounds()
 _NAMED = 100
 _BATCH = 256
 
@@ -44,22 +46,22 @@ def take_in(path: Path, name: str, collection: str, opened: Callable[[], "Store"
     if path.suffix.lower() not in SUFFIXES:
         raise UnreadableFile(name, f"files of this kind are not read; supported are {', '.join(sorted(SUFFIXES))}")
     report = UploadReport()
-    items = _read(SourceFile(path, name, _LIMITS), report)
-    first = next(items, None)
-    if first is None:
-        return report
-    store = opened()
-    try:
-        _store([first], items, store, collection, report, apart=apart)
-    except BaseException:
-        store.discard()
-        raise
+    with closing(_read(SourceFile(path, name, _LIMITS), report)) as items:
+        first = next(items, None)
+        if first is None:
+            return report
+        store = opened()
+        try:
+            _store([first], items, store, collection, report, apart=apart)
+        except BaseException:
+            store.discard()
+            raise
     store.commit()
     return report
 
 
-def _read(file: SourceFile, report: UploadReport) -> Iterator[Reading]:
-    for item in read_apart(file, _PATIENCE_S):
+def _read(file: SourceFile, report: UploadReport) -> Generator[Reading, None, None]:
+    for item in read_apart(file, _BOUNDS):
         if isinstance(item, UnreadableFile):
             report.failed.append((item.path, item.why))
         else:

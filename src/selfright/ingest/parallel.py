@@ -21,7 +21,6 @@ Split = Callable[[Document], Sequence[Passage]]
 _RATES = {
     ".txt": 3.4e6, ".md": 3.4e6, ".markdown": 3.4e6, ".html": 2.3e6, ".htm": 2.3e6, ".pdf": 0.9e6, ".docx": 1.9e6,
 }  # fmt: skip
-_RISKY = frozenset({".html", ".htm", ".pdf", ".docx"})  # read by code that is not Python
 _LARGEST = 16 * 2**20  # bytes; the documents of a few such files are in memory at a time
 _PAYS_S = 4.0  # work that is worth starting processes for
 _ENTRY = f"{__name__}:work"
@@ -82,12 +81,12 @@ def readings(
     apart = [file for file, size in files if _sent(file, size)]
     pool = _pool(files, len(apart), split, processes)
     if pool is None:
-        yield from (_here(file) for file, _ in files)
+        yield from (read_here(file) for file, _ in files)
         return
     with pool as workers:
-        answers = workers.map(map(_task, apart), _task_here, _task_lost)
+        answers = workers.map(map(task_of, apart), _task_here, _task_lost)
         for file, size in files:
-            yield map(_decoded, next(answers)) if _sent(file, size) else _here(file)
+            yield map(decoded, next(answers)) if _sent(file, size) else read_here(file)
 
 
 def _pool(files: Sequence[File], apart: int, split: Split, processes: int | Elsewhere | None) -> Pool | None:
@@ -100,35 +99,26 @@ def _pool(files: Sequence[File], apart: int, split: Split, processes: int | Else
     return Workers(_ENTRY, _split_options(split), count, _PATIENCE_S)
 
 
-def read_apart(file: SourceFile, patience_s: float) -> Iterator[Reading | UnreadableFile]:
-    """What is in a file of unknown origin; one that a library reads is read and split by a process that it may end."""
-    if file.path.suffix.lower() not in _RISKY:
-        yield from _here(file)
-        return
-    with Workers(_ENTRY, {}, 1, patience_s) as workers:
-        for items in workers.map([_task(file)], _task_here, _task_lost):
-            yield from map(_decoded, items)
-
-
 def work(options: dict[str, Any] | None) -> Callable[[dict[str, Any]], list[dict[str, Any]]]:
     """The worker's side: reads a file, and splits its documents unless ``options`` is None."""
     split = None if options is None else functools.partial(split_document, **options)
-    return lambda task: [_encoded(item, split) for item in _here(_file(task))]
+    return lambda task: [encoded(item, split) for item in read_here(file_of(task))]
 
 
 def remote_work(options: dict[str, Any] | None) -> Callable[[dict[str, Any]], list[dict[str, Any]]]:
     """The same on another machine: raises ``FileNotFoundError`` for a file that is not to be seen there."""
-    read_here = work(options)
+    read_task = work(options)
 
     def read_there(task: dict[str, Any]) -> list[dict[str, Any]]:
         if not Path(task["path"]).exists():
             raise FileNotFoundError("the file is not on this machine")
-        return read_here(task)
+        return read_task(task)
 
     return read_there
 
 
-def _here(file: SourceFile) -> Iterator[Reading | UnreadableFile]:
+def read_here(file: SourceFile) -> Iterator[Reading | UnreadableFile]:
+    """What is in a file, read in this process."""
     try:
         for item in read(file):
             yield item if isinstance(item, UnreadableFile) else Reading(item)
@@ -153,23 +143,26 @@ def _split_options(split: Split) -> dict[str, Any] | None:
     return None
 
 
-def _task(file: SourceFile) -> dict[str, Any]:
+def task_of(file: SourceFile) -> dict[str, Any]:
+    """A file as a JSON value."""
     return {"path": str(file.path), "name": file.name, "limits": asdict(file.limits)}
 
 
-def _file(task: dict[str, Any]) -> SourceFile:
+def file_of(task: dict[str, Any]) -> SourceFile:
+    """The file again."""
     return SourceFile(Path(task["path"]), task["name"], Limits(**task["limits"]))
 
 
 def _task_here(task: dict[str, Any]) -> list[dict[str, Any]]:
-    return [_encoded(item, None) for item in _here(_file(task))]
+    return [encoded(item, None) for item in read_here(file_of(task))]
 
 
 def _task_lost(task: dict[str, Any]) -> list[dict[str, Any]]:
-    return [_encoded(_file(task).refuse(_LOST), None)]
+    return [encoded(file_of(task).refuse(_LOST), None)]
 
 
-def _encoded(item: Reading | UnreadableFile, split: Split | None) -> dict[str, Any]:
+def encoded(item: Reading | UnreadableFile, split: Split | None) -> dict[str, Any]:
+    """What was read as a JSON value, split where that is wanted."""
     if isinstance(item, UnreadableFile):
         return {"path": item.path, "why": item.why}
     document = item.document
@@ -177,7 +170,8 @@ def _encoded(item: Reading | UnreadableFile, split: Split | None) -> dict[str, A
     return {"document": asdict(document), "spans": spans}
 
 
-def _decoded(item: dict[str, Any]) -> Reading | UnreadableFile:
+def decoded(item: dict[str, Any]) -> Reading | UnreadableFile:
+    """What was read again."""
     if "why" in item:
         return UnreadableFile(item["path"], item["why"])
     spans = item["spans"]

@@ -77,11 +77,11 @@ def test_processes_change_nothing(files: Path, split: Split, monkeypatch: pytest
     expected = run(files, split, 1)
     assert len(expected[0].failed) == 3
     if split is split_document or isinstance(split, functools.partial):
-        monkeypatch.setattr(parallel, "_here", only_rows_here)
+        monkeypatch.setattr(parallel, "read_here", only_rows_here)
     assert run(files, split, 2) == expected
 
 
-read_here = parallel._here
+read_here = parallel.read_here
 
 
 def only_rows_here(file: SourceFile) -> Any:

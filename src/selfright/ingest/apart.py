@@ -1,0 +1,147 @@
+"""One file of unknown origin, read by a process that it may bring down: bounded in memory and time.
+
+What is in it is handed over as it is read, in pieces, so that the process that asks never holds all of it.
+"""
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import IO, Any
+
+from selfright.domain.errors import UnreadableFile
+from selfright.ingest.files import SourceFile
+from selfright.ingest.parallel import Reading, decoded, encoded, file_of, read_here, task_of
+from selfright.ingest.splitting import split
+from selfright.processes import end, receive, send, start
+
+_ENTRY = f"{__name__}:serve"
+_MIB = 2**20
+_POLL_S = 0.05
+_PIECE_CHARACTERS = 2**18
+_PIECE_ITEMS = 200
+_START_S = 30.0  # of the processor, for starting Python and loading a reader
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What reading one file may take: bytes of memory, where the system can bound them, and seconds."""
+
+    memory: int = 1_536 * _MIB
+    seconds: float = 120.0
+
+
+def read_apart(file: SourceFile, bounds: Bounds) -> Iterator[Reading | UnreadableFile]:
+    """The documents of a file, split already, and an error for each row that is none; the last one may be the file's.
+
+    The seconds are those in which the reader is waited for: what is done with its documents meanwhile does not count.
+    Close the iterator to end the process.
+    """
+    try:
+        process = start(_ENTRY)
+    except OSError:
+        yield file.refuse("no process could be started to read it in; try again")
+        return
+    watch = _Watch(process, bounds.seconds)
+    try:
+        ended = yield from _pieces(process, {**task_of(file), "memory": bounds.memory}, bounds.seconds, watch)
+    finally:
+        watch.stop()
+        end(process)
+    if watch.is_late:
+        yield file.refuse(f"reading it took more than {bounds.seconds:.0f} s; split it, or save it in a simpler format")
+    elif ended == "memory":
+        yield file.refuse(f"reading it took more than {bounds.memory // _MIB:,} MiB of memory; split it")
+    elif ended != "done":
+        yield file.refuse("reading it ended the reading process; it is damaged or too much: convert or split it")
+
+
+def _pieces(process: Any, task: dict[str, Any], seconds: float, watch: "_Watch") -> Any:
+    """Yields the items; gives back how it ended: ``done``, ``memory`` or nothing."""
+    with suppress(OSError):
+        send(process.stdin, {**task, "seconds": seconds})
+    while True:
+        try:
+            with watch:
+                piece = receive(process.stdout)
+        except (OSError, ValueError, MemoryError):
+            return None
+        if piece is None or isinstance(piece, str):
+            return piece
+        yield from map(decoded, piece)
+
+
+class _Watch:
+    """Ends a process that was waited for too long in all; ``with`` it are the times of waiting."""
+
+    def __init__(self, process: Any, seconds: float) -> None:
+        self._process, self._left = process, seconds
+        self._since: float | None = None
+        self._stopped = threading.Event()
+        self.is_late = False
+        threading.Thread(target=self._look, name="selfright-watch", daemon=True).start()
+
+    def __enter__(self) -> None:
+        self._since = time.monotonic()
+
+    def __exit__(self, *_: object) -> None:
+        since, self._since = self._since, None
+        if since is not None:
+            self._left -= time.monotonic() - since
+
+    def stop(self) -> None:
+        """Watches no more."""
+        self._stopped.set()
+
+    def _look(self) -> None:
+        while not self._stopped.wait(_POLL_S):
+            since = self._since
+            if since is not None and time.monotonic() - since > self._left:
+                self.is_late = True
+                self._process.kill()
+                return
+
+
+def serve(answers: IO[bytes]) -> None:
+    """The reader's side."""
+    task = receive(sys.stdin.buffer)
+    if task is None:
+        return
+    _bound(task["memory"], task["seconds"])
+    piece: list[Any] = []
+    size = 0
+    try:
+        for item in read_here(file_of(task)):
+            piece.append(encoded(item, split))
+            size += len(item.document.text) if isinstance(item, Reading) else 0
+            if size >= _PIECE_CHARACTERS or len(piece) >= _PIECE_ITEMS:
+                send(answers, piece)
+                piece, size = [], 0
+        send(answers, piece)
+        ended = "done"
+    except MemoryError:
+        piece.clear()
+        ended = "memory"
+    send(answers, ended)
+
+
+def _bound(memory: int, seconds: float) -> None:
+    """Lets the system hold this process to its bounds, where it can."""
+    with suppress(ImportError):
+        import resource
+
+        for kind, most in (
+            (resource.RLIMIT_AS, memory),
+            (resource.RLIMIT_CPU, int(seconds + _START_S)),
+            (resource.RLIMIT_FSIZE, 0),
+            (resource.RLIMIT_CORE, 0),
+        ):
+            _, hard = resource.getrlimit(kind)
+            within = most if hard == resource.RLIM_INFINITY else min(most, hard)
+            with suppress(ValueError, OSError):  # macOS bounds no address space
+                resource.setrlimit(kind, (within, within))
+    with suppress(AttributeError, OSError):
+        os.nice(5)  # who asks goes first

@@ -1,0 +1,123 @@
+"""Files of unknown origin, read by a process of their own: the same documents, and bounds that hold."""
+
+import json
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+from selfright.domain.errors import UnreadableFile
+from selfright.ingest import apart
+from selfright.ingest.apart import Bounds, read_apart
+from selfright.ingest.files import SourceFile
+from selfright.ingest.parallel import Reading, read_here
+from selfright.ingest.splitting import split
+from selfright.processes import receive, send
+
+SENTENCE = "The valve opens when the pressure falls under two bar. 밸브는 압력이 떨어지면 열린다. "
+CONTENTS = {
+    "a.txt": SENTENCE * 40,
+    "a.md": f"# Valve\n\n{SENTENCE * 40}",
+    "a.html": f"<h1>Valve</h1><p>{SENTENCE}</p>",
+    "a.csv": f"id,text\n1,{SENTENCE}\n2,\n",
+    "a.json": json.dumps([{"id": "a", "text": SENTENCE}, {"id": "b"}]),
+    "a.jsonl": "".join(json.dumps({"_id": f"r{n}", "text": SENTENCE}) + "\n" for n in range(450)) + "!\n",
+    "b.pdf": "no PDF",
+    "b.md": "",
+}
+
+
+def told(item: Reading | UnreadableFile) -> object:
+    return (item.path, item.why) if isinstance(item, UnreadableFile) else item.document
+
+
+@pytest.mark.parametrize("name", CONTENTS)
+def test_a_process_apart_reads_what_this_one_would(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_text(CONTENTS[name], encoding="utf-8")
+    items = list(read_apart(SourceFile(path, name), Bounds()))
+    assert [told(item) for item in items] == [told(item) for item in read_here(SourceFile(path, name))]
+    for item in items:
+        if isinstance(item, Reading):
+            assert item.passages(item.document) == list(split(item.document))
+
+
+def greedy(answers: IO[bytes]) -> None:
+    """A reader that takes memory without end."""
+    task = receive(sys.stdin.buffer)
+    apart._bound(task["memory"], task["seconds"])
+    held = []
+    try:
+        while True:
+            held.append(bytearray(2**22))
+    except MemoryError:
+        held.clear()
+        send(answers, "memory")
+
+
+def silent(_: IO[bytes]) -> None:
+    """A reader that never answers."""
+    while True:
+        time.sleep(60)
+
+
+def crashing(_: IO[bytes]) -> None:
+    """A reader that is brought down."""
+    os.abort()
+
+
+@pytest.mark.parametrize(
+    ("reader", "bounds", "why"),
+    [
+        (greedy, Bounds(memory=300 * 2**20), "more than 300 MiB of memory"),
+        (silent, Bounds(seconds=2), "more than 2 s"),
+        (crashing, Bounds(), "ended the reading process"),
+    ],
+)
+def test_a_file_that_exceeds_its_bound_is_one_clear_error(
+    reader: Callable[[IO[bytes]], None], bounds: Bounds, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(apart, "_ENTRY", f"{__name__}:{reader.__name__}")
+    path = tmp_path / "a.txt"
+    path.write_text(SENTENCE)
+    (error,) = read_apart(SourceFile(path, "a.txt"), bounds)
+    assert isinstance(error, UnreadableFile)
+    assert why in error.why
+
+
+def test_the_time_in_which_nobody_asks_does_not_count(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(CONTENTS["a.jsonl"])
+    items = read_apart(SourceFile(path, "a.jsonl"), Bounds(seconds=20))
+    first = next(items)
+    assert isinstance(first, Reading)
+    watched = [thread for thread in threading.enumerate() if thread.name == "selfright-watch"]
+    assert len(watched) == 1
+    assert len(list(islice(items, 450))) == 450
+    assert list(items) == []
+    watched[0].join(10)
+    assert not watched[0].is_alive()
+
+
+def test_memory_is_bounded_while_a_true_file_is_read(tmp_path: Path) -> None:
+    pytest.importorskip("resource", reason="this system bounds no process")
+    path = tmp_path / "many.csv"
+    path.write_text("a,b\n" + "x,\n" * 3_000_000)  # nine megabytes, and a table of them hundreds
+    (error,) = read_apart(SourceFile(path, "many.csv"), Bounds(memory=256 * 2**20))
+    assert isinstance(error, UnreadableFile)
+    assert "more than 256 MiB of memory" in error.why
+
+
+def test_where_no_process_can_be_started_nothing_is_read_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    path = tmp_path / "a.txt"
+    path.write_text(SENTENCE)
+    (error,) = read_apart(SourceFile(path, "a.txt"), Bounds())
+    assert isinstance(error, UnreadableFile)
+    assert "no process could be started" in error.why
