@@ -16,6 +16,8 @@ import pytest
 
 from selfright.entrypoints.server.keys import KeyRing
 from selfright.entrypoints.server.limits import Limits
+from selfright.ingest import parallel
+from selfright.ingest.files import SourceFile
 from selfright.llm.scripted.server import ScriptedServer
 from tests.support.service import QUESTION, Running, http_client, serving, write_index
 
@@ -159,6 +161,25 @@ def test_files_that_cannot_be_read_stop_no_other(http: httpx.Client) -> None:
     assert (good["added"], bad["added"], mixed["added"], len(mixed["errors"])) == (1, 0, 1, 1)
     assert "empty" in bad["errors"][0]
     assert http.post("/v1/documents", files=[*files, *files]).json()["error"]["code"] == "bad_form"  # too many files
+
+
+def test_no_file_that_is_sent_is_read_in_the_service_itself(
+    http: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read(file: SourceFile) -> Any:
+        raise AssertionError(f"{file.name} is read in the service")
+
+    monkeypatch.setattr(parallel, "read", read)
+    for name, content in (
+        ("weir.txt", "The weir of Dunmore is of oak."),
+        ("weir.md", "# Weir\n\nThe weir of Dunmore is of ash."),
+        ("weir.html", "<p>The weir of Dunmore is of elm."),
+        ("weir.csv", "id,text\nweir-1,The weir of Dunmore is of yew."),
+        ("weir.json", '[{"id": "weir-2", "text": "The weir of Dunmore is of fir."}]'),
+        ("weir.jsonl", '{"_id": "weir-3", "text": "The weir of Dunmore is of pine."}'),
+    ):
+        (told,) = http.post("/v1/documents", files={"files": (name, content.encode())}).json()["files"]
+        assert (told["added"], told["errors"]) == (1, []), name
 
 
 def test_a_file_that_unpacks_to_too_much_is_refused(tmp_path: Path, http: httpx.Client) -> None:

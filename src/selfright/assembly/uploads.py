@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 _MIB = 2**20
 _LIMITS = Limits(file_bytes=100 * _MIB, row_bytes=16 * _MIB, unpacked_bytes=128 * _MIB)
-_BOUNDS = Bounds()
 _NAMED = 100
 _BATCH = 256
 
@@ -61,7 +60,7 @@ def take_in(path: Path, name: str, collection: str, opened: Callable[[], "Store"
 
 
 def _read(file: SourceFile, report: UploadReport) -> Generator[Reading, None, None]:
-    for item in read_apart(file, _BOUNDS):
+    for item in read_apart(file, Bounds.of(file.path.stat().st_size)):
         if isinstance(item, UnreadableFile):
             report.failed.append((item.path, item.why))
         else:

@@ -33,6 +33,11 @@ class Bounds:
     memory: int = 1_536 * _MIB
     seconds: float = 120.0
 
+    @classmethod
+    def of(cls, size: int) -> "Bounds":
+        """The bounds for a file of so many bytes; the slowest format takes a second and a half a megabyte."""
+        return cls(seconds=60 + 4 * size / _MIB)
+
 
 def read_apart(file: SourceFile, bounds: Bounds) -> Iterator[Reading | UnreadableFile]:
     """The documents of a file, split already, and an error for each row that is none; the last one may be the file's.

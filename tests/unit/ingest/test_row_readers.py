@@ -187,6 +187,15 @@ def test_json_with_a_great_many_values_is_read_part_by_part(read_file: Read, mon
         assert (parted.text, parted.title) == (whole.text, "펌프")
 
 
+@pytest.mark.parametrize("content", ["[[],[],[],[]]", '[{"text": "a"}, 1, 2, 3]', '{"a": 1, "b": 2, "c": 3, "d": 4}'])
+def test_a_file_of_too_many_values_is_no_document(
+    content: str, read_file: Read, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(values, "MOST_MEMBERS", 3)
+    with pytest.raises(UnreadableFile, match="values; bring its texts as JSON Lines"):
+        read_file("d.json", content)
+
+
 def test_a_row_of_too_many_values_is_no_document_and_the_others_are_read(read_file: Read) -> None:
     many = "[" + "[]," * 250_000 + "[]]"
     for name, content in (

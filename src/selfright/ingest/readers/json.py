@@ -10,7 +10,7 @@ from selfright.domain.passages import Document
 from selfright.ingest.files import SourceFile
 from selfright.ingest.readers import markup
 from selfright.ingest.readers.rows import TOO_MANY, BadRow, documents
-from selfright.ingest.readers.values import LARGE, Cursor
+from selfright.ingest.readers.values import LARGE, MOST_MEMBERS, Cursor, TooMany
 
 _DEPTH = 100
 _ROWS = "documents"
@@ -28,6 +28,8 @@ def read(file: SourceFile) -> Iterator[Document | UnreadableFile]:
             yield from documents(file, enumerate(_rows(Cursor(text)), start=1), unit="item")
         else:
             yield file.document(_outlined(Cursor(text)), title, "application/json")
+    except TooMany as error:
+        raise file.refuse(f"more than {MOST_MEMBERS:,} values; bring its texts as JSON Lines") from error
     except RecursionError as error:
         raise file.refuse("nested too deeply to be read as documents; flatten it") from error
     except ValueError as error:

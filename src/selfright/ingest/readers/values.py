@@ -8,6 +8,9 @@ from typing import Any, Final
 MOST_VALUES = 250_000
 """What is built at once has no more values than that: some 50 MB of memory."""
 
+MOST_MEMBERS = 5_000_000
+"""So many members are gone through one by one; that takes seconds, and no document has as many."""
+
 LARGE: Final = object()
 """Stands for a value that is too much to be built at once."""
 
@@ -37,6 +40,10 @@ def holds_more(text: str, at: int, most: int) -> bool:
     return False
 
 
+class TooMany(Exception):
+    """There are more values than anybody reads."""
+
+
 class Cursor:
     """A place in a JSON text. What is no JSON raises ``ValueError``, what is nested too deeply ``RecursionError``.
 
@@ -47,7 +54,7 @@ class Cursor:
     def __init__(self, text: str, most: int | None = None) -> None:
         self._text = text
         self._most = MOST_VALUES if most is None else most
-        self._at = self._base = 0
+        self._at = self._base = self._members = 0
         self._window = text[: self._most]
         self._decode = json.JSONDecoder().raw_decode
 
@@ -84,7 +91,8 @@ class Cursor:
     def members(self) -> Iterator[str]:
         """The names of the members of the object that comes next, or an empty one for each member of a list.
 
-        The cursor stands before each member's value; it must be past it when the next one is asked for.
+        The cursor stands before each member's value; it must be past it when the next one is asked for. Raises
+        ``TooMany`` when there are more than five million of them in all.
         """
         opening = self._take("{[", "an object or a list")
         closing = _CLOSING[opening]
@@ -92,6 +100,9 @@ class Cursor:
             self._take(closing, "")
             return
         while True:
+            self._members += 1
+            if self._members > MOST_MEMBERS:
+                raise TooMany
             yield self._name() if opening == "{" else ""
             if self._take("," + closing, f"',' or '{closing}'") == closing:
                 return
