@@ -1,12 +1,13 @@
 """Nothing of what others wrote becomes markup."""
 
+import re
 from html.parser import HTMLParser
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from selfright.entrypoints.ui.answers import live, whole
-from selfright.entrypoints.ui.markup import figure_bars, link_out, prose, tag, text
+from selfright.entrypoints.ui.markup import figure_bars, link_out, plain, prose, tag, text
 from selfright.entrypoints.ui.turns import Step, Turn
 from selfright.entrypoints.ui.words import LANGUAGES
 from tests.support.answers import EVALUATION, cited, passage, reply
@@ -127,3 +128,17 @@ def test_bars_are_read_aloud_with_their_values() -> None:
     assert labels == ["quality — Pass 1: 0.45, Pass 2: not judged, Pass 3: 7.00"]
     assert markup.count('class="bar"') == 3
     assert "height:80.0%" in markup
+
+
+def test_what_streamlit_shows_by_itself_is_no_markdown() -> None:
+    assert plain(":material/x: [a](b) **c** ![d](e) <f> `g` $h$") == (
+        "\\:material/x\\: \\[a\\]\\(b\\) \\*\\*c\\*\\* \\!\\[d\\]\\(e\\) \\<f\\> \\`g\\` \\$h\\$"
+    )
+
+
+@given(st.text())
+def test_no_sign_of_markdown_and_no_address_is_left(said: str) -> None:
+    shown = plain(f"{said} https://e.org/x www.e.org a@e.org {said}")
+    bare = re.sub(r"\\.", "", shown, flags=re.DOTALL)
+    assert not set("`*_{}[]()<>#+!|~:$&\\") & set(bare)
+    assert not re.search(r"https?:|www\.|@\w", shown.replace("\\", ""), re.IGNORECASE)

@@ -9,7 +9,6 @@ import pytest
 pytest.importorskip("streamlit", reason="streamlit is not installed")
 
 from selfright.entrypoints.ui.reports_view import Unreadable, framed, read, studies, summary
-from selfright.entrypoints.ui.sessions_view import plain_label
 from selfright.entrypoints.ui.words import WORDS
 
 
@@ -59,9 +58,3 @@ def test_a_report_is_framed_without_scripts_and_origin() -> None:
     assert "<script" not in page
     assert page.count("<iframe") == 1
     assert "allow-" not in page
-
-
-def test_labels_are_no_markdown() -> None:
-    assert plain_label(":material/x: [a](b) **c** ![d](e) <f>") == (
-        "\\:material/x\\: \\[a\\]\\(b\\) \\*\\*c\\*\\* \\!\\[d\\]\\(e\\) \\<f\\>"
-    )

@@ -6,7 +6,7 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from selfright.entrypoints.client import Client, DocumentLine, ServiceError
-from selfright.entrypoints.ui.markup import items, table, tag, text
+from selfright.entrypoints.ui.markup import items, plain, table, tag, text
 from selfright.entrypoints.ui.state import Memory, memory, said_of, service, told, who
 from selfright.entrypoints.ui.words import Words
 
@@ -56,7 +56,7 @@ def _send(mind: Memory, client: Client, files: Sequence[UploadedFile], collectio
     with st.status(words["upload"]) as status:
         bar = st.progress(0.0)
         for n, file in enumerate(files, start=1):
-            status.update(label=words["uploading"].format(name=file.name, n=n, of=len(files)))
+            status.update(label=plain(words["uploading"].format(name=file.name, n=n, of=len(files))))
             bar.progress((n - 1) / len(files))
             lines += _send_one(mind, client, file, collection)
         bar.progress(1.0)

@@ -1,4 +1,7 @@
-"""HTML for the page, where everything that is not ours is text: nothing of it can become markup or be fetched."""
+"""HTML for the page, where everything that is not ours is text: nothing of it can become markup or be fetched.
+
+What Streamlit shows by itself (labels, toasts, errors) it takes for Markdown; ``plain`` is for those.
+"""
 
 import html
 import re
@@ -8,12 +11,22 @@ _CODE = re.compile(r"```[^\n`]*\n(?P<block>.*?)(?:```|\Z)|`(?P<code>[^`\n]{1,300
 _STRONG = re.compile(r"\*\*(?=\S)([^*\n]{1,500}?)(?<=\S)\*\*")
 _HEADING = re.compile(r"^#{1,6} +(.{1,300})$", re.MULTILINE)
 _WEB = re.compile(r"https?://[^\s]+\Z", re.IGNORECASE)
+_SIGNS = re.compile(r"[\\\\`*_{}\[\]()<>#+\-.!|~:$&]")
+_LINKED = re.compile(r"https?(?=://)|www(?=\.)|@", re.IGNORECASE)
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 
 
 def text(value: object) -> str:
     """What may stand in an element or an attribute: no markup, and no characters that hide or turn text around."""
     return html.escape(_UNSEEN.sub("", str(value)), quote=True)
+
+
+def plain(said: object) -> str:
+    """Text that Streamlit shows as it stands: no Markdown, icon or formula.
+
+    Addresses become links even where every sign is escaped, so a joiner of no width goes into them.
+    """
+    return _SIGNS.sub(r"\\\g<0>", _LINKED.sub("\\g<0>\u2060", _UNSEEN.sub("", str(said))))
 
 
 def tag(name: str, content: str = "", **attributes: str | bool | None) -> str:

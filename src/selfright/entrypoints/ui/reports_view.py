@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from selfright.entrypoints.ui.markup import table, tag, text
+from selfright.entrypoints.ui.markup import plain, table, tag, text
 from selfright.entrypoints.ui.state import REPORTS, Memory, memory
 from selfright.entrypoints.ui.words import Words
 
@@ -35,13 +35,13 @@ def show_reports() -> None:
         return
     found = studies(Path(folder))
     if not found:
-        st.info(words["reports_none"].format(folder=folder))
+        st.info(plain(words["reports_none"].format(folder=folder)))
         return
     name = st.selectbox(words["reports_pick"], list(found))
     try:
         _show(mind, found[name])
     except Unreadable as error:
-        st.error(words["reports_broken"].format(name=name, why=error))
+        st.error(plain(words["reports_broken"].format(name=name, why=error)))
 
 
 def studies(folder: Path) -> dict[str, Path]:

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from selfright.entrypoints.client import Client, ServiceError, SessionLine
+from selfright.entrypoints.ui.markup import plain
 from selfright.entrypoints.ui.state import Memory, told
 from selfright.entrypoints.ui.turns import Turn
 
@@ -54,15 +55,10 @@ def _title(mind: Memory, client: Client, line: SessionLine) -> str:
         try:
             said = client.session(line.session)
         except ServiceError:
-            return line.session
+            return plain(line.session)
         first = said.kept[0].question if said.kept else said.unfinished or line.session
         mind.titles[known] = first if len(first) <= _TITLE else f"{first[:_TITLE].rstrip()}…"
-    return plain_label(mind.titles[known])
-
-
-def plain_label(said: str) -> str:
-    """Text for a label of Streamlit's, with everything escaped that it would take for Markdown or an icon."""
-    return "".join(f"\\{character}" if character in "\\`*_{}[]()<>#+-.!|~:$&" else character for character in said)
+    return plain(mind.titles[known])
 
 
 def _open(mind: Memory, client: Client, session: str) -> None:

@@ -10,6 +10,7 @@ from typing import cast
 import streamlit as st
 
 from selfright.entrypoints.client import Client, ServiceError, WhoReply, forwarding_header
+from selfright.entrypoints.ui.markup import plain
 from selfright.entrypoints.ui.turns import MOST_TURNS, Turn
 from selfright.entrypoints.ui.words import LANGUAGES, WORDS, Language, Words, language_of
 
@@ -60,7 +61,7 @@ def memory() -> Memory:
 def keep_to_this_machine(mind: Memory) -> None:
     """Ends the run for who comes through a proxy: the page asks the service as the user of this machine."""
     if header := forwarding_header(st.context.headers):
-        st.error(mind.words["elsewhere"].format(header=header))
+        st.error(plain(mind.words["elsewhere"].format(header=header)))
         st.stop()
 
 
@@ -82,7 +83,7 @@ def who(mind: Memory) -> WhoReply | None:
         if error.status == 401:
             _ask_for_key(mind, error)
         else:
-            st.error(said_of(error, mind.words))
+            st.error(plain(said_of(error, mind.words)))
     return None
 
 
@@ -90,7 +91,7 @@ def _ask_for_key(mind: Memory, error: ServiceError) -> None:
     words = mind.words
     st.info(words["key_why"])
     if mind.key:
-        st.error(str(error))
+        st.error(plain(error))
     with st.form("key"):
         given = st.text_input(words["key"], type="password", autocomplete="off")
         if st.form_submit_button(words["key_use"]) and given.strip():
@@ -110,11 +111,11 @@ def told(mind: Memory) -> Iterator[None]:
     try:
         yield
     except ServiceError as error:
-        st.error(said_of(error, mind.words))
+        st.error(plain(said_of(error, mind.words)))
 
 
 def say_once(mind: Memory) -> None:
     """Says what was left to be said by the run before."""
     if mind.say:
-        st.toast(mind.say)
+        st.toast(plain(mind.say))
         mind.say = ""
