@@ -131,20 +131,6 @@ def test_documents_cannot_put_markup_into_the_page(visit: Visit) -> None:
     assert visit.page.title() == "Selfright"
 
 
-def test_names_of_documents_are_no_markdown(visit: Visit) -> None:
-    name = "![p](http://example.org/p.png) [x](http://example.org/) http://example.org/q"
-    upload(visit, ("named.jsonl", json.dumps({"_id": name, "text": "The buoy of Kilbray is green."})))
-    visit.page.get_by_text("Remove a document").click()
-    choice = visit.page.get_by_role("combobox", name="Document")
-    choice.fill("![p]")
-    choice.press("Enter")
-    visit.page.get_by_role("button", name="Remove it").click()
-    toast = visit.page.get_by_test_id("stToast")
-    toast.wait_for()
-    assert f"{name} was removed." in toast.inner_text().replace("\u2060", "")
-    assert toast.locator("img, a").count() == 0
-
-
 def test_a_profile_is_seen_corrected_and_erased(visit: Visit) -> None:
     visit.ask("I am a 60 year old man with type 2 diabetes. How often is the lamp changed?")
     visit.go("Profile")

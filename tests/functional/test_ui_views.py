@@ -1,5 +1,6 @@
 """The page's views without a browser: keys, a service that is gone, what is kept in mind."""
 
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -172,3 +173,33 @@ def test_documents_are_listed_page_by_page_and_removed(monkeypatch: pytest.Monke
     app.selectbox[1].select("ann-diary.md")
     next(button for button in app.button if button.label == "Remove it").click().run()
     assert "ann-diary.md" not in shown(app)
+
+
+@pytest.mark.usefixtures("at_service")
+def test_a_name_of_a_document_is_no_markdown_in_a_toast_or_an_error(service: Running) -> None:
+    name = "![p](http://example.org/p.png) http://example.org/q"
+    row = json.dumps({"_id": name, "text": "The buoy of Kilbray is green."})
+    with Client(service.url) as client:
+        client.upload([("named.jsonl", row.encode())])
+    toasts = AppTest.from_function(removing, default_timeout=WAIT_S).run()
+    toasts.selectbox[1].select(name)
+    next(button for button in toasts.button if button.label == "Remove it").click().run()
+    error = AppTest.from_function(removing, default_timeout=WAIT_S)
+    error.session_state["missing"] = name
+    error.run()
+    for shown in (toasts.toast[0].value, error.error[0].value):
+        assert r"\!\[p\]\(http" in shown
+        assert "http:" not in shown.replace("\\", "")
+
+
+def removing() -> None:
+    import streamlit as st
+
+    from selfright.entrypoints.ui.documents_view import show_documents
+    from selfright.entrypoints.ui.state import memory, say_once, service, told
+
+    say_once(memory())
+    with told(memory()):
+        if "missing" in st.session_state:
+            service(memory()).document(st.session_state["missing"])
+    show_documents()
