@@ -19,6 +19,7 @@ from selfright.domain.passages import Document, DocumentInfo, Hit, Language, Sto
 from selfright.domain.ports import BatchRetriever
 from selfright.domain.routing import Collection
 from selfright.domain.scopes import Scope
+from selfright.domain.several import several
 from selfright.domain.slots import Fact, Profile, SlotKind
 from selfright.domain.turns import DEFAULT_USER, Erased, TurnOptions
 from selfright.settings import Settings, load_settings
@@ -191,7 +192,7 @@ class Selfright:
         self,
         query: str,
         k: int = 10,
-        collections: Sequence[str] = (),
+        collections: str | Sequence[str] = (),
         flags: Mapping[str, object] | None = None,
     ) -> tuple[Hit, ...]:
         """The ``k`` best passages for a query, best first; from all collections when none is named.
@@ -204,7 +205,7 @@ class Selfright:
         self,
         query: str,
         k: int = 10,
-        collections: Sequence[str] = (),
+        collections: str | Sequence[str] = (),
         flags: Mapping[str, object] | None = None,
     ) -> tuple[Hit, ...]:
         """``search`` as a coroutine."""
@@ -216,9 +217,9 @@ class Selfright:
 
     def search_many(
         self,
-        queries: Sequence[str],
+        queries: str | Sequence[str],
         k: int = 10,
-        collections: Sequence[str] = (),
+        collections: str | Sequence[str] = (),
         flags: Mapping[str, object] | None = None,
     ) -> list[tuple[Hit, ...]]:
         """The hits of each query, in order; several are worked on at the same time."""
@@ -226,15 +227,15 @@ class Selfright:
 
     async def asearch_many(
         self,
-        queries: Sequence[str],
+        queries: str | Sequence[str],
         k: int = 10,
-        collections: Sequence[str] = (),
+        collections: str | Sequence[str] = (),
         flags: Mapping[str, object] | None = None,
     ) -> list[tuple[Hit, ...]]:
         """``search_many`` as a coroutine."""
         if k < 1:
             raise InputError(f"k must be at least 1, but is {k}")
-        checked = [_checked(query) for query in queries]
+        checked = [_checked(query) for query in several(queries)]
         index = self._engine.index
         searcher, named = index.searcher(self.settings.flags.with_values(flags or {})), index.named(collections)
         if isinstance(searcher, BatchRetriever):
@@ -342,15 +343,15 @@ class Selfright:
         await asyncio.to_thread(self._engine.turn, None, {}, Scope(DEFAULT_USER))
         await self.asearch("ready?", 1)
 
-    def as_retriever(self, k: int = 10, collections: Sequence[str] = ()) -> "SelfrightRetriever":
+    def as_retriever(self, k: int = 10, collections: str | Sequence[str] = ()) -> "SelfrightRetriever":
         """The search as a LangChain retriever, for chains and ensembles."""
         from selfright.retrieval.stores.langchain import SelfrightRetriever
 
-        return SelfrightRetriever(searcher=self, k=k, collections=tuple(collections))
+        return SelfrightRetriever(searcher=self, k=k, collections=several(collections))
 
     def add(
         self,
-        paths: Iterable[str | Path],
+        paths: str | Path | Iterable[str | Path],
         *,
         collection: str = "default",
         progress: "Progress | None" = None,
@@ -360,7 +361,7 @@ class Selfright:
 
         ``ray`` has the work done on a cluster: ``local`` (this machine's cores), ``auto``, or ``host:port``.
         """
-        return self._engine.index.add([Path(path) for path in paths], collection, progress, ray)
+        return self._engine.index.add([Path(path) for path in several(paths)], collection, progress, ray)
 
     def take_in(
         self, path: str | Path, name: str, *, collection: str = "default", apart: bool = False
@@ -377,14 +378,14 @@ class Selfright:
         return self._engine.index.collections()
 
     def describe_collection(
-        self, name: str, description: str, *, classes: Sequence[str] = (), slots: Sequence[str] = ()
+        self, name: str, description: str, *, classes: str | Sequence[str] = (), slots: str | Sequence[str] = ()
     ) -> Collection:
         """Says what a collection holds, so that fitting questions are sent to it; replaces what was said before.
 
         Raises ``UnknownName`` for a query class that there is not, ``InputError`` for too long a text.
         """
         return self._engine.index.describe(
-            Collection.described(_readable(name), _readable(description), classes, slots)
+            Collection.described(_readable(name), _readable(description), several(classes), several(slots))
         )
 
     def import_corpus(
@@ -442,9 +443,9 @@ class Selfright:
         """What judging rests on beside the weights that ship: judges of one's own by name, calibrations by date."""
         return self._engine.judges
 
-    def remove(self, document_ids: Sequence[str]) -> list[str]:
+    def remove(self, document_ids: str | Sequence[str]) -> list[str]:
         """Removes documents; gives back the ids that were there."""
-        return self._engine.index.remove(document_ids)
+        return self._engine.index.remove(several(document_ids))
 
     def document(self, document_id: str) -> Document | None:
         """A stored document with its text, or None."""
@@ -497,8 +498,9 @@ def mermaid(preset: str) -> str:
 
 
 def _checked(question: str) -> str:
-    question = _readable(question)
-    if not question.strip():
+    # Places of facts are counted in the message, and the same message has to be the same question.
+    question = _readable(question).strip()
+    if not question:
         raise InputError("the question is empty; ask something, for example: selfright ask 'What is this about?'")
     if len(question) > MAX_QUESTION_CHARACTERS:
         raise InputError(

@@ -123,3 +123,37 @@ def test_a_profile_goes_into_the_second_query_and_does_not_stay(indexed: Path) -
         untold = selfright.ask(question)
     assert any("9 metres" in iteration.query for iteration in told.iterations[1:])
     assert not any("9 metres" in iteration.query for iteration in untold.iterations)
+
+
+def test_one_path_or_name_alone_is_not_taken_for_its_letters(documents: Path, tmp_path: Path) -> None:
+    with Selfright.open(tmp_path / "index") as selfright:
+        assert selfright.add(str(documents)).added == selfright.info().documents > 1
+        assert selfright.add(documents).unchanged == selfright.info().documents
+        selfright.describe_collection("default", "Notes.", classes="question", slots="age")
+        described = selfright.collections()[0]
+        assert ([kind.value for kind in described.classes], described.slots) == (["question"], ("age",))
+        found = selfright.search(QUESTION, 3, collections="default")
+        assert found
+        assert found == selfright.search(QUESTION, 3, collections=["default"])
+        assert selfright.search_many(QUESTION, 3, collections="default") == [found]
+        assert "Orla Keane" in selfright.ask(QUESTION, collections="default").answer
+        retriever = selfright.as_retriever(3, collections="default")
+        assert len(retriever.invoke(QUESTION)) == len(retriever.invoke(QUESTION, collections="default")) == len(found)
+        document_id = found[0].passage.document_id
+        assert selfright.remove(document_id) == [document_id]
+
+
+def test_blanks_around_a_message_change_nothing(tmp_path: Path) -> None:
+    (tmp_path / "metformin.md").write_text(
+        "# Metformin\n\nMetformin is taken with meals to reduce stomach upset. Gout is treated with colchicine."
+    )
+    message = "I have diabetes. When do I take metformin?"
+    with Selfright.open(tmp_path / "index", pack="medical") as selfright:
+        selfright.add([tmp_path / "metformin.md"])
+        bare = selfright.ask(message, user="bare")
+        for given in (f"{message}\n", f"\r\n {message}\u3000"):
+            answer = selfright.ask(given, user="padded")
+            assert (answer.question, answer.answer) == (bare.question, bare.answer)
+            assert selfright.profile("padded") == selfright.profile("bare")
+            selfright.forget_profile("padded")
+    assert "with meals" in bare.answer

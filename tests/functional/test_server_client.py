@@ -70,6 +70,12 @@ def test_documents_in_and_out(client: Client, tmp_path: Path) -> None:
     assert client.documents(after="crane.txt", limit=1).documents[0].id > "crane.txt"
     assert {"ann", "bob", "default", "quay"} <= {each.name for each in client.collections()}
     assert client.search("forty tons", 3, ["quay"])[0].document_id == "crane.txt"
+    assert client.search("forty tons", 3, "quay") == client.search("forty tons", 3, ["quay"])
+    assert client.ask("How much does the crane lift?", collections="quay").citations[0].document_id == "crane.txt"
+    assert [file.unchanged for file in client.upload(path, "quay").files] == [1]
+    assert [file.unchanged for file in client.upload(str(path), "quay").files] == [1]
+    assert [file.added for file in client.upload(("pier.txt", b"The pier is long."), "quay").files] == [1]
+    client.delete_document("pier.txt")
     client.delete_document("부두.md")
     with pytest.raises(ServiceError, match="no document") as caught:
         client.document("부두.md")

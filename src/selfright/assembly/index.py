@@ -22,6 +22,7 @@ from selfright.domain.ports import (
 )
 from selfright.domain.routing import Collection
 from selfright.domain.scopes import Scope, ScopedRetriever
+from selfright.domain.several import several
 from selfright.settings import Settings
 
 if TYPE_CHECKING:
@@ -87,10 +88,11 @@ class IndexRoom:
         """The named parts of the index, ordered by name."""
         return list(self._opened().collections())
 
-    def named(self, collections: Sequence[str]) -> tuple[str, ...]:
+    def named(self, collections: str | Sequence[str]) -> tuple[str, ...]:
         """The names, when there are such collections; raises ``UnknownName`` for one that there is not."""
+        collections = several(collections)
         if self._foreign:
-            return tuple(collections)  # it says itself that it has none
+            return collections  # it says itself that it has none
         valid = [collection.name for collection in self.collections()] if collections else []
         for name in collections:
             if name not in valid:

@@ -30,7 +30,7 @@ class TurnOptions(TypedDict, total=False):
     flags: Mapping[str, object] | None
     history: Sequence[Message | Mapping[str, str]]
     profile: Mapping[str, object] | None
-    collections: Sequence[str]
+    collections: str | Sequence[str]
     session: str | None
     user: str | None
     record: bool

@@ -1,8 +1,7 @@
 """The client of the service for an event loop."""
 
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import aclosing
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
@@ -15,7 +14,7 @@ from selfright.entrypoints.wire.connecting import (
     DEFAULT_URL,
     ME,
     TIMEOUT_S,
-    File,
+    Files,
     content,
     library,
     parts,
@@ -62,7 +61,7 @@ class AsyncClient:
                                 return
         raise ServiceUnreachable(BROKE_OFF)
 
-    async def search(self, query: str, k: int = 10, collections: Iterable[str] = ()) -> list[Hit]:
+    async def search(self, query: str, k: int = 10, collections: str | Iterable[str] = ()) -> list[Hit]:
         """The passages nearest to a query, best first."""
         return (await self.send(calls.search(query, k, collections))).hits
 
@@ -74,7 +73,7 @@ class AsyncClient:
         """A document with its text."""
         return await self.send(calls.document(document_id))
 
-    async def upload(self, files: Sequence[Path | File], collection: str | None = None) -> UploadReply:
+    async def upload(self, files: Files, collection: str | None = None) -> UploadReply:
         """Adds files to the index, into ``collection`` or the one that the key is for."""
         call = calls.upload()
         return await self._read(call, files=parts(files), data={"collection": collection} if collection else {})

@@ -7,8 +7,7 @@
 ``ServiceUnreachable`` when there is no answer.
 """
 
-from collections.abc import Generator, Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Generator, Iterable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
@@ -39,7 +38,7 @@ from selfright.entrypoints.wire.connecting import (
     DEFAULT_URL,
     ME,
     TIMEOUT_S,
-    File,
+    Files,
     content,
     library,
     parts,
@@ -113,7 +112,7 @@ class Client:
                         return
         raise ServiceUnreachable(BROKE_OFF)
 
-    def search(self, query: str, k: int = 10, collections: Iterable[str] = ()) -> list[Hit]:
+    def search(self, query: str, k: int = 10, collections: str | Iterable[str] = ()) -> list[Hit]:
         """The passages nearest to a query, best first."""
         return self.send(calls.search(query, k, collections)).hits
 
@@ -125,7 +124,7 @@ class Client:
         """A document with its text."""
         return self.send(calls.document(document_id))
 
-    def upload(self, files: Sequence[Path | File], collection: str | None = None) -> UploadReply:
+    def upload(self, files: Files, collection: str | None = None) -> UploadReply:
         """Adds files to the index, into ``collection`` or the one that the key is for."""
         call = calls.upload()
         return self._read(call, files=parts(files), data={"collection": collection} if collection else {})

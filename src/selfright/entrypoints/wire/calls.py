@@ -8,6 +8,7 @@ from urllib.parse import quote
 from pydantic import BaseModel, ValidationError
 
 from selfright.domain.errors import ServiceError
+from selfright.domain.several import several
 from selfright.entrypoints.wire.answers import (
     TURN_EVENT,
     AnswerReply,
@@ -48,7 +49,7 @@ class AskOptions(TypedDict, total=False):
     preset: str | None
     flags: dict[str, Flag]
     profile: dict[str, Any] | None
-    collections: list[str]
+    collections: str | list[str]
     session: str | None
     history: list[Message]
 
@@ -76,13 +77,15 @@ class Call(Generic[R]):
 
 def ask(question: str, options: AskOptions, *, stream: bool = False) -> Call[AnswerReply]:
     """A question; with ``stream`` the reply is a stream of events."""
-    body = AskRequest(question=question, stream=stream, **options)
+    named = {"collections": list(several(options.get("collections", ())))}
+    body = AskRequest.model_validate({"question": question, "stream": stream, **options, **named})
     return Call("POST", "/v1/ask", AnswerReply, body)
 
 
-def search(query: str, k: int, collections: Iterable[str]) -> Call[SearchReply]:
+def search(query: str, k: int, collections: str | Iterable[str]) -> Call[SearchReply]:
     """A search."""
-    return Call("POST", "/v1/search", SearchReply, SearchRequest(query=query, k=k, collections=list(collections)))
+    body = SearchRequest(query=query, k=k, collections=list(several(collections)))
+    return Call("POST", "/v1/search", SearchReply, body)
 
 
 def documents(collection: str | None, after: str, limit: int) -> Call[DocumentsReply]:

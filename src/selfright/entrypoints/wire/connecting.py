@@ -1,7 +1,7 @@
 """What the clients share below their calls: httpx, set up, and its errors as ours."""
 
 import importlib.util
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ BROKE_OFF = "the stream broke off before the answer was complete; ask again"
 _CONNECT_S = 5.0
 File = tuple[str, bytes]
 """A file to send: its name and its content."""
+Files = str | Path | File | Iterable[str | Path | File]
 
 
 def library() -> Any:
@@ -41,10 +42,19 @@ def content(call: Call[R]) -> dict[str, Any]:
     return {"params": call.query} | ({} if body is None else {"json": body})
 
 
-def parts(files: Sequence[Path | File]) -> list[tuple[str, File]]:
-    """The parts of a form that sends files."""
-    read = [(file.name, file.read_bytes()) if isinstance(file, Path) else file for file in files]
+def parts(files: Files) -> list[tuple[str, File]]:
+    """The parts of a form that sends files; one file may come alone."""
+    read = [(Path(f).name, Path(f).read_bytes()) if isinstance(f, str | Path) else f for f in _each(files)]
     return [("files", each) for each in read]
+
+
+def _each(files: Files) -> Iterable[str | Path | File]:
+    if isinstance(files, str | Path):
+        return [files]
+    match files:
+        case (str(name), bytes(content)):
+            return [(name, content)]
+    return files
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from pydantic import Field
 
 from selfright.domain.errors import StoreError, UsageError
 from selfright.domain.passages import Document, DocumentInfo, Hit, Passage, Retrieval, StoreInfo
+from selfright.domain.several import several
 from selfright.domain.stores import NONE
 from selfright.domain.text import language_of
 from selfright.retrieval.stores.seen import MAX_CHARACTERS, MAX_DOCUMENTS, SeenDocuments, digest
@@ -159,7 +160,7 @@ class SelfrightRetriever(BaseRetriever):
         *,
         run_manager: CallbackManagerForRetrieverRun,
         k: int | None = None,
-        collections: Sequence[str] | None = None,
+        collections: str | Sequence[str] | None = None,
     ) -> list[LangChainDocument]:
         del run_manager
         searcher: Searcher = self.searcher
@@ -171,14 +172,14 @@ class SelfrightRetriever(BaseRetriever):
         *,
         run_manager: AsyncCallbackManagerForRetrieverRun,
         k: int | None = None,
-        collections: Sequence[str] | None = None,
+        collections: str | Sequence[str] | None = None,
     ) -> list[LangChainDocument]:
         del run_manager
         searcher: Searcher = self.searcher
         return [as_langchain(hit) for hit in await searcher.asearch(query, *self._wanted(k, collections))]
 
-    def _wanted(self, k: int | None, collections: Sequence[str] | None) -> tuple[int, tuple[str, ...]]:
-        return self.k if k is None else k, self.collections if collections is None else tuple(collections)
+    def _wanted(self, k: int | None, collections: str | Sequence[str] | None) -> tuple[int, tuple[str, ...]]:
+        return self.k if k is None else k, self.collections if collections is None else several(collections)
 
 
 def as_langchain(hit: Hit) -> LangChainDocument:
