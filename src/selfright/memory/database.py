@@ -54,13 +54,15 @@ class Database:
         return await self._given(lambda: work(self._opened()))
 
     async def write(self, statements: Sequence[Statement]) -> None:
-        """Runs the statements and commits them, in one transaction with what others write at the same moment."""
+        """Runs the statements and commits them, in one transaction with what others write at the same moment.
+
+        Statements that fail are undone, and the others' are kept.
+        """
         done: Future[None] = Future()
         with self._lock:
+            if not self._waiting:
+                self._submit(self._flush)
             self._waiting.append((statements, done))
-            first = len(self._waiting) == 1
-        if first:
-            self._submit(self._flush)
         await asyncio.wrap_future(done)
 
     async def scrub(self) -> None:
@@ -137,24 +139,43 @@ class Database:
     def _flush(self) -> None:
         with self._lock:
             batch, self._waiting = self._waiting, []
+        ends: Sequence[Exception | None]
         try:
-            self._explained(lambda: self._commit([statement for statements, _ in batch for statement in statements]))
-        except StoreError as error:
-            for _, done in batch:
-                if done.set_running_or_notify_cancel():
-                    done.set_exception(error)
-            return
-        for _, done in batch:
-            if done.set_running_or_notify_cancel():
+            ends = self._explained(lambda: self._commit([statements for statements, _ in batch]))
+        except Exception as error:  # whatever it was, somebody waits for it
+            ends = [error] * len(batch)
+        for (_, done), end in zip(batch, ends, strict=True):
+            if not done.set_running_or_notify_cancel():
+                continue
+            if end is None:
                 done.set_result(None)
+            else:
+                done.set_exception(end)
 
-    def _commit(self, statements: Sequence[Statement]) -> None:
+    def _commit(self, writes: Sequence[Sequence[Statement]]) -> list[Exception | None]:
+        """Commits what can be written, in one transaction; for each write the error that undid it."""
         connection = self._opened()
         connection.execute("BEGIN IMMEDIATE")
         try:
-            for statement, rows in statements:
-                connection.executemany(statement, rows)
+            ends = [self._write(connection, statements) for statements in writes]
+            connection.execute("COMMIT")
         except BaseException:
-            connection.execute("ROLLBACK")
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
             raise
-        connection.execute("COMMIT")
+        return ends
+
+    def _write(self, connection: sqlite3.Connection, statements: Sequence[Statement]) -> Exception | None:
+        """Runs one write's statements, or none of them. Raises where the whole transaction is lost (a full disk)."""
+        connection.execute("SAVEPOINT one")
+        try:
+            self._explained(lambda: [connection.executemany(statement, rows) for statement, rows in statements])
+        except Exception as error:  # what is wrong with a value, the binding says in many ways
+            if not connection.in_transaction:
+                raise
+            connection.execute("ROLLBACK TO one")
+            return error
+        finally:
+            if connection.in_transaction:
+                connection.execute("RELEASE one")
+        return None

@@ -101,6 +101,7 @@ def transaction(connection: sqlite3.Connection, kind: str = "DEFERRED") -> Itera
     try:
         yield
     except BaseException:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:  # a full disk ends it
+            connection.execute("ROLLBACK")
         raise
     connection.execute("COMMIT")

@@ -2,6 +2,7 @@ import asyncio
 import sqlite3
 import subprocess
 import sys
+import threading
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -139,3 +140,44 @@ def test_a_program_that_forgets_to_close_still_ends(tmp_path: Path) -> None:
     command = [sys.executable, "-c", FORGETFUL, str(tmp_path / "s.sqlite")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     assert (done.stdout, done.stderr) == ("left open\n", "")
+
+
+BAD = [
+    ("INSERT INTO nowhere VALUES (?)", [(0,)]),  # what SQLite refuses
+    ("INSERT INTO t VALUES (?)", [(2**70,)]),  # what the binding refuses: OverflowError
+    ("INSERT INTO t VALUES (?)", [("\ud800",)]),  # UnicodeEncodeError
+    ("INSERT INTO t VALUES (?)", [(object(),)]),
+]
+
+
+def test_a_bad_statement_costs_nobody_else_a_write(tmp_path: Path) -> None:
+    async def work(database: Database) -> tuple[list[Any], list[int]]:
+        await database.write(TABLE)
+        busy, go = asyncio.Event(), threading.Event()
+        loop = asyncio.get_running_loop()
+        # While the thread is held up here, all that follow come into one batch.
+        held = asyncio.create_task(database.run(lambda _: (loop.call_soon_threadsafe(busy.set), go.wait(10))))
+        await busy.wait()
+        writes = [insert(1), *([*insert(100 + n), bad] for n, bad in enumerate(BAD)), insert(2)]
+        waiting = asyncio.gather(*map(database.write, writes), return_exceptions=True)
+        await asyncio.sleep(0)
+        go.set()
+        ends = await asyncio.wait_for(waiting, 10)
+        await held
+        await asyncio.wait_for(database.write(insert(3)), 10)
+        return ends, await database.run(numbers)
+
+    ends, kept = with_database(tmp_path / "s.sqlite", work)
+    assert kept == [1, 2, 3]
+    assert [end is None for end in ends] == [True, *[False] * len(BAD), True]
+    assert isinstance(ends[1], StoreError)
+
+
+def test_writing_to_what_is_closed_is_told_each_time(tmp_path: Path) -> None:
+    async def work(database: Database) -> None:
+        await database.close()
+        for _ in range(3):
+            with pytest.raises(StoreError, match="open them"):
+                await asyncio.wait_for(database.write(TABLE), 5)
+
+    with_database(tmp_path / "s.sqlite", work)
