@@ -65,6 +65,19 @@ def test_a_writer_that_is_killed_leaves_whole_documents_and_the_next_one_tidies_
         assert len(set(store.idf(["rope", "knot"]))) == 1
 
 
+def test_a_change_that_cannot_begin_keeps_nobody_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with at(tmp_path / "index.db") as store, at(tmp_path / "index.db") as other:
+        with monkeypatch.context() as broken:
+            broken.setattr("selfright.retrieval.milvus.reading.IndexReader.refresh", _fail)
+            with pytest.raises(StoreError, match="cut off"):
+                store.put([by_lines(document("a", "A rope."))])
+        other.put([by_lines(document("b", "A flag."))])
+        other.commit()
+        store.put([by_lines(document("a", "A rope."))])
+        store.commit()
+        assert [entry.id for entry in store.documents()] == ["a", "b"]
+
+
 def test_a_commit_that_fails_half_way_is_put_right_by_the_next_change(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

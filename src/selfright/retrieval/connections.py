@@ -40,11 +40,18 @@ class Connections:
     def writer(self) -> sqlite3.Connection:
         """The one connection that writes; transactions are begun and ended by hand."""
         if self._writer is None:
-            self._writer = self._connect()
-            # The search indexes must never be ahead of the catalogue, so a commit has to reach the disk.
-            self._writer.execute("PRAGMA synchronous = FULL")
-            self._writer.execute(f"PRAGMA cache_size = -{_WRITER_CACHE_KB}")
+            with explained(self.path):
+                writer = self._connect()
+                # The search indexes must never be ahead of the catalogue, so a commit has to reach the disk.
+                writer.execute("PRAGMA synchronous = FULL")
+                writer.execute(f"PRAGMA cache_size = -{_WRITER_CACHE_KB}")
+            self._writer = writer
         return self._writer
+
+    @property
+    def writing(self) -> bool:
+        """Whether the writer has begun a transaction."""
+        return self._writer is not None and self._writer.in_transaction
 
     def shrink(self) -> None:
         """Gives the writer's memory back."""

@@ -41,7 +41,7 @@ class Ledger:
     @property
     def pending(self) -> bool:
         """Whether there is something to commit."""
-        return self._connections.writer.in_transaction
+        return self._connections.writing
 
     @contextmanager
     def step(self) -> Iterator[None]:

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from selfright.domain.errors import IndexBusy, StoreError
@@ -39,16 +40,18 @@ class WriterLock:
                 f"the index {self._path.parent} is being written by process {holder}; only one can write at a time: "
                 "wait until it is done, then try again"
             )
-        os.ftruncate(descriptor, 0)
-        os.write(descriptor, str(os.getpid()).encode())
         self._descriptor = descriptor
+        with suppress(OSError):  # the name is for others to read: a full disk keeps nobody from writing what fits
+            os.ftruncate(descriptor, 0)
+            os.write(descriptor, str(os.getpid()).encode())
 
     def release(self) -> None:
         """Frees the lock; nothing happens when it is not held."""
-        if self._descriptor is not None:
-            os.ftruncate(self._descriptor, 0)
-            os.close(self._descriptor)  # closing frees the lock
-            self._descriptor = None
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            with suppress(OSError):
+                os.ftruncate(descriptor, 0)
+            os.close(descriptor)  # closing frees the lock
 
 
 if sys.platform == "win32":

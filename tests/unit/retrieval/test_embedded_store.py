@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from selfright.domain.errors import IncompatibleIndex, IndexBusy, IndexDamaged, IndexNotFound, NotAnIndex
+from selfright.domain.errors import IncompatibleIndex, IndexBusy, IndexDamaged, IndexNotFound, NotAnIndex, StoreError
 from selfright.domain.ports import Embedder, Tokenizer
 from selfright.retrieval.fusion import ReciprocalRankFusion
 from selfright.retrieval.korean import HangulBigrams
@@ -129,6 +129,20 @@ def test_what_was_not_committed_frees_the_lock_when_it_is_dropped(index: Path) -
         second.put([by_lines(document("kept", "Committed."))])
         second.commit()
         assert [entry.id for entry in second.documents()] == ["boats", "kept", "kites", "yeon"]
+
+
+def test_a_writer_that_cannot_begin_frees_the_lock(index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_room(*_arguments: object, **_named: object) -> None:
+        raise sqlite3.OperationalError("unable to open database file")
+
+    with reopen(index) as store, reopen(index) as other:
+        with monkeypatch.context() as broken:
+            broken.setattr("selfright.retrieval.connections.sqlite3.connect", no_room)
+            with pytest.raises(StoreError, match="unable to open"):
+                store.remove(["a"])
+        other.remove(["a"])
+        other.discard()
+        store.remove(["a"])
 
 
 def _hold(path: Path, pipe: Connection) -> None:

@@ -69,15 +69,16 @@ class Writing:
     @contextmanager
     def step(self) -> Iterator[None]:
         """Holds the writer's lock from the first change on."""
-        if not self._held:
-            if not self._server.writer.acquire(blocking=False):
-                raise IndexBusy(
-                    f"the index {self._server.place.shown} is being written to elsewhere in this process; "
-                    "wait until that is done, then try again"
-                )
-            self._held = True
-            self._reader.refresh()
+        first = not self._held
+        if first and not self._server.writer.acquire(blocking=False):
+            raise IndexBusy(
+                f"the index {self._server.place.shown} is being written to elsewhere in this process; "
+                "wait until that is done, then try again"
+            )
+        self._held = True
         try:
+            if first:
+                self._reader.refresh()
             if self._reader.about.get("writing"):
                 self.tidy()
             yield

@@ -163,16 +163,20 @@ class Writing:
         connection = self._connection
         if not self._in_transaction():
             try:
-                with explained(self._connections.place):
-                    self._lock.acquire(connection)
-                    connection.execute("BEGIN")
-            except StoreUnavailable:
-                self._drop()  # an old connection: the server was started again since
+                self._begin(connection)
+            except StoreUnavailable:  # an old connection: the server was started again since
                 self._connection = connection = self._connections.connect("writer")
-                with explained(self._connections.place):
-                    self._lock.acquire(connection)
-                    connection.execute("BEGIN")
+                self._begin(connection)
         return connection
+
+    def _begin(self, connection: Connection) -> None:
+        with explained(self._connections.place):
+            try:
+                self._lock.acquire(connection)
+                connection.execute("BEGIN")
+            except psycopg.Error:
+                self._drop()  # and with the connection the lock
+                raise
 
     def _in_transaction(self) -> bool:
         connection = self._connection
