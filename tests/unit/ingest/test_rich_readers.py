@@ -2,7 +2,7 @@
 
 import io
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -199,6 +199,41 @@ def test_content_controls_insertions_and_deletions_of_word(read_one: ReadOne, tm
     )
     content = repacked(word(tmp_path / "made.docx"), lambda xml: xml.replace("<w:body>", "<w:body>" + marked))
     assert read_one("m.docx", content).text.startswith("controlled inserted\n\n# 밸브 안내서")
+
+
+def cell(*content: str) -> str:
+    return f"<w:tc>{''.join(content)}</w:tc>"
+
+
+def paragraphs(*texts: str) -> str:
+    return "".join(f"<w:p><w:r><w:t>{text}</w:t></w:r></w:p>" for text in texts)
+
+
+def rows(*cells: Sequence[str]) -> str:
+    return "".join(["<w:tbl>", *(f"<w:tr>{''.join(row)}</w:tr>" for row in cells), "</w:tbl>"])
+
+
+def test_every_word_of_nested_tables_text_boxes_and_moves_comes_once(read_one: ReadOne, tmp_path: Path) -> None:
+    innermost = rows([cell(paragraphs("deep"))])
+    inner = rows(
+        [cell(paragraphs("bolt")), cell(paragraphs("nut"))], [cell(paragraphs("M6")), cell(paragraphs("M8"), innermost)]
+    )
+    controlled = f"<w:sdt><w:sdtContent>{cell(paragraphs('pump'))}</w:sdtContent></w:sdt>"
+    boxed = f"<w:p><w:r><w:pict><w:txbxContent>{paragraphs('boxed')}</w:txbxContent></w:pict></w:r></w:p>"
+    outer = rows(
+        [cell(paragraphs("part")), cell(paragraphs("made of"))],
+        [controlled, cell(paragraphs("steel"), inner, paragraphs("and brass"))],
+    )
+    moved = (
+        "<w:p><w:moveFrom><w:r><w:t>moved</w:t></w:r></w:moveFrom></w:p>"
+        "<w:p><w:moveTo><w:r><w:t>moved</w:t></w:r></w:moveTo></w:p>"
+    )
+    body = outer + rows([cell(boxed)]) + moved
+    content = repacked(word(tmp_path / "made.docx"), lambda xml: xml.replace("<w:body>", "<w:body>" + body))
+    assert read_one("t.docx", content).text.startswith(
+        "| part | made of |\n|---|---|\n| pump | steel and brass |\n\n| bolt | nut |\n|---|---|\n| M6 | M8 |\n\n"
+        "| deep |\n\n| boxed |\n\nmoved\n\n# 밸브 안내서"
+    )
 
 
 def test_a_zip_bomb_is_refused_before_it_is_unpacked(read_file: Callable[..., object], tmp_path: Path) -> None:

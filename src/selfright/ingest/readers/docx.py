@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_PARAGRAPH, _TABLE, _MOVED_AWAY = f"{_W}p", f"{_W}tbl", f"{_W}moveFrom"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 _PARTS = 10_000
@@ -59,13 +60,31 @@ def _style_names(styles: "_Element") -> dict[str, str]:
 
 
 def _blocks(parent: "_Element", styles: Mapping[str, str]) -> Iterator[markup.Block]:
-    for child in parent:
-        if child.tag == f"{_W}p":
+    for child in _nearest(parent, _PARAGRAPH, _TABLE):
+        if child.tag == _PARAGRAPH:
             yield _paragraph(child, styles)
-        elif child.tag == f"{_W}tbl":
-            yield "table", markup.table(_rows(child))
-        elif len(child):  # content controls and tracked changes wrap what they hold
-            yield from _blocks(child, styles)
+        else:
+            yield from _tables(child)
+
+
+def _tables(table: "_Element") -> Iterator[markup.Block]:
+    """A table, and behind it those that stand in its cells."""
+    cells = [list(_nearest(row, f"{_W}tc")) for row in _nearest(table, f"{_W}tr")]
+    yield "table", markup.table([" ".join(map(_visible, _nearest(cell, _PARAGRAPH))) for cell in row] for row in cells)
+    for inner in (inner for row in cells for cell in row for inner in _nearest(cell, _TABLE)):
+        yield from _tables(inner)
+
+
+def _nearest(parent: "_Element", *tags: str) -> Iterator["_Element"]:
+    """What has one of the tags and belongs to ``parent`` itself, not to a paragraph or table within it.
+
+    Content controls and tracked changes wrap what they hold.
+    """
+    for child in parent:
+        if child.tag in tags:
+            yield child
+        elif child.tag not in (_PARAGRAPH, _TABLE, _MOVED_AWAY):
+            yield from _nearest(child, *tags)
 
 
 def _paragraph(paragraph: "_Element", styles: Mapping[str, str]) -> markup.Block:
@@ -91,19 +110,14 @@ def _value(paragraph: "_Element", *names: str) -> str:
     return (found.get(f"{_W}val") or "") if found is not None else ""
 
 
-def _rows(table: "_Element") -> Iterator[list[str]]:
-    for row in table.iter(f"{_W}tr"):
-        yield [" ".join(map(_visible, cell.iter(f"{_W}p"))) for cell in row.iterchildren(f"{_W}tc")]
-
-
 def _visible(paragraph: "_Element") -> str:
-    """A paragraph's text; what was deleted is marked up as something else, and drawings say all twice."""
+    """A paragraph's text; what was deleted is marked up as something else, and drawings and moves say all twice."""
     from lxml import etree
 
     pieces = []
     walker = etree.iterwalk(paragraph, events=("start",))
     for _, node in walker:
-        if node.tag == _FALLBACK:
+        if node.tag in (_FALLBACK, _MOVED_AWAY):
             walker.skip_subtree()
         pieces.append(node.text or "" if node.tag == f"{_W}t" else _SIGNS.get(str(node.tag), ""))
     return "".join(pieces)
