@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from selfright.domain.ports import Embedder
-from selfright.sqlite import write_ahead
+from selfright.llm.embedding_file import open_file
 
 Vector = NDArray[np.float32]
 T = TypeVar("T")
@@ -29,23 +29,15 @@ T = TypeVar("T")
 DEFAULT_BYTES = 1_000_000_000
 LEAST_BYTES = 1_000_000
 
-_FORMAT = 1
 _BLOCK = 1_024  # texts that are embedded, and then kept, at a time: what an interruption can cost
 _ASKED_AT_ONCE = 500
 _BEHIND = 128  # vectors that wait for company before they are written: single ones cost as much as many
+_MOST_BEHIND = 2_048  # of them while the file cannot be written
+_MOST_TOUCHED = 10_000  # entries of which is remembered that they were read
+_REST_S = 60.0  # how long a file that failed is left alone
 _PATIENCE_S = 5.0
-_OPENINGS = 5
-_PAGE_BYTES = 16_384  # ten vectors of 384 numbers, one of 3,072
 _HOUR_S = 3_600
 _DROPPED_SHARE = 0.1  # of the entries, when the file is full
-
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS vectors (
-    id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, used INTEGER NOT NULL, checksum INTEGER NOT NULL,
-    vector BLOB NOT NULL
-);
-CREATE INDEX IF NOT EXISTS vectors_by_use ON vectors (used);
-"""
 
 log = logging.getLogger(__name__)
 
@@ -55,7 +47,8 @@ class CachedEmbedder:
 
     ``path`` is the shared file, made when it is missing, ``max_bytes`` about its greatest size; the entries used
     longest ago go first. Entries belong to an embedder by its name and dimension, so give only embedders whose name
-    says which model they are. A file that cannot be used costs one warning and is then left alone. Thread-safe.
+    says which model they are. A file that cannot be used costs one warning, and is tried again after a while.
+    Thread-safe.
     """
 
     def __init__(self, embedder: Embedder, path: Path, max_bytes: int = DEFAULT_BYTES) -> None:
@@ -109,7 +102,8 @@ class CachedEmbedder:
 class VectorFile:
     """Vectors by key in one SQLite file that many processes may read and write at once; bounded, checked, expendable.
 
-    After the first error of the file, nothing is read or written any more for the life of this object.
+    After an error it is left alone for a minute. One that cannot be written just now (another process writes, the disk
+    is full) is read all the same, and what waits to be written waits on.
     """
 
     def __init__(self, path: Path, max_bytes: int = DEFAULT_BYTES) -> None:
@@ -118,8 +112,10 @@ class VectorFile:
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
         self._process = 0
-        self._failed = False
+        self._rests_until = self._written_from = 0.0  # on the monotonic clock
+        self._told = False
         self._waiting: dict[bytes, Vector] = {}
+        self._touched: set[int] = set()
 
     def read(self, keys: Sequence[bytes], dimension: int) -> dict[bytes, Vector]:
         """The vectors that are there; one that is damaged or of another dimension counts as missing."""
@@ -133,43 +129,45 @@ class VectorFile:
         """Writes what waits and closes the file; it is opened again when it is needed."""
         self._guarded(self._flush, None)
         with self._lock:
-            connection, self._connection = self._connection, None
-            if connection is not None and self._process == os.getpid():
-                connection.close()
+            self._hang_up()
 
     def _guarded(self, work: Callable[[], T], otherwise: T) -> T:
         with self._lock:
-            if self._failed:
+            if time.monotonic() < self._rests_until:
                 return otherwise
             try:
                 return work()
             except (sqlite3.Error, OSError) as error:
-                self._give_up()
-                log.warning(
-                    "the embedding cache %s cannot be used (%s); going on without it. "
-                    "If this stays so, delete the file: it only saves time",
-                    self._path,
-                    error,
-                )
+                self._warn(error)
+                self._rests_until = time.monotonic() + _REST_S
+                self._hang_up()
                 return otherwise
 
-    def _give_up(self) -> None:
-        self._failed, self._waiting = True, {}
+    def _warn(self, error: Exception) -> None:
+        log.log(
+            logging.DEBUG if self._told else logging.WARNING,
+            "the embedding cache %s cannot be used (%s); going on without it for now. "
+            "If this stays so, delete the file: it only saves time",
+            self._path,
+            error,
+        )
+        self._told = True
+
+    def _hang_up(self) -> None:
         connection, self._connection = self._connection, None
-        if connection is not None:
+        if connection is not None and self._process == os.getpid():
             with suppress(sqlite3.Error):
                 connection.close()
 
     def _opened(self) -> sqlite3.Connection:
         # A connection must not be used across a fork.
         if self._connection is None or self._process != os.getpid():
-            self._connection, self._process = _opened(self._path), os.getpid()
+            self._connection, self._process = open_file(self._path, _PATIENCE_S, LEAST_BYTES), os.getpid()
         return self._connection
 
     def _read(self, keys: Sequence[bytes], dimension: int) -> dict[bytes, Vector]:
         connection = self._opened()
         found = {key: self._waiting[key] for key in keys if key in self._waiting}
-        stale: list[int] = []
         now = _hour()
         for some in _chunks(dict.fromkeys(key for key in keys if key not in found), _ASKED_AT_ONCE):
             marks = ",".join("?" * len(some))
@@ -180,24 +178,38 @@ class VectorFile:
             for number, key, used, checksum, content in rows:
                 if _is_sound(key, checksum, content, dimension):
                     found[key] = np.frombuffer(content, dtype="<f4").astype(np.float32, copy=False)
-                    stale += [number] if used != now else []
-        if stale:
-            with connection:
-                connection.executemany("UPDATE vectors SET used = ? WHERE id = ?", ((now, number) for number in stale))
+                    if used != now and len(self._touched) < _MOST_TOUCHED:
+                        self._touched.add(number)
         return found
 
     def _write(self, vectors: Mapping[bytes, Vector]) -> None:
         self._waiting.update((key, np.array(vector, dtype="<f4")) for key, vector in vectors.items())
         if len(self._waiting) >= _BEHIND:
             self._flush()
+        for key in list(self._waiting)[:-_MOST_BEHIND]:
+            del self._waiting[key]
 
     def _flush(self) -> None:
-        """Writes what waits, after dropping the entries used longest ago where the file would grow too large."""
-        if not self._waiting:
+        """Writes what waits, unless that was refused just before."""
+        if not (self._waiting or self._touched) or time.monotonic() < self._written_from:
             return
-        connection, now = self._opened(), _hour()
+        connection = self._opened()
+        try:
+            self._write_out(connection)
+        except sqlite3.OperationalError as error:
+            self._warn(error)
+            self._written_from = time.monotonic() + _REST_S
+        else:
+            self._waiting, self._touched = {}, set()
+
+    def _write_out(self, connection: sqlite3.Connection) -> None:
+        """Notes what was read; adds what waits, dropping the entries used longest ago where it would be too much."""
+        now = _hour()
         contents = [(key, vector.tobytes()) for key, vector in self._waiting.items()]
         room = self._max_bytes - sum(len(content) for _, content in contents)
+        with connection:
+            touched = ((now, number) for number in self._touched)
+            connection.executemany("UPDATE vectors SET used = ? WHERE id = ?", touched)
         while _used_bytes(connection) > room and _drop_oldest(connection):
             pass
         with connection:
@@ -205,43 +217,6 @@ class VectorFile:
                 "INSERT OR REPLACE INTO vectors (key, used, checksum, vector) VALUES (?, ?, ?, ?)",
                 ((key, now, _checksum(key, content), content) for key, content in contents),
             )
-        self._waiting = {}
-
-
-def _opened(path: Path) -> sqlite3.Connection:
-    """A connection to the file, made with access for its owner alone. Raises ``sqlite3.Error`` or ``OSError``."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-    for attempt in range(_OPENINGS):
-        connection = sqlite3.connect(path, timeout=_PATIENCE_S, check_same_thread=False)
-        try:
-            _prepare(connection)
-        except sqlite3.OperationalError:
-            # Two processes that make the file at once can be refused without being made to wait.
-            connection.close()
-            if attempt + 1 == _OPENINGS:
-                raise
-            time.sleep(0.05 * (attempt + 1))
-        except BaseException:
-            connection.close()
-            raise
-        else:
-            return connection
-    raise sqlite3.OperationalError("the file could not be opened")
-
-
-def _prepare(connection: sqlite3.Connection) -> None:
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version not in (0, _FORMAT):
-        raise sqlite3.DatabaseError(f"it has format {version}, this version writes {_FORMAT}")
-    connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
-    write_ahead(connection, _PATIENCE_S)
-    # Waiting for the disk would cost more than most vectors. Only a crash of the machine can then damage the file,
-    # which the checksums tell; a crash of the process cannot.
-    connection.execute("PRAGMA synchronous = OFF")
-    connection.execute(f"PRAGMA journal_size_limit = {LEAST_BYTES}")
-    if not version:
-        connection.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} PRAGMA user_version = {_FORMAT}; COMMIT;")
 
 
 def _used_bytes(connection: sqlite3.Connection) -> int:

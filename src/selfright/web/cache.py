@@ -1,7 +1,7 @@
 """What the web answered, kept on disk for a while: one SQLite file, bounded in bytes and age, expendable.
 
 The file holds hashes of queries, never queries; only its owner can read it. An error of the file costs one warning and
-the cache, never a search.
+the cache for a while, never a search.
 """
 
 import hashlib
@@ -24,6 +24,7 @@ DAY_S = 86_400.0
 
 _FORMAT = 1
 _PATIENCE_S = 2.0
+_REST_S = 60.0  # how long a file that failed is left alone
 _LARGEST_SHARE = 0.25  # of the bound, for one entry
 _MOST_UNPACKED = 50_000_000
 _SCHEMA = """
@@ -58,7 +59,8 @@ class WebCache:
         self._path, self._max_bytes, self._max_age_s, self._clock = path, max_bytes, max_age_s, clock
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
-        self._failed = False
+        self._rests_until = 0.0  # on the monotonic clock
+        self._told = False
 
     def get(self, *names: object) -> Any:
         """What was kept under these names, or None when there is nothing, or nothing fresh."""
@@ -97,15 +99,17 @@ class WebCache:
 
     def _guarded(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
         with self._lock:
-            if self._failed:
+            if time.monotonic() < self._rests_until:
                 return None
             try:
                 return work(self._opened())
             except (sqlite3.Error, OSError, ValueError, zlib.error) as error:
                 if "locked" in str(error):  # another process writes just now
                     return None
-                self._failed = True
-                log.warning("the web cache %s is left alone (%s); delete it if it is damaged", self._path, error)
+                self._rests_until = time.monotonic() + _REST_S
+                level = logging.DEBUG if self._told else logging.WARNING
+                log.log(level, "the web cache %s is left alone (%s); delete it if it is damaged", self._path, error)
+                self._told = True
                 return None
 
     def _opened(self) -> sqlite3.Connection:

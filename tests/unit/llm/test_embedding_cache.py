@@ -211,6 +211,60 @@ def test_flipped_bytes_never_give_a_wrong_vector(cached: Opener, path: Path, see
     assert np.array_equal(cached(WordHashes()).embed(texts), expected)
 
 
+def test_a_file_that_was_locked_is_used_again(
+    cached: Opener, path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(embedding_cache, "_PATIENCE_S", 0.05)
+    monkeypatch.setattr(embedding_cache, "_REST_S", 0.0)
+    filled(cached)
+    embedder = cached(WordHashes())
+    holder = sqlite3.connect(path)
+    holder.execute("BEGIN IMMEDIATE")
+    many = [f"text {n}" for n in range(300)]
+    embedder.embed(many)
+    holder.execute("ROLLBACK")
+    embedder.embed(["one more"])
+    embedder.close()
+    inner = WordHashes()
+    cached(inner).embed([*TEXTS, *many, "one more"])
+    assert inner.embedded == []
+    assert len(caplog.records) == 1
+
+
+def test_what_waits_for_a_locked_file_is_bounded(cached: Opener, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedding_cache, "_PATIENCE_S", 0.05)
+    monkeypatch.setattr(embedding_cache, "_MOST_BEHIND", 200)
+    filled(cached)
+    holder = sqlite3.connect(path)
+    holder.execute("BEGIN IMMEDIATE")
+    inner = WordHashes()
+    embedder = cached(inner)
+    texts = [f"text {n}" for n in range(500)]
+    for text in texts:
+        embedder.embed([text])
+    inner.embedded.clear()
+    embedder.embed(texts)
+    assert inner.embedded == texts[:300]
+    holder.close()
+
+
+def test_reading_goes_on_while_the_file_cannot_be_written(
+    cached: Opener, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedding_cache, "_PATIENCE_S", 0.05)
+    filled(cached)
+    monkeypatch.setattr(embedding_cache, "_hour", lambda: 10**6)  # so that reading would note it
+    holder = sqlite3.connect(path)
+    holder.execute("BEGIN IMMEDIATE")
+    inner = WordHashes()
+    embedder = cached(inner)
+    for _ in range(2):
+        embedder.embed(TEXTS)
+        embedder.embed([f"text {n}" for n in range(200)])
+    assert [text for text in inner.embedded if text in TEXTS] == []
+    holder.close()
+
+
 def test_a_file_that_stays_locked_is_left_alone(
     cached: Opener, path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

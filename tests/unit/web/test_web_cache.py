@@ -80,6 +80,23 @@ def test_a_damaged_file_costs_one_warning(tmp_path: Path, damage: bytes, caplog:
     cache.close()
 
 
+def test_a_file_that_failed_is_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "c"
+    path.mkdir()
+    cache = WebCache(path)
+    cache.put(1, "a")
+    path.rmdir()
+    cache.put(1, "a")
+    assert cache.get("a") is None  # it rests
+    monkeypatch.setattr(cache, "_rests_until", 0.0)
+    cache.put(1, "a")
+    assert cache.get("a") == 1
+    assert len(caplog.records) == 1
+    cache.close()
+
+
 def test_a_damaged_entry_is_no_entry(tmp_path: Path) -> None:
     cache = WebCache(tmp_path / "c")
     cache.put("x" * 100, "a")
