@@ -1,6 +1,7 @@
 """Turns begun, kept and taken up again: what the user gave → a turn's start → its events."""
 
 import asyncio
+import threading
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import replace
@@ -36,7 +37,7 @@ class TurnRoom:
         self._engine = engine
         self._traces = traces
         self._sessions: Sessions | None = None
-        self._opening = asyncio.Lock()
+        self._opening = threading.Lock()
 
     async def stream(self, question: str, options: TurnOptions, *, listen: bool) -> AsyncGenerator[TurnEvent, None]:
         """The events of one turn; with ``listen`` also its words while they are written.
@@ -62,11 +63,15 @@ class TurnRoom:
                 yield event
 
     async def sessions(self) -> "Sessions":
-        """The kept sessions, opened when they are first needed."""
-        async with self._opening:
+        """The kept sessions, opened when they are first needed; the same ones for every event loop."""
+        return await asyncio.to_thread(self._opened) if self._sessions is None else self._sessions
+
+    def _opened(self) -> "Sessions":
+        with self._opening:
             if self._sessions is None:
-                self._sessions = await open_kept_sessions(self._engine.settings, self._engine.database)
-        return self._sessions
+                opening = open_kept_sessions(self._engine.settings, self._engine.database)
+                self._sessions = asyncio.run(opening)  # they belong to no loop, nor does waiting for them
+            return self._sessions
 
     async def reachable(self) -> None:
         """Raises ``StoreError`` when what keeps the sessions is a database that does not answer."""
