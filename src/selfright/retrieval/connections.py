@@ -2,15 +2,19 @@
 
 import queue
 import sqlite3
+import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from selfright.domain.errors import IndexDamaged, InputError, StoreError
 
 _IDLE = 8
 _BUSY_SECONDS = 30.0
+_PAUSE_S = 0.01
 _WRITER_CACHE_KB = 65_536  # so that a large transaction does not write its pages again and again
+_NO_ROOM = frozenset({sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN})
 
 
 class Connections:
@@ -20,21 +24,25 @@ class Connections:
         self.path = path
         self._closed = False
         self._idle: queue.LifoQueue[sqlite3.Connection] = queue.LifoQueue(_IDLE)
+        self._alone = threading.Lock()
         self._writer: sqlite3.Connection | None = None
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """A connection for one thread's reads, at the last committed state; more open while more read at once."""
-        try:
-            connection = self._idle.get_nowait()
-        except queue.Empty:
-            connection = self._connect()
-            connection.execute("PRAGMA query_only = ON")
-        try:
-            with explained(self.path):
+        with explained(self.path):
+            try:
+                connection = self._idle.get_nowait()
+            except queue.Empty:
+                connection = None
+            if connection is None and (connection := self._reader()) is None:
+                with self._without_room() as alone:
+                    yield alone
+                return
+            try:
                 yield connection
-        finally:
-            self._give_back(connection)
+            finally:
+                self._give_back(connection)
 
     @property
     def writer(self) -> sqlite3.Connection:
@@ -67,6 +75,47 @@ class Connections:
         while not self._idle.empty():
             self._idle.get_nowait().close()
 
+    def _reader(self) -> sqlite3.Connection | None:
+        """A connection that reads; None where the disk has no room for what processes share of the log."""
+        try:
+            return self._ready("PRAGMA query_only = ON")
+        except sqlite3.OperationalError as error:
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF in _NO_ROOM:
+                return None
+            raise
+
+    @contextmanager
+    def _without_room(self) -> Iterator[sqlite3.Connection]:
+        """The connection of a reader that has the file to itself for as long: then nothing need be shared.
+
+        https://sqlite.org/wal.html, section 8. Others wait as they do for a writer.
+        """
+        with self._alone, closing(self._exclusive()) as connection:
+            yield connection
+
+    def _exclusive(self) -> sqlite3.Connection:
+        end = time.monotonic() + _BUSY_SECONDS
+        while True:
+            try:
+                return self._ready(
+                    "PRAGMA locking_mode = EXCLUSIVE", "PRAGMA temp_store = MEMORY", "PRAGMA query_only = ON"
+                )
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                    raise
+            time.sleep(_PAUSE_S)
+
+    def _ready(self, *pragmas: str) -> sqlite3.Connection:
+        """A connection that has read once: only that shows whether it can."""
+        connection = self._connect()
+        try:
+            for command in (*pragmas, "SELECT 1 FROM sqlite_master LIMIT 1"):
+                connection.execute(command).fetchall()
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
     def _connect(self) -> sqlite3.Connection:
         return sqlite3.connect(self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
 
@@ -89,9 +138,14 @@ def explained(path: Path) -> Iterator[None]:
     except sqlite3.OperationalError as error:
         if "decode" in str(error):  # text that is none
             raise _unreadable(path, error) from error
-        raise StoreError(f"{path} could not be used ({error}); see to that, then try again") from error
+        why = "there is no room left on its disk" if _is_full(error) else error
+        raise StoreError(f"{path} could not be used ({why}); see to that, then try again") from error
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         raise _unreadable(path, error) from error
+
+
+def _is_full(error: sqlite3.OperationalError) -> bool:
+    return getattr(error, "sqlite_errorcode", None) in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE)
 
 
 def _unreadable(path: Path, error: Exception) -> IndexDamaged:

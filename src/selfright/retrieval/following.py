@@ -1,5 +1,6 @@
 """The search indexes of one catalogue, kept up with it together."""
 
+import logging
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -9,6 +10,8 @@ from selfright.retrieval import upkeep
 from selfright.retrieval.catalogue import Catalogue
 from selfright.retrieval.ledger import Ledger
 from selfright.retrieval.projection import Projection, catch_up, is_current
+
+log = logging.getLogger(__name__)
 
 
 class Followers:
@@ -51,6 +54,15 @@ class Followers:
             catch_up(projection, self._catalogue)
         self._ledger.forget(self._catalogue.sequence())
         upkeep.sweep_vectors(self._catalogue)
+
+    def follow_where_possible(self) -> None:
+        """``follow``; where nothing can be written, they are searched as of the commit that they know."""
+        try:
+            self.follow()
+        except OSError as error:
+            if not self.usable:
+                raise
+            log.warning("what was committed last in %s cannot be found yet (%s)", self._catalogue.folder, error)
 
     def findings(self) -> Iterator[Finding]:
         """What is wrong with their files."""

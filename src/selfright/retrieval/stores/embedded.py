@@ -230,7 +230,7 @@ class EmbeddedStore:
             upkeep.vacuum(self._catalogue.path)
 
     def recover(self) -> None:
-        """Mends and updates the search indexes, unless a writer is at it already; raises ``IndexDamaged``."""
+        """Mends and updates the search indexes unless a writer is at it; raises ``IndexDamaged``."""
         self._followers.check_order()
         if self._followers.current:
             return
@@ -241,7 +241,7 @@ class EmbeddedStore:
                 raise
             return
         try:
-            self._followers.follow()
+            self._followers.follow_where_possible()
         finally:
             self._lock.release()
 

@@ -1,0 +1,126 @@
+"""A disk without a byte left: what only reads goes on, what writes says so and leaves everything as it was.
+
+On a small file system that is filled, where tests may mount one; else in a process that may write no byte to any file.
+"""
+
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from selfright import Selfright
+
+QUESTION = "Who is the harbour master?"
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+_MIB = 2**20
+
+
+@contextmanager
+def small_disk(folder: Path) -> Iterator[Path]:
+    mounted = shutil.which("mount") and os.geteuid() == 0
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={8 * _MIB}", "tmpfs", str(folder)]
+    if not mounted or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("a file system can be mounted by root only")
+    try:
+        yield folder
+    finally:
+        subprocess.run(
+            ["umount", "--lazy", str(folder)],  # what has mapped its files lets go of it later
+            check=True,
+        )
+
+
+@pytest.fixture(params=["full", "forbidden"])
+def disk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
+    """Where the index and the home folder are."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    if request.param == "full":
+        with small_disk(folder):
+            yield folder
+    else:
+        yield folder
+
+
+@pytest.fixture
+def run(disk: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs the command line while nothing can be written there."""
+    monkeypatch.setenv("SELFRIGHT_HOME", str(disk / "home"))
+    monkeypatch.setenv("SELFRIGHT_INDEX", str(disk / "index"))
+
+    def nothing_more() -> None:
+        if not os.path.ismount(disk):
+            resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+    def one(*words: str) -> "subprocess.CompletedProcess[str]":
+        if os.path.ismount(disk):
+            fill(disk)
+        command = [str(Path(sys.executable).with_name("selfright")), *words]
+        return subprocess.run(command, capture_output=True, text=True, preexec_fn=nothing_more, check=False)
+
+    return one
+
+
+def fill(disk: Path) -> None:
+    with (disk / "filling").open("ab", buffering=0) as file:
+        for size in (_MIB, 4_096, 1):
+            try:
+                while True:
+                    file.write(bytes(size))
+            except OSError:
+                pass
+
+
+_KILLED = """
+import os, signal, sys
+from selfright import Selfright
+from selfright.retrieval.following import Followers
+if sys.argv[1] == "before the search indexes followed":
+    Followers.follow = lambda self: os.kill(os.getpid(), signal.SIGKILL)
+selfright = Selfright.open()
+selfright.add(sys.argv[2])
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.fixture
+def index(disk: Path, run: Run, indexed: Path) -> Path:
+    return Path(shutil.copytree(indexed, disk / "index"))
+
+
+def test_reading_goes_on(index: Path, run: Run) -> None:
+    for words in (("search", "harbour master"), ("ask", QUESTION)):
+        done = run(*words)
+        assert (done.returncode, "Orla Keane" in done.stdout) == (0, True), done.stderr
+    listed = run("index", "list")
+    assert (listed.returncode, len(listed.stdout.splitlines())) == (0, 3), listed.stderr
+    sound = run("index", "verify")
+    assert (sound.returncode, sound.stdout) == (0, "the index is sound\n"), sound.stderr
+
+
+def test_writing_says_so_and_changes_nothing(index: Path, disk: Path, run: Run) -> None:
+    for words in (("index", "remove", "harbour.md"), ("ask", QUESTION, "--session", "s")):
+        refused = run(*words)
+        assert (refused.returncode, refused.stdout) == (1, "")
+        assert refused.stderr.startswith("selfright: ")
+    (disk / "filling").unlink(missing_ok=True)
+    with Selfright.open() as selfright:
+        assert [finding.problem for finding in selfright.verify()] == []
+        assert selfright.remove("harbour.md") == ["harbour.md"]
+
+
+@pytest.mark.parametrize("when", ["afterwards", "before the search indexes followed"])
+def test_what_a_killed_writer_had_committed_is_found(index: Path, tmp_path: Path, run: Run, when: str) -> None:
+    (tmp_path / "kiln.md").write_text("# Kiln\n\nThe kiln of the pottery is fired with oak.\n")
+    killed = subprocess.run([sys.executable, "-c", _KILLED, when, str(tmp_path / "kiln.md")], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    found = run("search", "harbour master, kiln")
+    assert (found.returncode, "Orla Keane" in found.stdout) == (0, True), found.stderr
+    assert ("kiln.md" in found.stdout) == (when == "afterwards")
