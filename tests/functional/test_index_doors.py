@@ -75,3 +75,54 @@ def test_a_lexicon_finds_english_passages_for_a_korean_question(index: Path, tmp
     with Selfright.open(index) as plain, Selfright.open(index, lexicon=names) as knowing:
         assert plain.search("쓰나미는 왜 생겨?") == ()
         assert knowing.search("쓰나미는 왜 생겨?")[0].passage.document_id == "wave.txt"
+
+
+@pytest.mark.parametrize("embedder", ["auto", "openai:text-embedding-of-nobody"])
+def test_an_index_is_looked_after_without_the_embedder_it_was_made_with(
+    index: Path, monkeypatch: pytest.MonkeyPatch, embedder: str
+) -> None:
+    monkeypatch.setenv("SELFRIGHT_EMBEDDER", embedder)
+    assert run("search", "keel", "--index", index)[0] == 1
+    assert run("index", "verify", "--index", index) == (0, "the index is sound\n")
+    assert run("index", "list", "--index", index)[1].count("\n") == 2
+    assert "embedder        none" in run("index", "info", "--index", index)[1]
+    assert run("index", "describe", "default", "Waves and sails.", "--index", index)[0] == 0
+    assert "Waves and sails." in run("index", "collections", "--index", index)[1]
+    assert run("index", "remove", "wave.txt", "--index", index) == (0, "1 removed\n")
+    assert run("index", "compact", "--index", index)[0] == 0
+    assert run("index", "export", "--to", index.parent / "out", "--index", index)[0] == 0
+    assert run("index", "verify", "--repair", "--index", index) == (0, "the index is sound\n")
+    assert run("search", "keel", "--index", index, "--set", "embedder=none")[0] == 0
+
+
+def test_only_damaged_vectors_need_the_embedder(index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SELFRIGHT_EMBEDDER", "auto")
+    place = tmp_path / "with-vectors"
+    assert run("index", "add", tmp_path / "wave.txt", "--index", place)[0] == 0
+    state = place / "dense" / "state.json"
+    state.write_bytes(state.read_bytes()[:-5])
+    other = ("--index", place, "--set", "embedder=none")
+    assert run("index", "verify", *other)[0] == 1
+    assert run("index", "verify", "--repair", *other)[0] == 0
+    (vectors,) = (place / "vectors").iterdir()
+    vectors.write_bytes(bytes(vectors.stat().st_size))
+    assert run("index", "verify", *other)[0] == 1
+    assert run("index", "verify", "--repair", *other)[0] == 1
+    assert run("index", "verify", "--repair", "--index", place)[0] == 0
+    assert run("index", "verify", *other)[0] == 0
+
+
+@pytest.mark.parametrize("repair", [False, True])
+def test_turns_go_on_after_the_index_was_looked_after(index: Path, repair: bool) -> None:
+    with Selfright.open(index) as selfright:
+        (index.parent / "kiln.txt").write_text("The kiln is fired with oak wood.", encoding="utf-8")
+        selfright.add(index.parent / "kiln.txt", collection="pottery")
+        selfright.describe_collection("pottery", "Kilns and clay.")
+        selfright.describe_collection("default", "Boats and waves.")
+        before = selfright.ask("What does a keel keep upright?")
+        assert selfright.verify(repair=repair) == []
+        after = selfright.ask("What does a keel keep upright?")
+        assert (after.answer, after.evaluation) == (before.answer, before.evaluation)
+        assert [step.said for step in after.trace] == [step.said for step in before.trace]  # the router's word, too
+        assert after.citations
+        assert selfright.ask("What is the kiln fired with?").citations[0].document_id == "kiln.txt"

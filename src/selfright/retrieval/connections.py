@@ -30,6 +30,8 @@ class Connections:
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """A connection for one thread's reads, at the last committed state; more open while more read at once."""
+        if self._closed:
+            raise StoreError(f"the index {self.path.parent} was closed; open it again")
         with explained(self.path):
             try:
                 connection = self._idle.get_nowait()

@@ -12,6 +12,7 @@ from selfright.domain.errors import IndexDamaged, NotAnIndex
 from selfright.domain.passages import Document
 from selfright.domain.ports import Embedder, Tokenizer
 from selfright.domain.upkeep import Finding
+from selfright.retrieval.as_made import AsMade, at_hand
 from selfright.retrieval.catalogue import Catalogue
 from selfright.retrieval.catalogue_file import FILE_NAME, LOCK_NAME
 from selfright.retrieval.files import erase, sync_folder, write_atomically
@@ -28,18 +29,21 @@ _SIDES = ("", "-wal", "-shm")
 AGAIN = "to-index-again.jsonl"
 
 
-def verify(path: Path, tokenizer: Tokenizer, embedder: Embedder | None, *, repair: bool = False) -> list[Finding]:
+def verify(
+    path: Path, tokenizer: Tokenizer, embedder: Embedder | AsMade | None, *, repair: bool = False
+) -> list[Finding]:
     """Reads and checks all of the index at ``path``; with ``repair`` puts right what can be.
 
     Search indexes are made anew from the catalogue and damaged vectors from their text. Of a damaged catalogue
     everything readable goes into a new one; the damaged one stays in a folder ``damaged-N`` beside it, with the
-    documents that have to be indexed again in ``to-index-again.jsonl``. Raises ``IndexNotFound`` and
-    ``IncompatibleIndex``.
+    documents that have to be indexed again in ``to-index-again.jsonl``. Only for damaged vectors the embedder
+    is needed. Raises ``IndexNotFound`` and ``IncompatibleIndex``.
     """
     if repair:
         _finish(path)
     try:
         with EmbeddedStore.unchecked(path, tokenizer, embedder) as store:
+            embedder = store.embedder
             findings = store.verify()
             broken = any(finding.file == FILE_NAME for finding in findings)
             if repair and findings and not broken:
@@ -50,7 +54,7 @@ def verify(path: Path, tokenizer: Tokenizer, embedder: Embedder | None, *, repai
         findings, broken = [Finding(FILE_NAME, str(error))], True
     if not repair or not broken:
         return findings
-    return [*(replace(finding, mended=True) for finding in findings), *_rebuilt(path, tokenizer, embedder)]
+    return [*(replace(finding, mended=True) for finding in findings), *_rebuilt(path, tokenizer, at_hand(embedder))]
 
 
 def _rebuilt(path: Path, tokenizer: Tokenizer, embedder: Embedder | None) -> list[Finding]:

@@ -68,12 +68,13 @@ def add(
 @index.command()
 @click.argument("document_ids", nargs=-1, required=True, metavar="DOC_ID...")
 @index_option
+@set_option
 @json_option
-def remove(document_ids: tuple[str, ...], index: str | None, as_json: bool) -> int:
+def remove(document_ids: tuple[str, ...], index: str | None, assignments: tuple[str, ...], as_json: bool) -> int:
     """Remove documents by id ('selfright index list' shows the ids)."""
     from selfright.api import Selfright
 
-    with Selfright.open(**values_of((), index=index)) as selfright:
+    with Selfright.open(**values_of(assignments, index=index)) as selfright:
         removed = selfright.remove(document_ids)
     missing = [document_id for document_id in document_ids if document_id not in removed]
     for document_id in missing:
@@ -87,13 +88,14 @@ def remove(document_ids: tuple[str, ...], index: str | None, as_json: bool) -> i
 
 @index.command(name="list")
 @index_option
+@set_option
 @json_option
-def list_(index: str | None, as_json: bool) -> None:
+def list_(index: str | None, assignments: tuple[str, ...], as_json: bool) -> None:
     """List the documents."""
     from selfright.api import Selfright
     from selfright.domain.forms import document_form
 
-    with Selfright.open(**values_of((), index=index)) as selfright:
+    with Selfright.open(**values_of(assignments, index=index)) as selfright:
         documents = selfright.documents()
     if as_json:
         print_json([document_form(document) for document in documents])
@@ -104,13 +106,14 @@ def list_(index: str | None, as_json: bool) -> None:
 
 @index.command()
 @index_option
+@set_option
 @json_option
-def info(index: str | None, as_json: bool) -> None:
+def info(index: str | None, assignments: tuple[str, ...], as_json: bool) -> None:
     """Show the index in figures: sizes, tokenizer, embedder, kind of vector index."""
     from selfright.api import Selfright
     from selfright.domain.forms import info_form
 
-    with Selfright.open(**values_of((), index=index)) as selfright:
+    with Selfright.open(**values_of(assignments, index=index)) as selfright:
         form = info_form(selfright.info())
     if as_json:
         print_json(form)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from selfright.entrypoints.commands.options import index_option, json_option, print_json, values_of
+from selfright.entrypoints.commands.options import index_option, json_option, print_json, set_option, values_of
 
 if TYPE_CHECKING:
     from selfright.domain.routing import Collection
@@ -16,9 +16,16 @@ if TYPE_CHECKING:
 @click.option("--class", "classes", metavar="CLASS", multiple=True, help="Query class it serves; may be repeated.")
 @click.option("--slot", "slots", metavar="SLOT", multiple=True, help="Slot that points to it; may be repeated.")
 @index_option
+@set_option
 @json_option
 def describe(
-    name: str, text: str, classes: tuple[str, ...], slots: tuple[str, ...], index: str | None, as_json: bool
+    name: str,
+    text: str,
+    classes: tuple[str, ...],
+    slots: tuple[str, ...],
+    index: str | None,
+    assignments: tuple[str, ...],
+    as_json: bool,
 ) -> None:
     """Say in TEXT what the collection NAME holds, so that fitting questions are sent to it; "" takes it back.
 
@@ -27,7 +34,7 @@ def describe(
     """
     from selfright.api import Selfright
 
-    with Selfright.open(**values_of((), index=index)) as selfright:
+    with Selfright.open(**values_of(assignments, index=index)) as selfright:
         described = selfright.describe_collection(name, text, classes=classes, slots=slots)
     if not described.documents:
         click.echo(f"selfright: no document is in '{described.name}' yet; add with --collection", err=True)
@@ -36,12 +43,13 @@ def describe(
 
 @click.command()
 @index_option
+@set_option
 @json_option
-def collections(index: str | None, as_json: bool) -> None:
+def collections(index: str | None, assignments: tuple[str, ...], as_json: bool) -> None:
     """List the collections: documents, description, query classes and slots."""
     from selfright.api import Selfright
 
-    with Selfright.open(**values_of((), index=index)) as selfright:
+    with Selfright.open(**values_of(assignments, index=index)) as selfright:
         _show(selfright.collections(), as_json)
 
 

@@ -4,18 +4,19 @@ from dataclasses import asdict
 
 import click
 
-from selfright.entrypoints.commands.options import index_option, json_option, print_json, values_of
+from selfright.entrypoints.commands.options import index_option, json_option, print_json, set_option, values_of
 
 
 @click.command()
 @click.option("--repair", is_flag=True, help="Put right what can be; documents that cannot be saved are named.")
 @index_option
+@set_option
 @json_option
-def verify(repair: bool, index: str | None, as_json: bool) -> int:
+def verify(repair: bool, index: str | None, assignments: tuple[str, ...], as_json: bool) -> int:
     """Read and check every record, vector and file of the index."""
     from selfright.api import Selfright
 
-    with Selfright.open(**values_of((), index=index)) as selfright:
+    with Selfright.open(**values_of(assignments, index=index)) as selfright:
         findings = selfright.verify(repair=repair)
     open_findings = [finding for finding in findings if not finding.mended]
     if as_json:
@@ -32,12 +33,13 @@ def verify(repair: bool, index: str | None, as_json: bool) -> int:
 
 @click.command()
 @index_option
+@set_option
 @json_option
-def compact(index: str | None, as_json: bool) -> None:
+def compact(index: str | None, assignments: tuple[str, ...], as_json: bool) -> None:
     """Free the space of replaced and removed documents, and make the search indexes anew."""
     from selfright.api import Selfright
 
-    with Selfright.open(**values_of((), index=index)) as selfright:
+    with Selfright.open(**values_of(assignments, index=index)) as selfright:
         before = selfright.info().bytes
         selfright.compact()
         after = selfright.info().bytes

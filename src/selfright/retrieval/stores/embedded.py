@@ -16,6 +16,7 @@ from selfright.domain.routing import Collection
 from selfright.domain.stores import Abilities
 from selfright.domain.upkeep import Finding
 from selfright.retrieval import upkeep
+from selfright.retrieval.as_made import AsMade, fitting
 from selfright.retrieval.catalogue import Catalogue
 from selfright.retrieval.catalogue_file import LOCK_NAME
 from selfright.retrieval.collections import CollectionTable
@@ -51,7 +52,7 @@ class EmbeddedStore:
     ) -> None:
         folder = catalogue.folder
         self._catalogue = catalogue
-        self._embedder = embedder
+        self.embedder = embedder
         self._ledger = Ledger(catalogue)
         self._preparer = Preparer(tokenizer, embedder)
         self._collections = CollectionTable(catalogue)
@@ -66,7 +67,7 @@ class EmbeddedStore:
 
     @classmethod
     def open(
-        cls, path: Path | str, tokenizer: Tokenizer, embedder: Embedder | None, fusion: Fusion | None = None
+        cls, path: Path | str, tokenizer: Tokenizer, embedder: Embedder | AsMade | None, fusion: Fusion | None = None
     ) -> "EmbeddedStore":
         """The index at ``path``; ``embedder`` None means that it was made for words only.
 
@@ -80,12 +81,11 @@ class EmbeddedStore:
 
     @classmethod
     def unchecked(
-        cls, path: Path | str, tokenizer: Tokenizer, embedder: Embedder | None, fusion: Fusion | None = None
+        cls, path: Path | str, tokenizer: Tokenizer, embedder: Embedder | AsMade | None, fusion: Fusion | None = None
     ) -> "EmbeddedStore":
         """The same, with its search indexes as they are found: to be looked at and mended."""
         with _closed_on_error(catalogue := Catalogue(Path(path))):
-            catalogue.meta.check(catalogue.folder, tokenizer.name, *embedder_name(embedder))
-            return cls(catalogue, tokenizer, embedder, fusion)
+            return cls(catalogue, tokenizer, fitting(catalogue.meta, catalogue.folder, tokenizer, embedder), fusion)
 
     @classmethod
     def create(
@@ -282,9 +282,9 @@ class EmbeddedStore:
 
     def _repaired(self) -> list[Finding]:
         before = list(self._findings())
-        if self._embedder is not None and any(finding.file.startswith("vectors/") for finding in before):
+        if self.embedder is not None and any(finding.file.startswith("vectors/") for finding in before):
             with self._ledger.step():
-                upkeep.mend_vectors(self._catalogue, self._ledger, self._embedder.embed)
+                upkeep.mend_vectors(self._catalogue, self._ledger, self.embedder.embed)
             self._ledger.commit()
         self._followers.follow(anew=bool(before))
         after = {(finding.file, finding.problem) for finding in self._findings()}

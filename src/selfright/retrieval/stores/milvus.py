@@ -12,6 +12,7 @@ from selfright.domain.passages import Document, DocumentInfo, Passage, Retrieval
 from selfright.domain.ports import Embedder, TermLexicon, Tokenizer
 from selfright.domain.routing import Collection
 from selfright.domain.stores import Abilities
+from selfright.retrieval.as_made import AsMade, at_hand, fitting
 from selfright.retrieval.files import folder_bytes
 from selfright.retrieval.fusion import Fusion, fusion_named
 from selfright.retrieval.locations import Location
@@ -58,7 +59,7 @@ class MilvusStore:
         cls,
         place: Location,
         tokenizer: Tokenizer,
-        embedder: Embedder | None,
+        embedder: Embedder | AsMade | None,
         fusion: Fusion | None = None,
         *,
         create: bool = False,
@@ -71,12 +72,11 @@ class MilvusStore:
             if not create and not place.path.exists():
                 raise _missing(place)
             place.path.parent.mkdir(parents=True, exist_ok=True)
-        name, dimension = embedder_name(embedder)
+        name, dimension = embedder_name(at_hand(embedder) if create else None)
         server = Server(place)
         try:
             meta = _founded(server, IndexMeta("", tokenizer.name, name, dimension, VERSION), create=create)
-            meta.check(place.shown, tokenizer.name, name, dimension)
-            store = cls(server, meta, tokenizer, embedder, fusion)
+            store = cls(server, meta, tokenizer, fitting(meta, place.shown, tokenizer, embedder), fusion)
         except BaseException:
             server.close()
             raise

@@ -7,6 +7,7 @@ from typing import Protocol
 from selfright.domain.errors import IndexNotFound, MissingExtra, UsageError
 from selfright.domain.ports import Embedder, Retriever, TermLexicon, Tokenizer
 from selfright.domain.stores import Store
+from selfright.retrieval.as_made import AsMade, at_hand
 from selfright.retrieval.fusion import Fusion
 from selfright.retrieval.locations import locate
 
@@ -29,12 +30,12 @@ class OpenedStore(Store, Protocol):
 def open_store(
     location: str | Path,
     tokenizer: Tokenizer,
-    embedder: Embedder | None,
+    embedder: Embedder | AsMade | None,
     fusion: Fusion | None = None,
     *,
     create: bool = False,
 ) -> OpenedStore:
-    """The index at ``location``: a folder, ``milvus://…`` or ``postgresql://…``.
+    """The index at ``location``: a folder, ``milvus://…`` or ``postgresql://…``; ``AsMade`` opens any.
 
     With ``create`` it is made where there is none, else that raises ``IndexNotFound``. Further ``NotAnIndex``,
     ``IncompatibleIndex``, ``IndexDamaged``, ``MissingExtra``, and ``UsageError`` for an address that cannot be read.
@@ -75,7 +76,7 @@ def compact(store: OpenedStore, location: str | Path) -> None:
 
 
 def _embedded(
-    folder: Path, tokenizer: Tokenizer, embedder: Embedder | None, fusion: Fusion | None, *, create: bool
+    folder: Path, tokenizer: Tokenizer, embedder: Embedder | AsMade | None, fusion: Fusion | None, *, create: bool
 ) -> OpenedStore:
     from selfright.retrieval.stores.embedded import EmbeddedStore
 
@@ -84,7 +85,7 @@ def _embedded(
     except IndexNotFound:
         if not create:
             raise
-        return EmbeddedStore.create(folder, tokenizer, embedder, fusion)
+        return EmbeddedStore.create(folder, tokenizer, at_hand(embedder), fusion)
 
 
 def _need(what: str, extra: str, *modules: str) -> None:

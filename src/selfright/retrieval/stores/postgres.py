@@ -9,6 +9,7 @@ from selfright.domain.passages import Document, DocumentInfo, Passage, Retrieval
 from selfright.domain.ports import Embedder, TermLexicon, Tokenizer
 from selfright.domain.routing import Collection
 from selfright.domain.stores import Abilities
+from selfright.retrieval.as_made import AsMade, at_hand, fitting
 from selfright.retrieval.fusion import Fusion, fusion_named
 from selfright.retrieval.locations import Location
 from selfright.retrieval.postgres.connections import Connections
@@ -60,7 +61,7 @@ class PostgresStore:
         cls,
         place: Location,
         tokenizer: Tokenizer,
-        embedder: Embedder | None,
+        embedder: Embedder | AsMade | None,
         fusion: Fusion | None = None,
         *,
         create: bool = False,
@@ -69,13 +70,13 @@ class PostgresStore:
 
         Raises ``IndexNotFound``, ``NotAnIndex``, ``IncompatibleIndex`` or ``StoreUnavailable``.
         """
-        name, dimension = embedder_name(embedder)
+        name, dimension = embedder_name(at_hand(embedder) if create else None)
         connections = Connections(place)
         try:
             meta = found(connections, Founding(tokenizer.name, name, dimension, create))
-            meta.check(place.shown, tokenizer.name, name, dimension)
+            known = fitting(meta, place.shown, tokenizer, embedder)
             connections.vectors = meta.dimension > 0
-            store = cls(connections, meta, tokenizer, embedder, fusion)
+            store = cls(connections, meta, tokenizer, known, fusion)
             store._reader.refresh()
         except BaseException:
             connections.close()
