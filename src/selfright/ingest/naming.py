@@ -1,35 +1,109 @@
-"""What a document is called when its name already belongs to another one."""
+"""What a document is called, and which stored one it is: where it came from decides, then what it holds.
 
+A file's name alone says nothing: two folders' README.md are two documents, whether or not the first is still there.
+"""
+
+import hashlib
 import itertools
+import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
 from pathlib import PurePath
 
 from selfright.domain.passages import Document
 
 
-def names(document: Document) -> Iterator[str]:
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of the document under an id, without its text; ``fresh``: this run brought it."""
+
+    source: str | None
+    collection: str
+    content_hash: str
+    shown: str
+    fresh: bool = False
+
+    @classmethod
+    def of(cls, document: Document, *, fresh: bool = False) -> "Known":
+        """What is known of ``document``; ``shown`` stands for what readers see beside title and text."""
+        told = [document.url, document.media_type, sorted(document.metadata.items())]
+        shown = hashlib.sha256(json.dumps(told).encode()).hexdigest()[:32]
+        return cls(document.source, document.collection, document.content_hash, shown, fresh)
+
+    def holds_what(self, other: "Known") -> bool:
+        """Whether nothing has changed: neither what is searched or shown, nor where it is from."""
+        same = (self.content_hash, self.shown) == (other.content_hash, other.shown)
+        return same and _is_same_place(self.source, other.source)
+
+
+Look = Callable[[str], Known | None]
+"""Finds what is known under an id."""
+
+
+def name_of(document: Document, look: Look) -> str:
+    """The id that the document has already, be it that it was moved, or a free one: short, then with its folders."""
+    look, now = cache(look), Known.of(document)
+    possible = list(_possible(document, look))
+    for name in possible:
+        found = look(name)
+        if found is not None and found.source is not None and _is_same_place(found.source, document.source):
+            return name
+    named_by_file = _is_named_by_file(document)
+    for name in possible:
+        found = look(name)
+        if found is not None and _has_moved(found, now, by_content=named_by_file):
+            return name
+    return next(name for name in _names(document) if look(name) is None)
+
+
+def _possible(document: Document, look: Look) -> Iterator[str]:
+    """The ids under which the document may be stored."""
+    taken = itertools.takewhile(look, _names(document))
+    if not _is_named_by_file(document):
+        yield from taken
+        return
+    # The same file has another name when it was found through another folder.
+    parts = PurePath(document.id).parts
+    yield document.id
+    yield from ("/".join(parts[start:]) for start in range(1, len(parts)))
+    yield from _longer(document)
+    yield from taken
+
+
+def _has_moved(found: Known, now: Known, *, by_content: bool) -> bool:
+    """Whether a document whose place is gone is this one: by what it holds, or by the id that a row gives itself."""
+    if found.fresh or found.collection != now.collection:
+        return False
+    gone = found.source is None or (os.path.isabs(found.source) and not os.path.lexists(found.source))
+    return gone and (found.content_hash == now.content_hash or not by_content)
+
+
+def _is_same_place(one: str | None, other: str | None) -> bool:
+    if one == other or one is None or other is None:
+        return one == other
+    return os.path.isabs(one) and os.path.isabs(other) and os.path.realpath(one) == os.path.realpath(other)
+
+
+def _names(document: Document) -> Iterator[str]:
     """The document's id, then with more and more of the folders it lies in, then numbered; without end."""
     yield document.id
+    yield from _longer(document)
+    yield from (f"{document.id}~{n}" for n in itertools.count(2))
+
+
+def _longer(document: Document) -> Iterator[str]:
     name = document.id
     for folder in _folders_above(document):
         name = f"{folder}/{name}"
         yield name
-    yield from (f"{document.id}~{n}" for n in itertools.count(2))
 
 
-def is_named_by_file(document: Document) -> bool:
+def _is_named_by_file(document: Document) -> bool:
     """Whether the id is the file's own name (or that with a row's number), not one that a row brought along."""
     source = _source(document)
     return any(name and source.endswith("/" + name) for name in (document.id, document.id.rpartition(":")[0]))
-
-
-def is_another_file(stored: Document, document: Document) -> bool:
-    """Whether ``stored`` is from a file that is still there beside the one ``document`` is from.
-
-    When that file is gone, the document has only moved, and takes its old place.
-    """
-    return stored.source not in (None, document.source) and os.path.exists(stored.source or "")
 
 
 def _source(document: Document) -> str:

@@ -13,7 +13,7 @@ from selfright.domain.passages import DEFAULT_COLLECTION, Document, Passage
 from selfright.domain.ports import Library, Writer
 from selfright.ingest.discover import Discovery, discover
 from selfright.ingest.files import Limits, SourceFile
-from selfright.ingest.naming import is_another_file, is_named_by_file, names
+from selfright.ingest.naming import Known, name_of
 from selfright.ingest.parallel import Elsewhere, Reading, Split, readings
 from selfright.ingest.reading import SUFFIXES
 from selfright.ingest.splitting import split as split_document
@@ -101,14 +101,6 @@ def _size(file: SourceFile) -> int:
         return 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """Where a document came from and what it held."""
-
-    source: str | None
-    content_hash: str
-
-
 class _Run:
     """One run's documents on their way into the store."""
 
@@ -117,41 +109,29 @@ class _Run:
         self._writer, self._library = writer, library
         self._collection, self._split, self._found = collection, split, found
         self._batch: dict[str, tuple[Document, Sequence[Passage]]] = {}
-        self._seen: dict[str, _Known] = {}
+        self._seen: dict[str, Known] = {}
         self._waiting = self._uncommitted = 0
         self._added = self._replaced = self._unchanged = self._passages = 0
 
     def take(self, reading: Reading) -> None:
         """Stores a document with the next batch, unless it is stored already as it is."""
-        document = self._named(dataclasses.replace(reading.document, collection=self._collection))
-        before = self._known(document.id)
-        now = self._seen[document.id] = _Known(document.source, document.content_hash)
-        if before is None:
-            self._added += 1
-        elif before.content_hash != now.content_hash:
-            self._replaced += 1
-        else:
+        document = dataclasses.replace(reading.document, collection=self._collection)
+        document = dataclasses.replace(document, id=name_of(document, self._known))
+        before, now = self._known(document.id), Known.of(document, fresh=True)
+        self._seen[document.id] = now
+        if before is not None and before.holds_what(now):
             self._unchanged += 1
             return
+        self._added += before is None
+        self._replaced += before is not None
         cut = reading.passages(document)
         self._put(document, self._split(document) if cut is None else cut)
 
-    def _known(self, document_id: str) -> "_Known | None":
-        stored = self._seen.get(document_id) or self._library.document(document_id)
-        return _Known(stored.source, stored.content_hash) if stored else None
-
-    def _named(self, document: Document) -> Document:
-        free = next(name for name in names(document) if not self._taken(name, document))
-        return dataclasses.replace(document, id=free)
-
-    def _taken(self, name: str, document: Document) -> bool:
-        seen = self._seen.get(name)
-        if seen is not None:
-            return seen.source != document.source
-        if not is_named_by_file(document):
-            return False
-        stored = self._library.document(name)
-        return stored is not None and is_another_file(stored, document)
+    def _known(self, document_id: str) -> Known | None:
+        if document_id in self._seen:
+            return self._seen[document_id]
+        stored = self._library.document(document_id)
+        return Known.of(stored) if stored else None
 
     def _put(self, document: Document, passages: Sequence[Passage]) -> None:
         if document.id in self._batch:

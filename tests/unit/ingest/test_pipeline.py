@@ -1,10 +1,14 @@
 """The pipeline: what a run reports, keeps, replaces and leaves alone."""
 
 import json
+import shutil
+import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, rule
 
 from selfright.domain.errors import InputError
 from selfright.domain.passages import Document, DocumentInfo, Passage, StoreInfo
@@ -120,12 +124,49 @@ def test_equal_names_from_different_folders_both_stay_and_keep_their_names(tmp_p
     assert shelf.texts() == {"a.md": "하나", "en/a.md": "one", "more/a.md": "third"}
 
 
-def test_a_file_that_moved_takes_its_old_place(tmp_path: Path) -> None:
+def test_another_folders_file_of_the_same_name_is_another_document(tmp_path: Path) -> None:
+    shelf = Shelf()
+    ingest([folder(tmp_path / "a", README_md="one")], shelf, shelf)
+    shutil.rmtree(tmp_path / "a")
+    other = folder(tmp_path / "b", README_md="two")
+    assert counts(ingest([other], shelf, shelf)) == (1, 0, 0, 0)
+    assert counts(ingest([other], shelf, shelf)) == (0, 0, 1, 0)
+    assert shelf.texts() == {"README.md": "one", "b/README.md": "two"}
+
+
+def test_a_file_that_moved_stays_the_same_document(tmp_path: Path) -> None:
+    shelf = Shelf()
+    old = folder(tmp_path / "old", a_md="one", sub__b_md="two")
+    ingest([old], shelf, shelf)
+    new = old.rename(tmp_path / "new")
+    (new / "a.md").rename(new / "sub" / "a.md")
+    assert counts(ingest([new], shelf, shelf)) == (0, 2, 0, 0)  # where they are has changed
+    assert shelf.texts() == {"a.md": "one", "sub/b.md": "two"}
+    assert {document.source for document, _ in shelf.committed.values()} == {
+        str(new / "sub" / "a.md"),
+        str(new / "sub" / "b.md"),
+    }
+    assert counts(ingest([new], shelf, shelf)) == (0, 0, 2, 0)
+
+
+def test_a_copy_is_a_document_of_its_own(tmp_path: Path) -> None:
     shelf = Shelf()
     ingest([folder(tmp_path / "old", a_md="one")], shelf, shelf)
-    (tmp_path / "old" / "a.md").unlink()
-    assert counts(ingest([folder(tmp_path / "new", a_md="two")], shelf, shelf)) == (0, 1, 0, 0)
-    assert shelf.texts() == {"a.md": "two"}
+    copies = [Path(shutil.copytree(tmp_path / "old", tmp_path / name)) for name in ("new", "newer")]
+    shutil.rmtree(tmp_path / "old")
+    for _ in range(2):
+        ingest(copies, shelf, shelf)
+        assert shelf.texts() == {"a.md": "one", "newer/a.md": "one"}
+
+
+def test_a_file_is_the_same_by_whichever_way_it_was_found(tmp_path: Path) -> None:
+    shelf = Shelf()
+    docs = folder(tmp_path / "docs", sub__a_md="one", b_md="two", rows__c_jsonl='{"text": "three"}')
+    (tmp_path / "linked").symlink_to(docs)
+    ingest([docs / "sub", docs / "b.md"], shelf, shelf)
+    for way in (docs, tmp_path, docs / "rows", tmp_path / "linked", tmp_path / "linked" / "sub"):
+        ingest([way], shelf, shelf)
+        assert shelf.texts() == {"a.md": "one", "b.md": "two", "rows/c.jsonl:1": "three"}
 
 
 def test_rows_with_the_same_id(tmp_path: Path) -> None:
@@ -135,12 +176,103 @@ def test_rows_with_the_same_id(tmp_path: Path) -> None:
         tmp_path,
         x__c_jsonl='{"_id": "r", "text": "first"}\n{"_id": "r", "text": "second"}',
         y__c_jsonl='{"_id": "r", "text": "other"}',
+        z__d_jsonl='{"_id": "r", "text": "third"}',
     )
     assert counts(ingest([one, two], shelf, shelf)) == (2, 1, 0, 0)
     assert shelf.texts() == {"r": "second", "y/r": "other"}
-    # In a run of its own the row means the document of that id, wherever that came from.
-    assert counts(ingest([two], shelf, shelf)) == (0, 1, 0, 0)
-    assert shelf.texts()["r"] == "other"
+    assert counts(ingest([two], shelf, shelf)) == (0, 0, 1, 0)
+    assert counts(ingest([tmp_path / "z"], shelf, shelf)) == (1, 0, 0, 0)
+    assert shelf.texts() == {"r": "second", "y/r": "other", "z/r": "third"}
+    # A row names its document itself: where the file is gone, another one with that id is its new edition.
+    one.unlink()
+    folder(tmp_path, w__c_jsonl='{"_id": "r", "text": "edited"}')
+    assert counts(ingest([tmp_path / "w"], shelf, shelf, "elsewhere")) == (1, 0, 0, 0)
+    shelf.committed.pop("w/r")
+    assert counts(ingest([tmp_path / "w"], shelf, shelf)) == (0, 1, 0, 0)
+    assert shelf.texts() == {"r": "edited", "y/r": "other", "z/r": "third"}
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [
+        ("c.jsonl", '{"text": "T.", "url": "https://one.test/"}', '{"text": "T.", "url": "https://two.test/"}'),
+        ("c.jsonl", '{"_id": "r", "text": "T.", "metadata": {"a": 1}}', '{"_id": "r", "text": "T.", "metadata": {}}'),
+        ("c.jsonl", '{"text": "T.", "title": "One"}', '{"text": "T.", "title": "Two"}'),
+        ("c.json", '[{"text": "T.", "url": "https://one.test/"}]', '[{"text": "T."}]'),
+        ("c.csv", "text,url\nT.,https://one.test/", "text,url\nT.,https://two.test/"),
+        ("c.csv", "text,shelf\nT.,1", "text,shelf\nT.,2"),
+    ],
+)
+def test_what_readers_see_beside_the_text_is_a_change(tmp_path: Path, name: str, before: str, after: str) -> None:
+    shelf = Shelf()
+    (tmp_path / name).write_text(before)
+    ingest([tmp_path], shelf, shelf)
+    (tmp_path / name).write_text(after)
+    assert counts(ingest([tmp_path], shelf, shelf)) == (0, 1, 0, 0)
+    ((document, passages),) = shelf.committed.values()
+    assert [passage.url for passage in passages] == [document.url]
+    assert document.url != "https://one.test/"
+    assert counts(ingest([tmp_path], shelf, shelf)) == (0, 0, 1, 0)
+
+
+_FILES = [f"{top}/{name}" for top in ("a", "b", "a/sub", "b/sub") for name in ("README.md", "x.md")]
+_CONTENT = st.sampled_from(["one", "two", "three"])
+
+
+class Folders(RuleBasedStateMachine):
+    """Files come, change, move and go, and folders are added: what was added is there, once and as it is.
+
+    Everything else stays as it was, but for what has moved.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.root = Path(tempfile.mkdtemp())
+        self.shelf = Shelf()
+
+    def teardown(self) -> None:
+        shutil.rmtree(self.root)
+
+    @rule(file=st.sampled_from(_FILES), text=_CONTENT)
+    def write(self, file: str, text: str) -> None:
+        (self.root / file).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / file).write_text(text)
+
+    @rule(file=st.sampled_from(_FILES))
+    def delete(self, file: str) -> None:
+        (self.root / file).unlink(missing_ok=True)
+
+    @rule(file=st.sampled_from(_FILES), to=st.sampled_from(_FILES))
+    def move(self, file: str, to: str) -> None:
+        if (self.root / file).exists():
+            (self.root / to).parent.mkdir(parents=True, exist_ok=True)
+            (self.root / file).rename(self.root / to)
+
+    @rule(places=st.lists(st.sampled_from(["a", "b", "a/sub", "."]), min_size=1, max_size=2, unique=True))
+    def add(self, places: list[str]) -> None:
+        ways = [self.root / place for place in places if list((self.root / place).rglob("*.md"))]
+        if not ways:
+            return
+        before = self.held()
+        ingest(ways, self.shelf, self.shelf)
+        after = self.held()
+        added = {str(path): path.read_text() for way in ways for path in way.rglob("*.md")}
+        assert {place: after.get(place) for place in added} == added
+        others = {place: text for place, text in before.items() if place not in added}
+        assert after.keys() <= {*added, *others}
+        for place, text in others.items():
+            moved = place not in after and not Path(place).exists()
+            assert after.get(place) == text or (moved and text in {added[new] for new in added.keys() - before.keys()})
+        again = ingest(ways, self.shelf, self.shelf)
+        assert (again.added, again.replaced) == (0, 0)
+
+    def held(self) -> dict[str | None, str]:
+        held = {document.source: document.text for document, _ in self.shelf.committed.values()}
+        assert len(held) == len(self.shelf.committed)
+        return held
+
+
+TestFolders = Folders.TestCase
 
 
 def test_the_same_row_twice_is_the_same_document(tmp_path: Path) -> None:
