@@ -9,7 +9,6 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
 from pathlib import PurePath
 
 from selfright.domain.passages import Document
@@ -39,19 +38,17 @@ class Known:
 
 
 Look = Callable[[str], Known | None]
-"""Finds what is known under an id."""
+"""Finds what is known under an id; asked again for the same ones, so it should remember."""
 
 
 def name_of(document: Document, look: Look) -> str:
     """The id that the document has already, be it that it was moved, or a free one: short, then with its folders."""
-    look, now = cache(look), Known.of(document)
-    possible = list(_possible(document, look))
-    for name in possible:
+    for name in _possible(document, look):
         found = look(name)
         if found is not None and found.source is not None and _is_same_place(found.source, document.source):
             return name
-    named_by_file = _is_named_by_file(document)
-    for name in possible:
+    now, named_by_file = Known.of(document), _is_named_by_file(document)
+    for name in _possible(document, look):
         found = look(name)
         if found is not None and _has_moved(found, now, by_content=named_by_file):
             return name

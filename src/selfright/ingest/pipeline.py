@@ -5,6 +5,7 @@ import os
 from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Protocol
 
@@ -116,8 +117,9 @@ class _Run:
     def take(self, reading: Reading) -> None:
         """Stores a document with the next batch, unless it is stored already as it is."""
         document = dataclasses.replace(reading.document, collection=self._collection)
-        document = dataclasses.replace(document, id=name_of(document, self._known))
-        before, now = self._known(document.id), Known.of(document, fresh=True)
+        look = cache(self._known)
+        document = dataclasses.replace(document, id=name_of(document, look))
+        before, now = look(document.id), Known.of(document, fresh=True)
         self._seen[document.id] = now
         if before is not None and before.holds_what(now):
             self._unchanged += 1
