@@ -124,13 +124,14 @@ def upload(two: Two) -> None:
     assert told["documents"] == ["ann/bob-diary.md"]
     rows = b'{"_id": "bob-diary.md", "title": "t", "text": "Bob keeps nothing."}\n'
     (told,) = two.ann.post("/v1/documents", files={"files": ("rows.jsonl", rows)}).json()["files"]
-    assert told["documents"] == ["ann/bob-diary.md"]
+    assert told["documents"] == ["ann/bob-diary.md~2"]
     assert two.bob.get("/v1/documents/bob-diary.md").json()["text"] == DOCUMENTS["bob"]["bob-diary.md"]
     (own,) = two.bob.post("/v1/documents", files=forged).json()["files"]
-    assert own["documents"] == ["bob-diary.md"]  # his own is replaced under its name
-    two.bob.post("/v1/documents", files={"files": ("bob-diary.md", DOCUMENTS["bob"]["bob-diary.md"].encode())})
+    assert own["documents"] == ["bob/bob-diary.md"]  # what came from a folder stays beside what he sends
     assert two.reader.post("/v1/documents", files=forged).status_code == 403
-    two.ann.delete("/v1/documents/ann%2Fbob-diary.md")
+    assert two.bob.delete("/v1/documents/bob%2Fbob-diary.md").status_code == 200
+    for name in ("ann%2Fbob-diary.md", "ann%2Fbob-diary.md~2"):
+        assert two.ann.delete(f"/v1/documents/{name}").status_code == 200
 
 
 @checks("delete", "/v1/documents/{document_id}")

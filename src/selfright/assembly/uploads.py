@@ -3,7 +3,7 @@
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from selfright.domain.passages import Document
 from selfright.domain.ports import Library
 from selfright.ingest.apart import Bounds, read_apart
 from selfright.ingest.files import Limits, SourceFile
+from selfright.ingest.naming import Known
 from selfright.ingest.parallel import Reading
 from selfright.ingest.reading import SUFFIXES
 from selfright.ingest.splitting import split
@@ -64,8 +65,8 @@ def _read(file: SourceFile, report: UploadReport) -> Generator[Reading, None, No
         if isinstance(item, UnreadableFile):
             report.failed.append((item.path, item.why))
         else:
-            # Where it lay for a moment says nothing.
-            yield replace(item, document=replace(item.document, source=None))
+            # Where it lay for a moment says nothing; the same name is the same file again.
+            yield replace(item, document=replace(item.document, source=f"upload:{file.name}"))
 
 
 def _store(
@@ -81,9 +82,6 @@ def _store(
     for reading in chain(first, items):
         document = reading.document
         named = _named(replace(document, collection=collection), store, apart=apart)
-        if named is None:
-            report.failed.append((document.id, f"the name '{document.id}' is taken; rename it"))
-            continue
         batch[named.id] = replace(reading, document=named)
         if len(batch) >= _BATCH:
             _put(batch, store, report)
@@ -96,7 +94,7 @@ def _put(batch: dict[str, Reading], store: "Store", report: UploadReport) -> Non
         document = reading.document
         before = store.document(document.id)
         report.documents += [document.id] * (len(report.documents) < _NAMED)
-        if before is not None and before.content_hash == document.content_hash:
+        if before is not None and Known.of(before).holds_what(Known.of(document)):
             report.unchanged += 1
             continue
         report.added += before is None
@@ -108,14 +106,17 @@ def _put(batch: dict[str, Reading], store: "Store", report: UploadReport) -> Non
     batch.clear()
 
 
-def _named(document: Document, library: Library, *, apart: bool) -> Document | None:
-    """The document under a name that is free, or its own already; None when there is none."""
+def _named(document: Document, library: Library, *, apart: bool) -> Document:
+    """The document under its own name, or one that is free."""
     own = f"{document.collection}/{document.id}"
-    mine = (library.document(document.id), document.id), (library.document(own), own)
-    for there, name in mine:
-        if there is not None and there.collection == document.collection:
-            return replace(document, id=name)
-    for there, name in mine[1:] if apart else mine:
+    free: str | None = None
+    for name in chain((document.id, own), (f"{own}~{n}" for n in count(2))):
+        there = library.document(name)
         if there is None:
+            free = free or (None if apart and name == document.id else name)
+            if name not in (document.id, own):
+                break
+        # Where nothing says what it came from, it was sent under this name before that was written down.
+        elif there.collection == document.collection and there.source in (None, document.source):
             return replace(document, id=name)
-    return None
+    return replace(document, id=free or own)

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import BinaryIO
 
 from selfright.domain.errors import UnreadableFile
@@ -43,7 +43,7 @@ class SourceFile:
     @property
     def stem(self) -> str:
         """The file's name without its suffix: the title of last resort."""
-        return readable_name(self.path.stem)
+        return readable_name(PurePath(self.name).stem)
 
     @property
     def source(self) -> str:

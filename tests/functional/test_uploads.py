@@ -1,0 +1,75 @@
+"""Files that somebody sent: what they are called, what is the same file again, and whose documents stay."""
+
+from pathlib import Path
+
+import pytest
+
+from selfright import Selfright
+from selfright.assembly.uploads import UploadReport
+from tests.support.embedders import WordHashes
+
+TEXT = "The kiln of the pottery is fired with oak."
+
+
+def send(selfright: Selfright, folder: Path, name: str, content: str, **options: str | bool) -> UploadReport:
+    """As the service does it: from a file whose own name says nothing."""
+    path = (folder / "8f14e45fceea167a").with_suffix(Path(name).suffix)
+    path.write_text(content, encoding="utf-8")
+    return selfright.take_in(path, name, **options)  # type: ignore[arg-type]  # told apart by name
+
+
+def counts(report: UploadReport) -> tuple[int, int, int]:
+    return report.added, report.replaced, report.unchanged
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "title"),
+    [
+        ("notes.txt", TEXT, "notes"),
+        ("가마.md", TEXT, "가마"),
+        ("kilns.csv", "kiln,wood\nK3,oak", "kilns"),
+        ("page.html", f"<p>{TEXT}</p>", "page"),
+    ],
+)
+def test_a_text_without_a_heading_is_called_by_its_name(tmp_path: Path, name: str, content: str, title: str) -> None:
+    with Selfright.open(tmp_path / "index", embedder="none") as selfright:
+        assert counts(send(selfright, tmp_path, name, content)) == (1, 0, 0)
+        document = selfright.document(name)
+        assert document is not None
+        assert (document.title, document.source) == (title, f"upload:{name}")
+        assert counts(send(selfright, tmp_path, name, content)) == (0, 0, 1)
+        assert counts(send(selfright, tmp_path, name, content.replace("oak", "ash"))) == (0, 1, 0)
+
+
+def test_a_changed_address_of_a_row_is_a_change_that_embeds_nothing(tmp_path: Path) -> None:
+    row, embedder = '{"_id": "r", "text": "T.", "url": "https://%s.test/"}', WordHashes()
+    with Selfright.open(tmp_path / "index", embeddings=embedder, embedding_cache=0) as selfright:
+        assert counts(send(selfright, tmp_path, "c.jsonl", row % "one")) == (1, 0, 0)
+        assert counts(send(selfright, tmp_path, "c.jsonl", row % "two")) == (0, 1, 0)
+        assert embedder.embedded == ["T."]
+        (hit,) = selfright.search("T")
+        assert hit.passage.url == "https://two.test/"
+        assert counts(send(selfright, tmp_path, "c.jsonl", row % "two")) == (0, 0, 1)
+
+
+def test_a_file_that_was_sent_and_one_of_a_folder_are_two(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "README.md").write_text("The folder's own text.")
+    with Selfright.open(tmp_path / "index", embedder="none") as selfright:
+        selfright.add(tmp_path / "docs")
+        for expected in ((1, 0, 0), (0, 0, 1)):
+            report = send(selfright, tmp_path, "README.md", TEXT)
+            assert (counts(report), report.documents) == (expected, ["default/README.md"])
+        selfright.remove("README.md")
+        send(selfright, tmp_path, "README.md", TEXT)
+        selfright.add(tmp_path / "docs")
+        texts = {found.id: selfright.document(found.id).text for found in selfright.documents()}  # type: ignore[union-attr]
+        assert texts == {"README.md": "The folder's own text.", "default/README.md": TEXT}
+
+
+def test_a_row_takes_no_other_files_place(tmp_path: Path) -> None:
+    row = '{"_id": "r", "text": "%s"}'
+    with Selfright.open(tmp_path / "index", embedder="none") as selfright:
+        send(selfright, tmp_path, "one.jsonl", row % "first")
+        send(selfright, tmp_path, "two.jsonl", row % "second")
+        assert sorted(found.id for found in selfright.documents()) == ["default/r", "r"]
