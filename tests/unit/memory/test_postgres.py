@@ -410,3 +410,61 @@ def test_a_table_that_is_in_use_for_too_long_is_told(opened: Open, monkeypatch: 
         with pytest.raises(StoreError, match="run it again later"):
             asyncio.run(profiles.forget("ana"))
     assert asyncio.run(profiles.users()) == ()
+
+
+# Several at once
+
+
+def test_a_bad_statement_costs_nobody_else_a_turn(opened: Open) -> None:
+    database = opened()
+
+    def refused(connection: Any) -> None:
+        connection.execute("INSERT INTO nowhere VALUES (1)")
+
+    def unheard_of(connection: Any) -> None:
+        connection.execute("SELECT %s::int", (2**40,))
+
+    def ours(_connection: Any) -> None:
+        raise TypeError("a mistake of ours")
+
+    async def work() -> list[Any]:
+        bad = [refused, unheard_of, ours]
+        good = [lambda connection: connection.execute("SELECT 7").fetchone()[0]] * 3
+        mixed = [task for pair in zip(bad, good, strict=True) for task in pair]
+        runs = [database.run(task, after=name) for name in ("one turn", "another", None) for task in mixed]
+        return await asyncio.wait_for(asyncio.gather(*runs, return_exceptions=True), 30)
+
+    ends = asyncio.run(work())
+    assert ends[1::2] == [7] * 9
+    assert [type(end) for end in ends[::2]] == [StoreError, StoreError, TypeError] * 3
+
+
+def test_a_session_whose_state_cannot_be_kept_holds_up_no_other(opened: Open) -> None:
+    database = opened()
+
+    async def turn(sessions: Sessions, name: str) -> None:
+        handle = await sessions.begin("ana", name, "q?")
+        config: Any = {"configurable": {"thread_id": handle.thread_id, "checkpoint_ns": ""}}
+        checkpoint = empty_checkpoint()
+        checkpoint["channel_values"] = {"x": object() if name.startswith("bad") else name}
+        checkpoint["channel_versions"] = {"x": "1"}
+        try:
+            await sessions.checkpointer.aput(config, checkpoint, {}, {"x": "1"})
+        except BaseException:
+            await sessions.abandon(handle)
+            raise
+        await sessions.finish(handle, RECORD)
+
+    async def work() -> tuple[list[Any], list[str]]:
+        sessions = await open_postgres_sessions(database)
+        names = [f"{kind}-{n}" for n in range(6) for kind in ("bad", "good")]
+        ends = await asyncio.wait_for(
+            asyncio.gather(*(turn(sessions, name) for name in names), return_exceptions=True), 30
+        )
+        kept = [info.session for info in await sessions.list("ana") if info.turns]
+        await sessions.close()
+        return ends, sorted(kept)
+
+    ends, kept = asyncio.run(work())
+    assert [end is None for end in ends] == [False, True] * 6
+    assert kept == [f"good-{n}" for n in range(6)]
