@@ -6,6 +6,7 @@ Long because: every door of the package is a method here, and none does more tha
 import asyncio
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack
@@ -454,6 +455,10 @@ class Selfright:
     def documents(self) -> list[DocumentInfo]:
         """All documents, ordered by id."""
         return list(self._engine.index.library().documents())
+
+    def document_page(self, after: str = "", limit: int = 100, collections: Sequence[str] = ()) -> list[DocumentInfo]:
+        """At most ``limit`` documents with an id behind ``after``, ordered by id; of the named collections alone."""
+        return list(islice(self._engine.index.library().documents(after, collections), limit))
 
     def info(self) -> StoreInfo:
         """The index in figures."""

@@ -193,6 +193,17 @@ def test_documents_are_listed_by_id_with_their_figures(store: Store) -> None:
     assert (listed[2].passages, listed[2].characters) == (2, len(SAILING.text))
     info = store.info()
     assert (info.documents, info.passages) == (4, 7)
+    pages = {after: [entry.id for entry in store.documents(after)] for after in ("", "kites", "l", "yeon", "z")}
+    assert pages == {
+        "": ["kites", "rowing", "sailing", "yeon"],
+        "kites": ["rowing", "sailing", "yeon"],
+        "l": ["rowing", "sailing", "yeon"],
+        "yeon": [],
+        "z": [],
+    }
+    assert [entry.id for entry in store.documents(collections=["sport"])] == ["rowing", "sailing"]
+    assert [entry.id for entry in store.documents("rowing", ["sport", "nothing"])] == ["sailing"]
+    assert list(store.documents(collections=["nothing"])) == []
     assert dict(info.collections) == {"sport": 2, "toys": 2}
     assert dict(info.languages) == {"en": 3, "ko": 1}
     assert info.bytes > 0

@@ -46,7 +46,7 @@ class Shelf:
         found = self.committed.get(document_id)
         return found[0] if found else None
 
-    def documents(self) -> Iterator[DocumentInfo]:
+    def documents(self, after: str = "", collections: Sequence[str] = ()) -> Iterator[DocumentInfo]:
         for document, cut in (self.committed[name] for name in sorted(self.committed)):
             yield DocumentInfo(
                 document.id, document.title, document.collection, document.language, document.source,

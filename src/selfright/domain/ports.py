@@ -130,8 +130,8 @@ class Library(Protocol):
         """The document with its text, or None."""
         ...
 
-    def documents(self) -> Iterator[DocumentInfo]:
-        """All documents, ordered by id."""
+    def documents(self, after: str = "", collections: Sequence[str] = ()) -> Iterator[DocumentInfo]:
+        """The documents with an id behind ``after``, ordered by id; of all collections where none is named."""
         ...
 
     def info(self) -> StoreInfo:

@@ -110,13 +110,16 @@ class Catalogue:
             raise damaged(self.path, f"the way to document '{document_id}'")
         return None
 
-    def documents(self) -> Iterator[DocumentInfo]:
-        """All documents, ordered by id."""
-        before, last, count = self.sequence(), "", 0
-        query = f"SELECT {INFO_COLUMNS} FROM documents WHERE id > ? ORDER BY id LIMIT ?"
-        while rows := self._all(query, (last, _BATCH)):
+    def documents(self, after: str = "", collections: Sequence[str] = ()) -> Iterator[DocumentInfo]:
+        """The documents behind ``after``, ordered by id; whoever reads all of them learns of it when some are lost."""
+        before, last, count = self.sequence(), after, 0
+        among = f"AND collection IN ({', '.join('?' * len(collections))})" if collections else ""
+        query = f"SELECT {INFO_COLUMNS} FROM documents WHERE id > ? {among} ORDER BY id LIMIT ?"
+        while rows := self._all(query, (last, *collections, _BATCH)):
             yield from (info_of(row, self.path) for row in rows)
             last, count = rows[-1][0], count + len(rows)
+        if after or collections:
+            return
         expected = self.tally().documents
         if count != expected and before == self.sequence():
             raise damaged(self.path, f"the list of documents ({count:,} of {expected:,} can be read): it")

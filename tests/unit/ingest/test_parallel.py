@@ -38,7 +38,7 @@ class Kept:
     def document(self, document_id: str) -> Document | None:
         return self.stored[document_id][0] if document_id in self.stored else None
 
-    def documents(self) -> Iterator[DocumentInfo]:
+    def documents(self, after: str = "", collections: Sequence[str] = ()) -> Iterator[DocumentInfo]:
         raise AssertionError("a run looks documents up one by one")
 
     def info(self) -> StoreInfo:

@@ -43,7 +43,7 @@ class Shelf:
         found = self.committed.get(document_id)
         return found[0] if found else None
 
-    def documents(self) -> Iterator[DocumentInfo]:
+    def documents(self, after: str = "", collections: Sequence[str] = ()) -> Iterator[DocumentInfo]:
         raise AssertionError("a run looks documents up one by one")
 
     def info(self) -> StoreInfo:

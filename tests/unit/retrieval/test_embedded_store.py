@@ -7,16 +7,20 @@ import multiprocessing
 import shutil
 import sqlite3
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import islice
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from selfright.domain.errors import IncompatibleIndex, IndexBusy, IndexDamaged, IndexNotFound, NotAnIndex, StoreError
+from selfright.domain.passages import DocumentInfo
 from selfright.domain.ports import Embedder, Tokenizer
+from selfright.retrieval import catalogue
 from selfright.retrieval.fusion import ReciprocalRankFusion
 from selfright.retrieval.korean import HangulBigrams
 from selfright.retrieval.stores.embedded import EmbeddedStore
@@ -53,6 +57,28 @@ def index(tmp_path: Path) -> Path:
         store.put([by_lines(BOATS), by_lines(KITES), by_lines(KOREAN)])
         store.commit()
     return path
+
+
+def test_a_page_of_documents_is_read_from_where_it_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(catalogue, "_BATCH", 20)
+    read: list[str] = []
+    info_of = catalogue.info_of
+
+    def watched(row: Sequence[Any], path: Path) -> DocumentInfo:
+        read.append(str(row[0]))
+        return info_of(row, path)
+
+    monkeypatch.setattr(catalogue, "info_of", watched)
+    with create(tmp_path / "index") as store:
+        names = [f"d{number:03}" for number in range(300)]
+        store.put([by_lines(document(name, f"Text of {name}.")) for name in names])
+        store.commit()
+        pages, after = [], ""
+        while page := [info.id for info in islice(store.documents(after), 15)]:
+            pages += page
+            after = page[-1]
+        assert pages == names
+        assert len(read) == 300  # each line once, whatever page it stands on
 
 
 # Which folders are opened

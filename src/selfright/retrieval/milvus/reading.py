@@ -111,10 +111,12 @@ class IndexReader:
             parts = [row["record"] for row in sorted(rows, key=lambda row: int(row["part"]))]
         return Document(identifier, title, "".join(parts), language, source, url, kind, collection, metadata)
 
-    def documents(self) -> Iterator[DocumentInfo]:
-        """All documents, ordered by id; their lines are held in memory to be sorted."""
+    def documents(self, after: str = "", collections: Sequence[str] = ()) -> Iterator[DocumentInfo]:
+        """The documents behind ``after``, ordered by id; the server keeps no order, so all are read and sorted."""
         heads = (json.loads(row["record"]) for row in self._server.rows("documents", "part == 0", ["record"]))
-        yield from sorted((_info(head) for head in heads), key=lambda info: info.id)
+        wanted = (info for info in map(_info, heads) if info.id > after)
+        among = (info for info in wanted if not collections or info.collection in collections)
+        yield from sorted(among, key=lambda info: info.id)
 
     def passages_of(self, document_id: str) -> list[Passage]:
         """A document's passages in reading order."""

@@ -174,13 +174,15 @@ class IndexReader:
         rows = self._rows(f"SELECT {_DOCUMENT} FROM documents WHERE id = %s", packed(document_id))
         return _document_of(rows[0]) if rows else None
 
-    def documents(self) -> Iterator[DocumentInfo]:
-        """All documents, ordered by id, some hundred at a time."""
-        query = f"SELECT {_INFO} FROM documents WHERE id > %s ORDER BY id LIMIT {_PAGE}"
-        rows = self._rows(f"SELECT {_INFO} FROM documents ORDER BY id LIMIT {_PAGE}")
+    def documents(self, after: str = "", collections: Sequence[str] = ()) -> Iterator[DocumentInfo]:
+        """The documents behind ``after``, ordered by id, some hundred at a time."""
+        among = "AND collection = ANY(%s)" if collections else ""
+        names = [[packed(name) for name in collections]] if collections else []
+        query = f"SELECT {_INFO} FROM documents WHERE id > %s {among} ORDER BY id LIMIT {_PAGE}"
+        rows = self._rows(query, packed(after), *names)
         while rows:
             yield from map(_info_of, rows)
-            rows = self._rows(query, rows[-1][0]) if len(rows) == _PAGE else []
+            rows = self._rows(query, rows[-1][0], *names) if len(rows) == _PAGE else []
 
     def passages_of(self, document_id: str) -> list[Passage]:
         """A document's passages in reading order."""

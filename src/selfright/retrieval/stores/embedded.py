@@ -129,9 +129,9 @@ class EmbeddedStore:
         """The document with its text, or None."""
         return self._catalogue.document(document_id)
 
-    def documents(self) -> Iterator[DocumentInfo]:
-        """All documents, ordered by id."""
-        return self._catalogue.documents()
+    def documents(self, after: str = "", collections: Sequence[str] = ()) -> Iterator[DocumentInfo]:
+        """The documents with an id behind ``after``, ordered by id; see ``Library``."""
+        return self._catalogue.documents(after, collections)
 
     def passages_of(self, document_id: str) -> list[Passage]:
         """A document's passages in reading order."""

@@ -85,9 +85,10 @@ class LangChainStore:
         """The document with its text when it was found lately, or None."""
         return self._seen.document(document_id)
 
-    def documents(self) -> Iterator[DocumentInfo]:
-        """The documents found lately, ordered by id."""
-        return map(_info, self._seen.documents())
+    def documents(self, after: str = "", collections: Sequence[str] = ()) -> Iterator[DocumentInfo]:
+        """The documents found lately, ordered by id; see ``Library``."""
+        found = map(_info, self._seen.documents())
+        return (info for info in found if info.id > after and (not collections or info.collection in collections))
 
     def info(self) -> StoreInfo:
         """Not known of a retriever: raises ``UsageError``."""

@@ -116,9 +116,9 @@ class MilvusStore:
         """The document with its text, or None."""
         return self._reader.document(document_id)
 
-    def documents(self) -> Iterator[DocumentInfo]:
-        """All documents, ordered by id."""
-        return self._reader.documents()
+    def documents(self, after: str = "", collections: Sequence[str] = ()) -> Iterator[DocumentInfo]:
+        """The documents with an id behind ``after``, ordered by id; see ``Library``."""
+        return self._reader.documents(after, collections)
 
     def passages_of(self, document_id: str) -> list[Passage]:
         """A document's passages in reading order."""

@@ -1,5 +1,6 @@
 """``/v1/documents`` and ``/v1/collections``: what is searched, as far as the caller may see it."""
 
+from contextlib import suppress
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
@@ -92,20 +93,16 @@ async def delete_document(document_id: Id, request: Request) -> Any:
 
 
 def _page(service: Service, caller: Caller, collection: str | None, after: str, limit: int) -> dict[str, Any]:
-    try:
-        found = service.selfright.documents()
-    except IndexNotFound:
-        found = []
-    mine = [
-        info
-        for info in found
-        if info.id > after and caller.sees(info.collection) and collection in (None, info.collection)
-    ]
-    page = mine[:limit]
+    within = caller.collections if collection is None else (collection,)
+    found = []
+    if collection is None or caller.sees(collection):
+        with suppress(IndexNotFound):
+            found = service.selfright.document_page(after, limit + 1, within)
+    page = found[:limit]
     names = ("id", "title", "collection", "language", "characters", "passages")
     return {
         "documents": [{name: getattr(info, name) for name in names} for info in page],
-        "next": page[-1].id if len(mine) > limit else None,
+        "next": page[-1].id if len(found) > limit else None,
     }
 
 
