@@ -81,14 +81,14 @@ def _require_extra(name: str) -> None:
 
 
 def _pages(settings: Settings, cache: "WebCache | None") -> "Pages":
-    from selfright.ingest.reading import read_page
+    from selfright.ingest.apart import read_page_apart
     from selfright.web.addresses import Permissions
     from selfright.web.extract import PageReader
     from selfright.web.guard import Guard
     from selfright.web.pages import Pages
     from selfright.web.visiting import Visitor
 
-    return Pages(Visitor(Guard(Permissions.of(settings.web_allow))), PageReader(read_page), cache)
+    return Pages(Visitor(Guard(Permissions.of(settings.web_allow))), PageReader(read_page_apart), cache)
 
 
 def _live(name: str, settings: Settings, tokenizer: Tokenizer, cache: "CacheOf") -> "LiveWeb":

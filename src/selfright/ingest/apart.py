@@ -7,12 +7,14 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Generator
+from contextlib import closing, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO, Any
 
 from selfright.domain.errors import UnreadableFile
+from selfright.domain.passages import Document
 from selfright.ingest.files import SourceFile
 from selfright.ingest.parallel import Reading, decoded, encoded, file_of, read_here, task_of
 from selfright.ingest.splitting import split
@@ -39,7 +41,7 @@ class Bounds:
         return cls(seconds=60 + 4 * size / _MIB)
 
 
-def read_apart(file: SourceFile, bounds: Bounds) -> Iterator[Reading | UnreadableFile]:
+def read_apart(file: SourceFile, bounds: Bounds) -> Generator[Reading | UnreadableFile, None, None]:
     """The documents of a file, split already, and an error for each row that is none; the last one may be the file's.
 
     The seconds are those in which the reader is waited for: what is done with its documents meanwhile does not count.
@@ -62,6 +64,16 @@ def read_apart(file: SourceFile, bounds: Bounds) -> Iterator[Reading | Unreadabl
         yield file.refuse(f"reading it took more than {bounds.memory // _MIB:,} MiB of memory; split it")
     elif ended != "done":
         yield file.refuse("reading it ended the reading process; it is damaged or too much: convert or split it")
+
+
+def read_page_apart(path: Path) -> Document:
+    """The first document of one file, called by the file's name. Raises ``UnreadableFile``."""
+    with closing(read_apart(SourceFile(path, path.name), Bounds.of(path.stat().st_size))) as items:
+        for item in items:
+            if isinstance(item, UnreadableFile):
+                raise item
+            return item.document
+    raise UnreadableFile(str(path), "there is no document in it")
 
 
 def _pieces(process: Any, task: dict[str, Any], seconds: float, watch: "_Watch") -> Any:
@@ -135,18 +147,18 @@ def serve(answers: IO[bytes]) -> None:
 
 def _bound(memory: int, seconds: float) -> None:
     """Lets the system hold this process to its bounds, where it can."""
-    with suppress(ImportError):
-        import resource
+    if sys.platform == "win32":
+        return
+    import resource
 
-        for kind, most in (
-            (resource.RLIMIT_AS, memory),
-            (resource.RLIMIT_CPU, int(seconds + _START_S)),
-            (resource.RLIMIT_FSIZE, 0),
-            (resource.RLIMIT_CORE, 0),
-        ):
-            _, hard = resource.getrlimit(kind)
-            within = most if hard == resource.RLIM_INFINITY else min(most, hard)
-            with suppress(ValueError, OSError):  # macOS bounds no address space
-                resource.setrlimit(kind, (within, within))
-    with suppress(AttributeError, OSError):
-        os.nice(5)  # who asks goes first
+    for kind, most in (
+        (resource.RLIMIT_AS, memory),
+        (resource.RLIMIT_CPU, int(seconds + _START_S)),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        _, hard = resource.getrlimit(kind)
+        within = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        with suppress(ValueError, OSError):  # macOS bounds no address space
+            resource.setrlimit(kind, (within, within))
+    os.nice(5)  # who asks goes first

@@ -14,7 +14,7 @@ import pytest
 
 from selfright.domain.errors import UnreadableFile
 from selfright.ingest import apart
-from selfright.ingest.apart import Bounds, read_apart
+from selfright.ingest.apart import Bounds, read_apart, read_page_apart
 from selfright.ingest.files import SourceFile
 from selfright.ingest.parallel import Reading, read_here
 from selfright.ingest.splitting import split
@@ -121,3 +121,11 @@ def test_where_no_process_can_be_started_nothing_is_read_here(tmp_path: Path, mo
     (error,) = read_apart(SourceFile(path, "a.txt"), Bounds())
     assert isinstance(error, UnreadableFile)
     assert "no process could be started" in error.why
+
+
+def test_a_page_is_the_first_document_of_a_file_or_an_error(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text("<h1>Valve</h1><p>It opens.")
+    assert read_page_apart(tmp_path / "a.html").text == "# Valve\n\nIt opens."
+    (tmp_path / "b.pdf").write_text("no PDF")
+    with pytest.raises(UnreadableFile, match="no PDF that can be read"):
+        read_page_apart(tmp_path / "b.pdf")

@@ -39,3 +39,8 @@ def test_the_names_of_collections_are_not_told() -> None:
     refused = refusal_of(UnknownName("collection", "mine", ["secret", "other"]))
     assert (refused.status_code, refused.code) == (404, "collection_not_found")
     assert "secret" not in refused.detail
+
+
+def test_of_a_file_only_is_told_what_is_wrong_with_it() -> None:
+    refused = refusal_of(UnreadableFile("/srv/secret/spool/0f.md", "it is empty"))
+    assert (refused.status_code, refused.detail) == (422, "it is empty")

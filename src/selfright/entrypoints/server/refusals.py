@@ -24,6 +24,7 @@ from selfright.domain.errors import (
     SessionLost,
     StoreError,
     UnknownName,
+    UnreadableFile,
     UsageError,
     WebError,
 )
@@ -83,6 +84,8 @@ def refusal_of(error: SelfrightError) -> Refused:
     """What a caller is told of an error of ours."""
     if isinstance(error, UnknownName) and error.kind == "collection":
         return Refused(404, "collection_not_found", "there is no such collection", param="collections")
+    if isinstance(error, UnreadableFile):  # without its path
+        return Refused(422, "unreadable", error.why)
     for kind, status, code, message, retry_after in _TOLD:
         if isinstance(error, kind):
             return Refused(status, code, message or str(error), retry_after=retry_after)
