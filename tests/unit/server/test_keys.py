@@ -4,6 +4,7 @@ import os
 import sqlite3
 import stat
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -108,3 +109,8 @@ def test_a_file_of_a_newer_version_is_refused(tmp_path: Path) -> None:
     connection.close()
     with pytest.raises(StoreError, match="update it"):
         KeyRing(tmp_path).any()
+
+
+def test_one_collection_is_one_name_and_not_its_letters(tmp_path: Path) -> None:
+    with closing(KeyRing(tmp_path)) as ring:
+        assert ring.add("ana", "letters")[0].collections == ("letters",)

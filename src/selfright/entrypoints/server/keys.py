@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from selfright.domain.errors import InputError, StoreError
+from selfright.domain.several import several
 from selfright.sqlite import write_ahead
 
 FILE = "keys.sqlite"
@@ -63,7 +64,7 @@ class KeyRing:
         self._connection: sqlite3.Connection | None = None
 
     def add(
-        self, user: str, collections: Sequence[str] = (), *, admin: bool = False, note: str = ""
+        self, user: str, collections: str | Sequence[str] = (), *, admin: bool = False, note: str = ""
     ) -> tuple[Key, str]:
         """A new key, and its secret: this is the only time that it can be seen. Raises ``InputError``."""
         key, token = made(user, collections, admin=admin, note=note)
@@ -172,8 +173,9 @@ def _count(connection: sqlite3.Connection) -> int:
     return int(count)
 
 
-def made(user: str, collections: Sequence[str], *, admin: bool, note: str) -> tuple[Key, str]:
+def made(user: str, collections: str | Sequence[str], *, admin: bool, note: str) -> tuple[Key, str]:
     """A new key that is nowhere kept yet, and its secret. Raises ``InputError``."""
+    collections = several(collections)
     for what, name in (("user", user), *(("collection", name) for name in collections)):
         if not 0 < len(name) <= MOST_NAME:
             raise InputError(f"the name of a {what} has 1 to {MOST_NAME} characters, but has {len(name):,}")

@@ -31,7 +31,7 @@ class Keys(Protocol):
         ...
 
     def add(
-        self, user: str, collections: Sequence[str] = (), *, admin: bool = False, note: str = ""
+        self, user: str, collections: str | Sequence[str] = (), *, admin: bool = False, note: str = ""
     ) -> tuple[Key, str]:
         """A new key and its secret."""
         ...
@@ -76,7 +76,7 @@ class DatabaseKeys:
         self._some = False
 
     def add(
-        self, user: str, collections: Sequence[str] = (), *, admin: bool = False, note: str = ""
+        self, user: str, collections: str | Sequence[str] = (), *, admin: bool = False, note: str = ""
     ) -> tuple[Key, str]:
         """A new key, and its secret: this is the only time that it can be seen. Raises ``InputError``."""
         key, token = made(user, collections, admin=admin, note=note)
