@@ -16,7 +16,7 @@ from selfright.domain.answers import Answer
 from selfright.domain.errors import InputError, UsageError
 from selfright.domain.events import TurnEvent, TurnFinished
 from selfright.domain.flags import Flags
-from selfright.domain.passages import Document, DocumentInfo, Hit, Language, StoreInfo
+from selfright.domain.passages import Document, DocumentInfo, Hit, Language, Origin, StoreInfo
 from selfright.domain.ports import BatchRetriever
 from selfright.domain.routing import Collection
 from selfright.domain.scopes import Scope
@@ -355,14 +355,16 @@ class Selfright:
         paths: str | Path | Iterable[str | Path],
         *,
         collection: str = "default",
+        origin: Origin = "index",
         progress: "Progress | None" = None,
         ray: str | None = None,
     ) -> "Report":
         """Adds files, folders or JSONL to the index, which is made when there is none. Unchanged files are skipped.
 
-        ``ray`` has the work done on a cluster: ``local`` (this machine's cores), ``auto``, or ``host:port``.
+        ``origin`` says who brought them: what came by ``upload`` or from the ``web`` gives way to what you brought
+        yourself. ``ray`` has the work done on a cluster: ``local`` (this machine's cores), ``auto``, or ``host:port``.
         """
-        return self._engine.index.add([Path(path) for path in several(paths)], collection, progress, ray)
+        return self._engine.index.add([Path(path) for path in several(paths)], collection, progress, ray, origin)
 
     def take_in(
         self, path: str | Path, name: str, *, collection: str = "default", apart: bool = False

@@ -168,6 +168,17 @@ def test_a_hit_carries_its_passage_and_its_places(store: Store) -> None:
 
 
 @needs("writing")
+def test_a_hit_knows_who_brought_its_document(store: Store) -> None:
+    fill(store)
+    sent = document("sent", "Wind turns a mill.", "Mills").brought_by("upload")
+    store.put([(sent, [replace(passage, origin=sent.origin) for passage in by_lines(sent)[1]])])
+    store.commit()
+    brought = {hit.passage.document_id: hit.passage.origin for hit in search(store, "wind")}
+    assert brought.pop("sent") == "upload"
+    assert set(brought.values()) == {"index"}
+
+
+@needs("writing")
 def test_documents_come_back_exactly(store: Store) -> None:
     odd = replace(
         document("a/b c#1", "Tabs\tand  blanks,\r\nemoji 🚤 and 한글, e\u0301, \x00.\n\n", "Odd “title”"),

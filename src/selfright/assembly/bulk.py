@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from selfright.assembly.encoders import named_embedder
+from selfright.domain.passages import Origin
 from selfright.domain.ports import Embedder, Tokenizer
 from selfright.ingest.bulk import Prepared, Preparing, ingest_on
 from selfright.ingest.ray_cluster import RayCluster
@@ -37,15 +38,25 @@ class Place:
 
 
 def add_on(
-    address: str, place: Place, paths: Sequence[Path], collection: str, progress: "Progress | None" = None
+    address: str,
+    place: Place,
+    paths: Sequence[Path],
+    collection: str,
+    progress: "Progress | None" = None,
+    origin: Origin = "index",
 ) -> "Report":
     """Reads, splits, tokenises and embeds on the Ray cluster at ``address``, and commits here."""
     with RayCluster(address) as cluster:
-        return add_to(cluster, place, paths, collection, progress)
+        return add_to(cluster, place, paths, collection, progress, origin)
 
 
 def add_to(
-    cluster: RayCluster, place: Place, paths: Sequence[Path], collection: str, progress: "Progress | None" = None
+    cluster: RayCluster,
+    place: Place,
+    paths: Sequence[Path],
+    collection: str,
+    progress: "Progress | None" = None,
+    origin: Origin = "index",
 ) -> "Report":
     """The same on a cluster that has been entered."""
     terms = GivenTerms(place.tokenizer)
@@ -61,7 +72,7 @@ def add_to(
         learn=terms.learn,
     )
     with open_store(place.location, terms, place.embedder, create=True) as store:
-        return ingest_on(cluster, preparing, paths, store, collection, progress)
+        return ingest_on(cluster, preparing, paths, store, collection, progress, origin)
 
 
 def prepare(setup: dict[str, Any]) -> Callable[[dict[str, Any]], Prepared]:

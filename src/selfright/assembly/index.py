@@ -10,6 +10,7 @@ from selfright.assembly.given import Given
 from selfright.assembly.packs import load_pack
 from selfright.domain.errors import UnknownName
 from selfright.domain.flags import Flags
+from selfright.domain.passages import Origin
 from selfright.domain.ports import (
     Embedder,
     Library,
@@ -103,10 +104,17 @@ class IndexRoom:
 
     # Changing
 
-    def add(self, paths: Sequence[Path], collection: str, progress: "Progress | None", ray: str | None) -> "Report":
+    def add(
+        self,
+        paths: Sequence[Path],
+        collection: str,
+        progress: "Progress | None",
+        ray: str | None,
+        origin: Origin = "index",
+    ) -> "Report":
         """Reads, splits and indexes files; the index is made when there is none and something to read.
 
-        ``ray`` is the address of a cluster that does the work.
+        ``ray`` is the address of a cluster that does the work, ``origin`` says who brought the files.
         """
         from selfright.ingest.discover import discover
         from selfright.ingest.pipeline import ingest
@@ -116,16 +124,18 @@ class IndexRoom:
             self._foreign.put(())  # says that it cannot
         discover(paths, SUFFIXES)
         if ray:
-            return self._add_on(ray, paths, collection, progress)
+            return self._add_on(ray, paths, collection, progress, origin)
         store = self._opened(create=True)
-        return ingest(paths, writer=store, library=store, collection=collection, progress=progress)
+        return ingest(paths, writer=store, library=store, collection=collection, progress=progress, origin=origin)
 
-    def _add_on(self, ray: str, paths: Sequence[Path], collection: str, progress: "Progress | None") -> "Report":
+    def _add_on(
+        self, ray: str, paths: Sequence[Path], collection: str, progress: "Progress | None", origin: Origin
+    ) -> "Report":
         from selfright.assembly.bulk import Place, add_on
 
         encoder = None if self._given.embeddings is not None else self._settings.embedder
         place = Place(self._settings.index, self.tokenizer, self.embedder, encoder)
-        return add_on(ray, place, paths, collection, progress)
+        return add_on(ray, place, paths, collection, progress, origin)
 
     def take_in(self, path: Path, name: str, collection: str, apart: bool) -> "UploadReport":
         """Reads and indexes one file that somebody sent; the index is made when there is none."""

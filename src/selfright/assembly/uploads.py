@@ -66,7 +66,7 @@ def _read(file: SourceFile, report: UploadReport) -> Generator[Reading, None, No
             report.failed.append((item.path, item.why))
         else:
             # Where it lay for a moment says nothing; the same name is the same file again.
-            yield replace(item, document=replace(item.document, source=f"upload:{file.name}"))
+            yield replace(item, document=replace(item.document, source=f"upload:{file.name}").brought_by("upload"))
 
 
 def _store(

@@ -6,11 +6,12 @@ for a strip and the document of its passage. Citations rest on that equality.
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Literal, NamedTuple, get_args
 
 Language = Literal["ko", "en"]
-Origin = Literal["index", "web"]
+Origin = Literal["index", "upload", "web"]
+"""Who brought a text: the operator, somebody who sent a file, or anybody who has a web page."""
 
 DEFAULT_COLLECTION = "default"
 
@@ -31,6 +32,16 @@ class Document:
     media_type: str = "text/plain"
     collection: str = DEFAULT_COLLECTION
     metadata: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def origin(self) -> Origin:
+        """What its metadata says under ``origin``; a document that says nothing was brought by the operator."""
+        said = self.metadata.get("origin")
+        return next((origin for origin in get_args(Origin) if origin == said), "index")
+
+    def brought_by(self, origin: Origin) -> "Document":
+        """The same, brought by others unless ``origin`` is ``index``: trust can be lowered, not raised."""
+        return self if origin == "index" else replace(self, metadata={**self.metadata, "origin": origin})
 
     @property
     def content_hash(self) -> str:
@@ -57,6 +68,11 @@ class Passage:
     collection: str = DEFAULT_COLLECTION
     url: str | None = None
     origin: Origin = "index"
+
+    @property
+    def trusted(self) -> bool:
+        """Whether the operator brought it. What others brought may answer, but gives way to what is trusted."""
+        return self.origin == "index"
 
     @property
     def heading(self) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from selfright.domain.passages import Document, Passage
+from selfright.domain.passages import Document, Origin, Passage
 from selfright.domain.stores import Store
 from selfright.ingest.pipeline import Progress, Report, ingest
 from selfright.ingest.ray_cluster import RayCluster, RayWorkers
@@ -50,6 +50,7 @@ def ingest_on(
     store: Store,
     collection: str,
     progress: Progress | None = None,
+    origin: Origin = "index",
 ) -> Report:
     """``ingest`` with the work done on ``cluster``, which has been entered; the same documents, passages and vectors.
 
@@ -58,7 +59,7 @@ def ingest_on(
     """
     paths = [Path(os.path.abspath(path)) for path in paths]  # nodes work in folders of their own
     with PreparedAhead(store, preparing, cluster.workers(preparing.entry, preparing.setup)) as writer:
-        report = ingest(paths, writer, store, collection, progress, processes=cluster.workers)
+        report = ingest(paths, writer, store, collection, progress, processes=cluster.workers, origin=origin)
         writer.finish()
     return report
 

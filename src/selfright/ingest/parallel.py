@@ -190,4 +190,5 @@ def _passage(document: Document, n: int, span: Span) -> Passage:
         language=document.language,
         collection=document.collection,
         url=document.url,
+        origin=document.origin,
     )

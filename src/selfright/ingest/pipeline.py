@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from selfright.domain.errors import UnreadableFile
-from selfright.domain.passages import DEFAULT_COLLECTION, Document, Passage
+from selfright.domain.passages import DEFAULT_COLLECTION, Document, Origin, Passage
 from selfright.domain.ports import Library, Writer
 from selfright.ingest.discover import Discovery, discover
 from selfright.ingest.files import Limits, SourceFile
@@ -44,7 +44,7 @@ class Report:
     passages: int
 
 
-def ingest(
+def ingest(  # noqa: PLR0913, PLR0917 - where documents come from and go to, and named options
     paths: Sequence[Path],
     writer: Writer,
     library: Library,
@@ -53,16 +53,17 @@ def ingest(
     split: Split = split_document,
     limits: Limits | None = None,
     processes: int | Elsewhere | None = None,
+    origin: Origin = "index",
 ) -> Report:
     """Reads, splits and stores the documents of files and folders; what is stored unchanged already is left alone.
 
     Commits every 2,000 passages and at the end, so that an interrupted run keeps what it had committed. A file that
     cannot be read is reported, the others go on. Large runs read in at most ``processes`` worker processes (by default
-    one for each core) or by workers elsewhere, with the same result. Raises ``InputError`` when a path does not exist
-    or nothing readable is there, and passes on what the writer raises.
+    one for each core) or by workers elsewhere, with the same result. ``origin`` says who brought them. Raises
+    ``InputError`` when a path does not exist or nothing readable is there, and passes on what the writer raises.
     """
     found = discover(paths, SUFFIXES, limits)
-    run = _Run(writer, library, collection, split, found)
+    run = _Run(writer, library, collection, split, found, origin)
     with closing(_readings(found, run.failed, progress or _silent, split, processes)) as items:
         for reading in items:
             run.take(reading)
@@ -105,10 +106,12 @@ def _size(file: SourceFile) -> int:
 class _Run:
     """One run's documents on their way into the store."""
 
-    def __init__(self, writer: Writer, library: Library, collection: str, split: Split, found: Discovery) -> None:
+    def __init__(
+        self, writer: Writer, library: Library, collection: str, split: Split, found: Discovery, origin: Origin
+    ) -> None:
         self.failed = list(found.failed)
         self._writer, self._library = writer, library
-        self._collection, self._split, self._found = collection, split, found
+        self._collection, self._split, self._found, self._origin = collection, split, found, origin
         self._batch: dict[str, tuple[Document, Sequence[Passage]]] = {}
         self._seen: dict[str, Known] = {}
         self._waiting = self._uncommitted = 0
@@ -116,7 +119,7 @@ class _Run:
 
     def take(self, reading: Reading) -> None:
         """Stores a document with the next batch, unless it is stored already as it is."""
-        document = dataclasses.replace(reading.document, collection=self._collection)
+        document = dataclasses.replace(reading.document.brought_by(self._origin), collection=self._collection)
         look = cache(self._known)
         document = dataclasses.replace(document, id=name_of(document, look))
         before, now = look(document.id), Known.of(document, fresh=True)

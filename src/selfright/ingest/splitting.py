@@ -81,6 +81,7 @@ def _passage(document: Document, n: int, section: Section) -> Passage:
         language=document.language,
         collection=document.collection,
         url=document.url,
+        origin=document.origin,
     )
 
 

@@ -5,13 +5,13 @@ Every record carries a checksum and every count is kept twice, so that a damaged
 
 import json
 import uuid
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from selfright.domain.errors import IndexNotFound, NotAnIndex
-from selfright.domain.passages import Document, DocumentInfo, Passage
+from selfright.domain.passages import Document, DocumentInfo, Origin, Passage
 from selfright.retrieval.catalogue_file import (
     FILE_NAME,
     LOCK_NAME,
@@ -143,7 +143,24 @@ class Catalogue:
         query = f"SELECT {SHOWN_COLUMNS} FROM passages WHERE key IN ({', '.join('?' * len(keys))})"
         if not removed:
             query += " AND NOT removed"
-        return {row[0]: shown_of(row, self.path) for row in self._all(query, keys)}
+        found = {row[0]: shown_of(row, self.path) for row in self._all(query, keys)}
+        origins = self._origins({shown.passage.document_id for shown in found.values()})
+        return {
+            key: replace(shown, passage=replace(shown.passage, origin=origins[shown.passage.document_id]))
+            if shown.passage.document_id in origins
+            else shown
+            for key, shown in found.items()
+        }
+
+    def _origins(self, documents: Collection[str]) -> dict[str, Origin]:
+        """Who brought these documents, where it was not the operator."""
+        query = (
+            f"SELECT id, metadata FROM documents WHERE id IN ({', '.join('?' * len(documents))}) "
+            "AND metadata LIKE '%\"origin\"%'"
+        )
+        rows = self._all(query, tuple(documents))
+        found = {row[0]: Document(row[0], "", "", metadata=json.loads(row[1])).origin for row in rows}
+        return {name: origin for name, origin in found.items() if origin != "index"}
 
     def all_shown(self) -> Iterator[Shown]:
         """All passages, by key."""

@@ -1,9 +1,11 @@
 """``selfright index``: add, remove, list, info."""
 
 from pathlib import Path
+from typing import get_args
 
 import click
 
+from selfright.domain.passages import Origin
 from selfright.entrypoints.commands.index_collections import collections, describe
 from selfright.entrypoints.commands.index_transfer import copy, export, import_
 from selfright.entrypoints.commands.index_upkeep import compact, verify
@@ -24,6 +26,13 @@ def index() -> None:
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @index_option
 @click.option("--collection", metavar="NAME", default="default", show_default=True, help="Named part of the index.")
+@click.option(
+    "--origin",
+    type=click.Choice(get_args(Origin)),
+    default="index",
+    show_default=True,
+    help="Who brought the files: what came by upload or from the web gives way to your own.",
+)
 @click.option("--ray", metavar="ADDRESS", help="Do the work on a Ray cluster: local, auto or host:port.")
 @set_option
 @json_option
@@ -31,6 +40,7 @@ def add(
     paths: tuple[Path, ...],
     index: str | None,
     collection: str,
+    origin: Origin,
     ray: str | None,
     assignments: tuple[str, ...],
     as_json: bool,
@@ -43,7 +53,7 @@ def add(
     from selfright.entrypoints.progress import bar
 
     with Selfright.open(**values_of(assignments, index=index)) as selfright, bar("Indexing") as progress:
-        report = selfright.add(paths, collection=collection, progress=progress, ray=ray)
+        report = selfright.add(paths, collection=collection, origin=origin, progress=progress, ray=ray)
         words_only = selfright.settings.embedder == "auto" and selfright.info().embedder == "none"
     for path, why in report.failed:
         click.echo(f"selfright: {path}: {why}", err=True)

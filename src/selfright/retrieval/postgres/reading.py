@@ -4,12 +4,12 @@ import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from selfright.domain.passages import Document, DocumentInfo, Passage
+from selfright.domain.passages import Document, DocumentInfo, Origin, Passage
 from selfright.retrieval.lexical import idf
 from selfright.retrieval.postgres.connections import Connection, Connections
 from selfright.retrieval.postgres.schema import packed, unpacked, unpacked_or_none
@@ -132,10 +132,11 @@ class Reader:
         if vector is not None:
             score, joined = "-(v.embedding <#> %(vector)s)", "LEFT JOIN vectors v USING (key)"
         rows = self._connection.execute(
-            f"SELECT p.key, p.mark, {score}, {_PASSAGE} FROM passages p {joined} WHERE p.key = ANY(%(keys)s)",
+            f"SELECT p.key, p.mark, {score}, {_PASSAGE}, d.metadata FROM passages p {joined} "
+            "LEFT JOIN documents d ON d.id = p.document_id WHERE p.key = ANY(%(keys)s)",
             {"vector": vector, "keys": [found.key for found in best]},
         ).fetchall()
-        passages = {row[0]: passage_of(row[3:]) for row in rows}
+        passages = {row[0]: replace(passage_of(row[3:-1]), origin=origin_in(row[-1])) for row in rows}
         return passages, {row[1]: float(row[2]) for row in rows if row[2] is not None}
 
     def _near(self, asked: Wanted, vector: "NDArray[np.float32] | None") -> str:
@@ -244,6 +245,11 @@ def passage_of(row: Sequence[Any]) -> Passage:
         *(unpacked(identifier), unpacked(document_id), unpacked(title), unpacked(text), start, end, unpacked(section)),
         *(language, unpacked(collection), unpacked_or_none(url)),
     )
+
+
+def origin_in(metadata: str | None) -> Origin:
+    """Who brought the document whose metadata this is, as JSON."""
+    return Document("", "", "", metadata=json.loads(metadata or "{}")).origin
 
 
 def vector_of(found: Any) -> "NDArray[np.float32]":

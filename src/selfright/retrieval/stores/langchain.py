@@ -246,6 +246,7 @@ def _passage(document: Document) -> Passage:
         section=document.metadata.get("section", ""),
         language=document.language,
         url=document.url,
+        origin=document.origin,
     )
 
 
