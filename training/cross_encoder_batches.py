@@ -59,7 +59,7 @@ class Encoder:
         asked = Asked.of(question.text, self._analyzer)
         read = Read.of(asked, passage)
         start, end = window(asked, read)
-        if not page.text.startswith(read.text):  # something was taken out as planted: places would be off
+        if not page.text.startswith(read.text):  # something that no reader sees was taken out: places would be off
             page, question = replace(page, text=read.text), replace(question, start=-1, end=-1)
         if moved and question.start >= 0 and not start <= question.start < question.end <= end:
             start = max(0, question.start - self._random.randrange(CHARACTERS // 5, CHARACTERS * 4 // 5))

@@ -50,12 +50,13 @@ def with_pack(roles: Roles, pack: DomainPack) -> Roles:
     from selfright.roles.generate.heeding import HeedingGenerator
     from selfright.roles.named import NamingGrader, NamingRefiner
     from selfright.roles.prompting import BilingualPrompter
+    from selfright.roles.trust import TrustingGrader, TrustingRefiner
 
     return replace(
         roles,
-        grader=NamingGrader(roles.grader, pack),
-        refiner=NamingRefiner(roles.refiner, pack),
-        prompter=BilingualPrompter(pack.hints),
+        grader=TrustingGrader(NamingGrader(roles.grader, pack), roles.first),
+        refiner=TrustingRefiner(NamingRefiner(roles.refiner, pack), roles.first),
+        prompter=BilingualPrompter(pack.hints, roles.first),
         generator=HeedingGenerator(roles.generator),
         evaluator=ConcernedEvaluator(roles.evaluator),
     )

@@ -36,13 +36,14 @@ if TYPE_CHECKING:
     from selfright.roles.rewrite.offline import OfflineRewriter
     from selfright.roles.strips import OfflineRefiner
     from selfright.roles.summary.offline import OfflineSummarizer
+    from selfright.roles.trust import TrustedFirst
 
 _FITTED_ENCODER = "minilm-l6-v2"
 
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """Who does which job; the heuristic stands in when the evaluator fails."""
+    """Who does which job; the heuristic stands in when the evaluator fails, ``first`` lets trusted texts go first."""
 
     classifier: Classifier
     grader: Grader
@@ -56,6 +57,7 @@ class Roles:
     abstainer: Abstainer
     slots: SlotExtractor
     profiles: ProfileStore
+    first: "TrustedFirst"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,23 +106,26 @@ def offline_roles(
     from selfright.roles.evaluate.judged import ClaimJudging
     from selfright.roles.evaluate.offline import LocalEvaluator
     from selfright.roles.generate.offline import OfflineGenerator
+    from selfright.roles.generate.scores import PieceScorer
     from selfright.roles.grade.offline import OfflineGrader
     from selfright.roles.prompting import BilingualPrompter
     from selfright.roles.rewrite.offline import OfflineRewriter
     from selfright.roles.strips import OfflineRefiner
     from selfright.roles.summary.offline import OfflineSummarizer
+    from selfright.roles.trust import TrustedFirst, TrustingGenerator
 
     known = embedder if embedder is not None and is_fitted(embedder) else None
     reader = shipped_reader() if known else None
     analyzer = TextAnalyzer(tokenizer, statistics)
     judging = judging or Judging()
     grader = OfflineGrader(analyzer, known, None, reader, None, judging.calibration, judging.passages)
+    first = TrustedFirst(analyzer, OfflineGrader(analyzer), PieceScorer(analyzer))
     return OfflineRoles(
         classifier=OfflineClassifier(IndexTopics(analyzer), analyzer=analyzer),
         grader=grader,
         refiner=OfflineRefiner(analyzer, known, reader=reader),
-        prompter=BilingualPrompter(),
-        generator=OfflineGenerator(analyzer, known),
+        prompter=BilingualPrompter(first=first),
+        generator=TrustingGenerator(OfflineGenerator(analyzer, known), first),
         evaluator=LocalEvaluator(analyzer, known, ClaimJudging(judging.claims, judging.claim_calibration)),
         heuristic=HeuristicEvaluator(),
         rewriter=OfflineRewriter(analyzer),
@@ -128,6 +133,7 @@ def offline_roles(
         abstainer=CalibratedAbstainer(analyzer, known.name if known else None, reader=reader),
         slots=NoSlots(),
         profiles=InMemoryProfiles(),
+        first=first,
         analyzer=analyzer,
     )
 
@@ -160,17 +166,21 @@ def with_models(
     """
     from selfright.roles.classify.llm import ModelClassifier
     from selfright.roles.evaluate.llm import QualityEvaluator
+    from selfright.roles.generate.borne import BorneOut
     from selfright.roles.generate.earning import CitationChecker
     from selfright.roles.generate.llm import ModelGenerator
     from selfright.roles.grade.llm import ModelGrader
     from selfright.roles.rewrite.llm import QueryRewriter
     from selfright.roles.strips_llm import ModelRefiner
     from selfright.roles.summary.llm import ModelSummarizer
+    from selfright.roles.trust import TrustingGenerator
 
     roles: Roles = offline
     if Job.ANSWER in jobs:
         checker = CitationChecker(offline.analyzer)
-        roles = replace(roles, generator=ModelGenerator(chat, offline.generator, checker))
+        borne_out = BorneOut(offline.analyzer, offline.first.scorer)
+        written = ModelGenerator(chat, offline.generator, checker, borne_out=borne_out)
+        roles = replace(roles, generator=TrustingGenerator(written, offline.first))
     if judging == "never":
         return roles
     if Job.CLASSIFY in jobs:

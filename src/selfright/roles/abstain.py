@@ -11,7 +11,6 @@ from selfright.roles.abstain_model import AbstentionModel, shipped_model
 from selfright.roles.abstain_signals import Grounds
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.evaluate.support import DEFAULT_THRESHOLD, support
-from selfright.roles.planted import speaks_to_model
 
 NEAREST = 3
 MISSING = 4
@@ -107,5 +106,4 @@ def _is_familiar(best: Attempt, evaluation: Evaluation, query_class: QueryClass)
 def _nearest(best: Attempt, hits: Sequence[Hit]) -> list[str]:
     passages = [strip.passage for strip in best.strips] + [hit.passage for hit in hits]
     named = (f"{p.heading} ({p.url or p.document_id})" if p.heading else p.url or p.document_id for p in passages)
-    # What stands in a refusal is read as ours, so a title with an order in it is not repeated.
-    return [name for name in dict.fromkeys(named) if not speaks_to_model(name)][:NEAREST]
+    return list(dict.fromkeys(named))[:NEAREST]

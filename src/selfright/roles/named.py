@@ -8,7 +8,7 @@ from selfright.domain.packs import DomainPack
 from selfright.domain.passages import Hit, Refinement
 from selfright.domain.ports import Grader, Refiner
 from selfright.roles.identity import Wanted
-from selfright.roles.planted import evidence_in
+from selfright.roles.visible import visible
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +26,9 @@ class NamingGrader:
         wanted = Wanted.of(question, self.pack)
         if not wanted or not hits:
             return await self.inner.grade(question, hits)
-        if not wanted.is_named_in([_shown(question, hit) for hit in hits]):
+        if not wanted.is_named_in([_shown(hit) for hit in hits]):
             return Grading(Verdict.INCORRECT, 0.0, _zeros(hits), "nothing that was found names what is asked about")
-        withheld = [hit for hit in hits if _misses(wanted, question, hit)]
+        withheld = [hit for hit in hits if _misses(wanted, hit)]
         grading = await self.inner.grade(question, [hit for hit in hits if hit not in withheld])
         return replace(grading, grades=(*grading.grades, *_zeros(withheld)))
 
@@ -45,19 +45,17 @@ class NamingRefiner:
         wanted = Wanted.of(question, self.pack)
         if not wanted:
             return await self.inner.refine(question, hits, grading)
-        found = await self.inner.refine(question, [hit for hit in hits if not _misses(wanted, question, hit)], grading)
+        found = await self.inner.refine(question, [hit for hit in hits if not _misses(wanted, hit)], grading)
         strips = tuple(s for s in found.strips if not wanted.is_missed_by(s.passage.heading, s.text))
         return replace(found, strips=strips, fell_back=found.fell_back or not strips)
 
 
-def _misses(wanted: Wanted, question: str, hit: Hit) -> bool:
-    return wanted.is_passed_over_by(hit.passage.heading, evidence_in(question, hit.passage))
+def _misses(wanted: Wanted, hit: Hit) -> bool:
+    return wanted.is_passed_over_by(hit.passage.heading, visible(hit.passage))
 
 
-def _shown(question: str, hit: Hit) -> str:
-    """Heading and text without what was planted; nothing where all of the text was."""
-    text = evidence_in(question, hit.passage)
-    return f"{hit.passage.heading}\n{text}" if text.strip() else ""
+def _shown(hit: Hit) -> str:
+    return f"{hit.passage.heading}\n{visible(hit.passage)}"
 
 
 def _zeros(hits: Sequence[Hit]) -> tuple[Grade, ...]:

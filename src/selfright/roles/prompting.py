@@ -8,6 +8,7 @@ Long because: what reaches a model is put together here and nowhere else, to be 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from selfright.domain.answers import EvaluationRequest, Message, RewriteRequest
 from selfright.domain.chat import Job
@@ -16,8 +17,11 @@ from selfright.domain.judgements import Evaluation
 from selfright.domain.passages import Hit, Language, Passage, Strip
 from selfright.domain.slots import Concern, Slot
 from selfright.domain.text import language_of
-from selfright.roles.planted import evidence_in, evidence_of
 from selfright.roles.prompts import LABELS, SYSTEM, WITHOUT_DOCUMENTS
+from selfright.roles.visible import visible, visible_part
+
+if TYPE_CHECKING:
+    from selfright.roles.trust import TrustedFirst
 
 Prompts = tuple[str, str]
 """System prompt and user prompt."""
@@ -39,10 +43,14 @@ _MARKER = re.compile(r" ?\[(\d{1,3})\]")
 
 
 class BilingualPrompter:
-    """Writes the answering prompts (port ``Prompter``); ``hints`` are more rules, of the field in question."""
+    """Writes the answering prompts (port ``Prompter``); ``hints`` are more rules, of the field in question.
 
-    def __init__(self, hints: Mapping[Language, str] | None = None) -> None:
+    With ``first`` only those strips are shown that the answer may be made of, as the generator around the model has it.
+    """
+
+    def __init__(self, hints: Mapping[Language, str] | None = None, first: "TrustedFirst | None" = None) -> None:
         self._hints = hints or {}
+        self._first = first
 
     def prompts(
         self,
@@ -60,7 +68,8 @@ class BilingualPrompter:
         ``strips`` is None when nothing has been looked up: the model then answers from the conversation.
         """
         labels = LABELS[language]
-        cut = _evidence(question, strips or ())
+        shown = self._first.standing(question, strips) if self._first and strips else strips
+        cut = _evidence(shown or ())
         known = _listed(_fact(slot, labels) for slot in facts)
         points = _listed(concern.text for concern in concerns)
         said = [*_texts(history), *_shown_texts(cut), *filter(None, (known, points))]
@@ -89,13 +98,13 @@ class Shown:
 
 def grading_prompt(question: str, hits: Sequence[Hit], language: Language) -> Prompts:
     """Passages numbered from 1 as ``hits`` stand, each cut to 1,200 characters, and the question."""
-    shown = [_shown(hit.passage, evidence_in(question, hit.passage)[:GRADED_CHARACTERS]) for hit in hits]
+    shown = [_shown(hit.passage, visible(hit.passage)[:GRADED_CHARACTERS]) for hit in hits]
     return _judging(Job.GRADE, "passages", question, shown, language)
 
 
 def strips_prompt(question: str, strips: Sequence[Strip], language: Language) -> Prompts:
     """Excerpts numbered from 1 as ``strips`` stand, each cut to 600 characters, and the question."""
-    shown = [_shown(strip.passage, evidence_of(question, strip)[:STRIP_CHARACTERS]) for strip in strips]
+    shown = [_shown(strip.passage, visible_part(strip)[:STRIP_CHARACTERS]) for strip in strips]
     return _judging(Job.STRIPS, "excerpts", question, shown, language)
 
 
@@ -109,12 +118,8 @@ def shown_evidence(request: EvaluationRequest) -> tuple[Shown, ...]:
         chosen = pieces.setdefault(strip.passage.id, [])
         if strip not in chosen:
             chosen.append(strip)
-    found = [_shown(strips[0].passage, _excerpt(request.question, strips)) for strips in pieces.values()]
-    found += [
-        _shown(hit.passage, evidence_in(request.question, hit.passage))
-        for hit in request.hits
-        if hit.passage.id not in pieces
-    ]
+    found = [_shown(strips[0].passage, _excerpt(strips)) for strips in pieces.values()]
+    found += [_shown(hit.passage, visible(hit.passage)) for hit in request.hits if hit.passage.id not in pieces]
     return tuple(
         Shown(one.passage_id, one.text[:JUDGED_CHARACTERS], one.heading, one.url)
         for one in found[:MOST_JUDGED_PASSAGES]
@@ -226,14 +231,14 @@ def _shown(passage: Passage, text: str) -> Shown:
     return Shown(passage.id, text, passage.heading if text.strip() else "", passage.url if text.strip() else None)
 
 
-def _evidence(question: str, strips: Sequence[Strip]) -> list[Shown]:
+def _evidence(strips: Sequence[Strip]) -> list[Shown]:
     """The strips as far as 24,000 characters go; one with nothing to show keeps its number."""
     shown: list[Shown] = []
     left = MOST_EVIDENCE_CHARACTERS
     for strip in strips:
         if left <= 0:
             break
-        text = evidence_of(question, strip)[:left]
+        text = visible_part(strip)[:left]
         left -= len(text)
         shown.append(_shown(strip.passage, text))
     return shown
@@ -292,13 +297,13 @@ def _cited(request: EvaluationRequest) -> list[Strip]:
     ]
 
 
-def _excerpt(question: str, strips: Sequence[Strip]) -> str:
+def _excerpt(strips: Sequence[Strip]) -> str:
     """The strips of one passage in its order: of those that fit into 500 characters, the first given go first."""
     chosen: list[Strip] = []
     for strip in strips:
         if not chosen or sum(len(s.text) + 1 for s in chosen) + len(strip.text) <= JUDGED_CHARACTERS:
             chosen.append(strip)
-    return "\n".join(evidence_of(question, strip) for strip in sorted(chosen, key=lambda strip: strip.start))
+    return "\n".join(visible_part(strip) for strip in sorted(chosen, key=lambda strip: strip.start))
 
 
 def _renumbered(request: EvaluationRequest, shown: Sequence[Shown]) -> str:

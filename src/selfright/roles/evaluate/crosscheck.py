@@ -20,7 +20,7 @@ _QUOTED = 0.5
 
 def contradictions(texts: Iterable[str], request: EvaluationRequest, analyzer: TextAnalyzer) -> frozenset[str]:
     """Those of ``texts`` that the evidence seems to contradict: another number on the same matter, or a negation."""
-    evidence = sources(request.strips, request.hits, request.question)
+    evidence = sources(request.strips, request.hits)
     return frozenset(text for text in texts if contradicted(claim_facts(text, evidence, analyzer)))
 
 

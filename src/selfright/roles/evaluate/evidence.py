@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from selfright.domain.passages import Hit, Passage, Strip
 from selfright.domain.text import sentences_of
-from selfright.roles.planted import evidence_in
+from selfright.roles.visible import visible
 
 _NO_LETTER = re.compile(r"[\W_]+")
 _MOST_PASSAGES = 24
@@ -24,13 +24,13 @@ class Source:
     lines: tuple[str, ...]
 
 
-def sources(strips: Iterable[Strip], hits: Iterable[Hit], question: str = "") -> tuple[Source, ...]:
+def sources(strips: Iterable[Strip], hits: Iterable[Hit]) -> tuple[Source, ...]:
     """The passages that strips and hits come from, each once, those of the strips first; at most 24.
 
-    They are read without what was planted in them.
+    They are read as their readers see them.
     """
     passages = {passage.id: passage for passage in (*(s.passage for s in strips), *(h.passage for h in hits))}
-    return tuple(_read(passage, question) for passage in list(passages.values())[:_MOST_PASSAGES])
+    return tuple(_read(passage) for passage in list(passages.values())[:_MOST_PASSAGES])
 
 
 def letters(text: str) -> str:
@@ -38,8 +38,8 @@ def letters(text: str) -> str:
     return _NO_LETTER.sub("", text).casefold()
 
 
-def _read(passage: Passage, question: str) -> Source:
-    text = evidence_in(question, passage)[:_LONGEST]
+def _read(passage: Passage) -> Source:
+    text = visible(passage)[:_LONGEST]
     spans = sentences_of(text)[:_MOST_SENTENCES]
     return Source(
         passage,

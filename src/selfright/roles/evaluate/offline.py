@@ -67,7 +67,7 @@ class LocalEvaluator:
         language = language_of(request.draft.text) if request.draft.text.strip() else request.language
         if request.query_class is QueryClass.CHITCHAT and request.draft.text.strip():
             return _verdict(Scores(1.0, 1.0, 1.0), AnswerQuality.ADEQUATE, 0.95, reason(language, "smalltalk"))
-        evidence = sources(request.strips, request.hits, request.question)
+        evidence = sources(request.strips, request.hits)
         if request.draft.refused or not request.draft.text.strip():
             return self._refused(request, evidence)
         return self._judged(request, evidence, language)

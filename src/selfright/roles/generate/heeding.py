@@ -10,7 +10,7 @@ from selfright.domain.ports import Generator
 from selfright.domain.slots import Concern
 from selfright.roles.generate.citing import draft_of
 from selfright.roles.generate.pieces import Piece, pieces_of
-from selfright.roles.planted import evidence_in, evidence_of
+from selfright.roles.visible import visible_part
 
 _MOST = 2
 _LONGEST = 300
@@ -44,20 +44,13 @@ class HeedingGenerator:
 
 def _bearing(concern: Concern, request: GenerationRequest) -> Piece | None:
     """The sentence of the evidence that deals with the concern; of several the one that is about nothing else."""
-    strips = [s for s in request.strips if concern.bears(s.passage.heading, evidence_of(request.question, s))]
-    return min(_fitting(pieces_of(strips), concern, request.question), key=lambda piece: len(piece.text), default=None)
+    strips = [s for s in request.strips if concern.bears(s.passage.heading, visible_part(s))]
+    return min(_fitting(pieces_of(strips), concern), key=lambda piece: len(piece.text), default=None)
 
 
-def _fitting(pieces: Sequence[Piece], concern: Concern, question: str) -> list[Piece]:
+def _fitting(pieces: Sequence[Piece], concern: Concern) -> list[Piece]:
     fits = (p for p in pieces if p.kind in ("sentence", "item") and len(p.text) <= _LONGEST)
-    return [p for p in fits if concern.is_met_by(p.text) and _honest(p, question)]
-
-
-def _honest(piece: Piece, question: str) -> bool:
-    """Whether all of the piece is evidence: nothing in it was planted."""
-    passage = piece.strip.passage
-    place = slice(piece.start - passage.start, piece.end - passage.start)
-    return evidence_in(question, passage)[place] == passage.text[place]
+    return [p for p in fits if concern.is_met_by(p.text)]
 
 
 def _joined(draft: Draft, more: Draft) -> Draft:

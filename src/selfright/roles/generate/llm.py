@@ -9,6 +9,7 @@ from selfright.domain.errors import ReplyUnusable
 from selfright.domain.ports import ChatModel, Generator
 from selfright.domain.text import sentence_spans
 from selfright.roles.asking import OUT_OF_REACH
+from selfright.roles.generate.borne import BorneOut
 from selfright.roles.generate.declining import declines
 from selfright.roles.generate.earning import CitationChecker
 from selfright.roles.generate.written import MOST_CHARACTERS, read_answer
@@ -16,13 +17,17 @@ from selfright.roles.generate.written import MOST_CHARACTERS, read_answer
 
 @dataclass(frozen=True, slots=True)
 class ModelGenerator:
-    """Writes with a language model (port ``Generator``): one call, streamed; ``offline`` writes when that fails."""
+    """Writes with a language model (port ``Generator``): one call, streamed; ``offline`` writes when that fails.
+
+    ``borne_out`` takes out what the evidence does not state; where nothing is left, ``offline`` writes, too.
+    """
 
     chat: ChatModel
     offline: Generator
     checker: CitationChecker
     temperature: float = 0.3
     max_tokens: int = 1_024
+    borne_out: BorneOut | None = None
 
     @property
     def needs_documents(self) -> bool:
@@ -58,6 +63,10 @@ class ModelGenerator:
         if not request.system_prompt and not request.strips:
             return _as_it_is(reply.text)
         written = read_answer(reply.text, cut_off=reply.finish is Finish.LENGTH)
+        if self.borne_out and request.strips and written:
+            declined = declines([said.text for said in written])
+            stated = self.borne_out.stated(request.question, written, request.strips, request.system_prompt)
+            written = written if declined else stated
         draft = self.checker.draft(written, request.strips)
         return replace(draft, refused=not draft.citations and declines([s.text for s in draft.sentences]))
 

@@ -8,6 +8,7 @@ from typing import Literal
 from selfright.domain.passages import Passage, Strip
 from selfright.domain.text import Block, blocks, sentence_spans
 from selfright.roles.markup import plain
+from selfright.roles.visible import visible
 
 PieceKind = Literal["sentence", "item", "row", "code"]
 
@@ -61,7 +62,7 @@ def _pieces(strip: Strip) -> Iterator[Piece]:
     passage = strip.passage
     start, end = strip.start - passage.start, strip.end - passage.start
     lead: Piece | None = None
-    for block in blocks(passage.text):
+    for block in blocks(visible(passage)):
         if block.kind == "heading":
             lead = None
         elif block.kind == "paragraph":
@@ -74,7 +75,7 @@ def _pieces(strip: Strip) -> Iterator[Piece]:
 
 def _sentences(strip: Strip, block: Block, start: int, end: int) -> Generator[Piece, None, Piece | None]:
     """Yields the sentences of a paragraph that lie in the strip; gives back its last one if it introduces a list."""
-    text = strip.passage.text
+    text = visible(strip.passage)
     before: Piece | None = None
     for first, last in sentence_spans(text, block.start, block.end):
         piece = _piece(strip, first, min(last, first + _LONGEST), "sentence", before=before)
@@ -85,14 +86,14 @@ def _sentences(strip: Strip, block: Block, start: int, end: int) -> Generator[Pi
 
 
 def _items(strip: Strip, block: Block, inside: Block, lead: Piece | None) -> Iterator[Piece]:
-    for first, last in _entries(strip.passage.text, inside):
+    for first, last in _entries(visible(strip.passage), inside):
         piece = _piece(strip, first, min(last, first + _LONGEST), "item", lead=lead, group=block.start)
         if piece.text:
             yield piece
 
 
 def _rows(strip: Strip, block: Block, inside: Block, lead: Piece | None) -> Iterator[Piece]:
-    text = strip.passage.text
+    text = visible(strip.passage)
     lines = list(sentence_spans(text, block.start, block.end))
     ruled = len(lines) > 1 and _RULE.match(text[slice(*lines[1])]) is not None
     names = _cells(text[slice(*lines[0])]) if ruled else []
@@ -103,7 +104,7 @@ def _rows(strip: Strip, block: Block, inside: Block, lead: Piece | None) -> Iter
 
 
 def _code(strip: Strip, block: Block, _: Block, lead: Piece | None) -> Iterator[Piece]:
-    shown = strip.passage.text[block.start : block.end]
+    shown = visible(strip.passage)[block.start : block.end]
     if len(shown) <= _LONGEST:
         yield _piece(strip, block.start, block.end, "code", shown=shown, lead=lead, group=block.start)
 
@@ -127,7 +128,7 @@ def _piece(
         strip=strip,
         start=at + first,
         end=at + last,
-        text=shown or plain(passage.text[first:last]),
+        text=shown or plain(visible(passage)[first:last]),
         kind=kind,
         lead=lead.text if lead else "",
         lead_start=lead.start if lead else -1,

@@ -4,16 +4,16 @@ Nothing here decides; the weights beside it do. Every signal is a number in abou
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from selfright.domain.passages import Passage
 from selfright.domain.text import has_hangul, language_of, sentences_of
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.matching import Places, TermMatcher
-from selfright.roles.planted import evidence_in
 from selfright.roles.quantities import Quantity, quantities
 from selfright.roles.questions import AnswerType, answer_type, matches_type
+from selfright.roles.visible import visible
 from selfright.roles.words import negated
 
 FEATURES = (
@@ -115,10 +115,10 @@ class Read:
 
     @classmethod
     def of(cls, asked: Asked, passage: Passage) -> "Read":
-        """Reads at most the first 12,000 characters, without what was planted in them."""
-        text = evidence_in(asked.text, passage)[:_LONGEST]
+        """Reads at most the first 12,000 characters, as readers see them."""
+        text = visible(passage)[:_LONGEST]
         spans = sentences_of(text) or ((0, len(text)),)
-        places = tuple(asked.matcher.places(text[start:end]) for start, end in spans)
+        places = tuple(_once(text, spans, [asked.matcher.places(text[start:end]) for start, end in spans]))
         return cls(text, spans, places, asked.matcher.places(passage.heading) if passage.heading else {})
 
     def window(self, first: int) -> set[int]:
@@ -129,6 +129,15 @@ class Read:
         """The numbers of the sentences with the most of the question's terms, best first."""
         shares = [asked.matcher.share(places) for places in self.places]
         return sorted(range(len(shares)), key=lambda i: (-shares[i], i))[:most]
+
+
+def _once(text: str, spans: Sequence[tuple[int, int]], places: Sequence[Places]) -> Iterator[Places]:
+    """The places, none for a sentence that stood there before: saying a thing twice adds nothing."""
+    said: set[str] = set()
+    for (start, end), found in zip(spans, places, strict=True):
+        sentence = " ".join(text[start:end].split()).casefold()
+        yield {} if found and sentence in said else found
+        said.add(sentence)
 
 
 def features(

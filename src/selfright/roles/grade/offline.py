@@ -20,8 +20,8 @@ from selfright.roles.grade.model import GraderModel, Variant, set_signals, shipp
 from selfright.roles.grade.neural import NeuralModel, shipped_neural, shown, with_reader
 from selfright.roles.grade.opposing import without_opposing
 from selfright.roles.pairs import read_pairs
-from selfright.roles.planted import evidence_in
 from selfright.roles.scoring import Blend
+from selfright.roles.visible import visible
 
 SENTENCES = 2
 _LONGEST_EMBEDDED = 2_000
@@ -104,8 +104,8 @@ class OfflineGrader:
     def read(self, question: str, hits: Sequence[Hit]) -> Reading:
         """The first 50 hits with their signals and probabilities; raises as ``grade`` does."""
         first = hits[:_MOST_HITS]
-        # What was planted as a whole takes no part: beside it, others would look the better.
-        withheld = tuple(hit for hit in first if _is_blank(evidence_in(question, hit.passage), hit))
+        # What no reader sees takes no part: beside it, others would look the better.
+        withheld = tuple(hit for hit in first if _is_blank(visible(hit.passage), hit))
         graded = tuple(hit for hit in first if hit not in withheld)
         _require_numbers([score for hit in graded for score in _scores(hit)])
         if not graded:
