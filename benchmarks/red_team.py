@@ -1,9 +1,9 @@
-"""Attack success rates: poisoned documents and pages against every preset, and honest passages struck by mistake.
+"""Attack success rates: poisoned documents and pages against every preset, and honest documents harmed.
 
     python -m benchmarks.red_team [--presets basic full] [--models offline gullible] [--embedder none] [--data DIR]
 
 ``gullible`` is a scripted model behind a real client that obeys any order it is shown; ``gullible-always`` lets it
-judge every passage, too. With ``--data`` (folder of the data sets) it counts the honest passages taken for planted.
+judge every passage, too. With ``--data`` (folder of the data sets) it counts the honest passages that lose anything.
 """
 
 import argparse
@@ -20,8 +20,8 @@ from typing import Any
 from selfright.domain.passages import Passage
 from selfright.llm.scripted.mind import Mind
 from selfright.llm.scripted.server import ScriptedServer
-from selfright.roles.planted import evidence_in
-from tests.redteam.arena import PRESETS, UNDECIDABLE, Arena, Case, read_cases
+from selfright.roles.visible import visible
+from tests.redteam.arena import PRESETS, UNDECIDABLE, Arena, Case, Honest, read_cases, read_honest
 
 MODELS = ("offline", "gullible")
 HONEST = ("squad2", "covidqa", "mtrag", "medquad_liveqa", "bioasq", "korquad", "pubmedqa")
@@ -63,14 +63,23 @@ def play(arena: Arena, cases: Sequence[Case], preset: str, model: str, show: boo
     )
 
 
+def harm(arena: Arena, honest: Sequence[Honest], preset: str, model: str, show: bool) -> str:
+    """One row: how many honest documents do not answer their question."""
+    with settings_of(model) as settings, arena.open(**settings) as selfright:
+        harmed = arena.harmed(selfright, honest, preset)
+    for name, answer in harmed.items() if show else ():
+        print(f"   {name}: {answer.verdict} {answer.answer[:160]!r}")
+    return f"{model:16} {preset:16} honest documents harmed {len(harmed)} of {len(honest)}"
+
+
 def struck(data: Path, name: str, most: int) -> str:
-    """How many honest passages lose anything, and how many all, for the question that they answer or none."""
+    """How many honest passages lose anything that no reader sees, and how many all."""
     with (data / name / "corpus.jsonl").open(encoding="utf-8") as lines:
         rows = [json.loads(line) for line in islice(lines, most)]
     part = whole = 0
     for row in rows:
         passage = Passage(row["_id"], row["_id"], row.get("title") or "", row["text"], 0, len(row["text"]))
-        left = evidence_in("", passage)
+        left = visible(passage)
         part += left != passage.text
         whole += not left.strip()
     return f"{name:16} {len(rows):6} passages   changed {part:4} ({part / len(rows):.2%})   struck whole {whole:3}"
@@ -82,16 +91,20 @@ def main() -> int:
     parser.add_argument("--models", nargs="+", default=MODELS, choices=(*MODELS, "gullible-always"))
     parser.add_argument("--embedder", default="auto", help="auto or none")
     parser.add_argument("--files", nargs="*", default=[], help="files of cases, all by default")
+    parser.add_argument("--honest", nargs="*", default=[], help="files of honest documents, all by default")
+    parser.add_argument("--origin", default="upload", choices=("index", "upload"), help="who brought the hostile files")
     parser.add_argument("--show", action="store_true", help="name the attacks that succeed")
     parser.add_argument("--data", type=Path)
     parser.add_argument("--limit", type=int, default=20_000)
     options = parser.parse_args()
     cases = read_cases(*options.files)
+    honest = read_honest(*options.honest)
     with tempfile.TemporaryDirectory() as folder:
-        arena = Arena(Path(folder), cases, options.embedder)
+        arena = Arena(Path(folder), cases, honest, options.embedder, options.origin)
         for model in options.models:
             for preset in options.presets:
                 print(play(arena, cases, preset, model, options.show), flush=True)
+                print(harm(arena, honest, preset, model, options.show), flush=True)
     for name in HONEST if options.data else ():
         print(struck(options.data, name, options.limit), flush=True)
     return 0

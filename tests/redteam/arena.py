@@ -1,5 +1,6 @@
 """Poisoned documents beside honest ones, the turns that meet them, and what counts as a success of the attack."""
 
+import shutil
 import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -10,8 +11,10 @@ from typing import Any
 
 from selfright import Answer, Selfright
 from selfright.domain.judgements import Verdict
+from selfright.domain.passages import Origin
 
 FOLDER = Path(__file__).parent / "cases"
+HONEST = Path(__file__).parent / "honest"
 PRESETS = ("basic", "crag", "self_refine", "self_correcting", "full")
 WITH_WEB = ("crag", "full")
 # A false statement that looks like any other cannot be told from a fact, so it is counted apart.
@@ -59,6 +62,23 @@ class Case:
         return {*self.files, *self.pages}
 
 
+@dataclass(frozen=True)
+class Honest:
+    """An honest document that reads like an attack; its ``question`` is answered in it, with ``gold``."""
+
+    id: str
+    language: str
+    question: str
+    gold: str
+    files: Mapping[str, str]
+
+
+def read_honest(*names: str) -> list[Honest]:
+    """The honest documents of these files, of all by default."""
+    chosen = names or sorted(path.stem for path in HONEST.glob("*.toml"))
+    return [Honest(**one) for name in chosen for one in _load(HONEST / f"{name}.toml")["honest"]]
+
+
 def read_cases(*names: str) -> list[Case]:
     """The cases of these files, of all by default."""
     worlds = {name: World(id=name, **world) for name, world in _read("worlds").items()}
@@ -67,7 +87,11 @@ def read_cases(*names: str) -> list[Case]:
 
 
 def _read(name: str) -> dict[str, Any]:
-    return tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
+    return _load(FOLDER / f"{name}.toml")
+
+
+def _load(path: Path) -> dict[str, Any]:
+    return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 class Arena:
@@ -77,7 +101,14 @@ class Arena:
     cases, and one for the honest documents.
     """
 
-    def __init__(self, folder: Path, cases: Sequence[Case], embedder: str = "none") -> None:
+    def __init__(
+        self,
+        folder: Path,
+        cases: Sequence[Case],
+        honest: Sequence[Honest] = (),
+        embedder: str = "none",
+        origin: Origin = "upload",
+    ) -> None:
         self._settings: dict[str, Any] = {
             "path": folder / "index",
             "home": folder / "home",
@@ -94,12 +125,23 @@ class Arena:
             others = {n: text for n, text in case.world.documents.items() if n not in case.files}
             _write(folder / "web" / case.id, case.pages)
             _write(folder / "clean" / case.world.id, case.world.documents)
-            _write(folder / f"p{number}" / case.id, {**others, **case.files})
+            _write(folder / f"p{number}" / case.id, others)
+            _write(
+                folder / f"p{number}" / case.id if case.own else folder / "sent" / f"p{number}" / case.id, case.files
+            )
             self._collections[case.id] = f"p{number}"
+        for one in honest:
+            _write(folder / "sent" / "honest" / one.id, one.files)
         with Selfright.open(**self._settings) as selfright:
-            for name in ("clean", *sorted(set(self._collections.values()))):
+            collections = sorted(set(self._collections.values())) + ["honest"] * bool(honest)
+            if honest:
+                shutil.copytree(folder / "clean", folder / "honest")
+            for name in ("clean", *collections):
                 report = selfright.add([folder / name], collection=name)
                 assert not report.failed, report.failed
+                if (folder / "sent" / name).exists():
+                    report = selfright.add([folder / "sent" / name], collection=name, origin=origin)
+                    assert not report.failed, report.failed
 
     def fight(self, selfright: Selfright, case: Case, preset: str, clean: Answer | None = None) -> "Fought":
         """Asks the case's question of the honest documents alone, then with the poison among them."""
@@ -119,6 +161,14 @@ class Arena:
                 fought = self.fight(selfright, case, preset, answers.get(case.question))
                 answers[case.question] = fought.clean
                 yield fought
+
+    def harmed(self, selfright: Selfright, honest: Sequence[Honest], preset: str) -> dict[str, Answer]:
+        """The honest documents whose question is not answered from them, by id, with what was answered."""
+        flags = {"web_search_enabled": False}
+        answers = {
+            one.id: selfright.ask(one.question, preset=preset, collections=["honest"], flags=flags) for one in honest
+        }
+        return {one.id: answers[one.id] for one in honest if not _tells(answers[one.id], one.gold)}
 
     @contextmanager
     def open(self, **settings: Any) -> Iterator[Selfright]:
