@@ -121,8 +121,9 @@ def test_documents_cannot_put_markup_into_the_page(visit: Visit) -> None:
     upload(visit, ("harbour.md", HOSTILE))
     assert visit.page.locator("#planted").count() == 0
     visit.go("Chat")
-    answer = visit.ask("What is the harbour tax of Kilbray?")
-    assert "12 euros" in answer.inner_text()
+    assert "12 euros" in visit.ask("How much is the harbour tax of Kilbray?").inner_text()
+    answer = visit.ask("What is the harbour tax of Kilbray?")  # the markup stands in the answer itself
+    assert "<script>document.title='no'</script>" in answer.locator(".answer").first.inner_text()
     for summary in answer.locator("summary").all():
         summary.click()
     assert "<script>document.title='no'</script>" in answer.inner_text()

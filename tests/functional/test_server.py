@@ -279,6 +279,13 @@ def delete_traces(http: httpx.Client) -> None:
     assert http.get("/v1/traces").json() == {"traces": []}
 
 
+@checks("delete", "/v1/users/{user}")
+def erase_user(http: httpx.Client) -> None:
+    traced(http)
+    assert http.delete("/v1/users/me").json()["traces"] >= 1
+    assert http.get("/v1/traces").json() == {"traces": []}
+
+
 @checks("get", "/v1/me")
 def me(http: httpx.Client) -> None:
     found = http.get("/v1/me").json()

@@ -1,4 +1,7 @@
-"""What a turn searches: an index folder of ours, or a retriever that the user hands over."""
+"""What a turn searches: an index folder of ours, or a retriever that the user hands over.
+
+Long because: whatever opens, reads, changes or closes the one store goes through here.
+"""
 
 import threading
 from collections.abc import Sequence

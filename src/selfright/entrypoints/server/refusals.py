@@ -63,7 +63,7 @@ class Refused(HTTPException):
 # What an operator must put right is told without the message: that names files of this machine.
 _TOLD: tuple[tuple[type[SelfrightError], int, str, str | None, float | None], ...] = (
     (SessionBusy, 409, "session_busy", "another turn of this session is running; wait for it, then try again", 1),
-    (SessionHidden, 403, "session_hidden", None, None),
+    (SessionHidden, 403, "session_hidden", "this key may not see all of that session; use another session", None),
     (SessionLost, 409, "session_lost", "another turn took this session over; look at it, then ask again", 1),
     (DatabaseUnavailable, 503, "database_unavailable", "what the service keeps cannot be reached now; try again", 2),
     (IndexBusy, 503, "index_busy", "the index is being written by another program; try again in a moment", 5),
