@@ -1,7 +1,9 @@
 """Whether a sentence states what is asked, or only speaks of it: by its form, not by its wording."""
 
 import re
+from dataclasses import dataclass
 from enum import IntEnum
+from functools import lru_cache
 
 from selfright.domain.text import has_hangul
 from selfright.roles.offers import offers
@@ -37,24 +39,32 @@ class Stance(IntEnum):
 
 def stance(question: str, text: str, *, code: bool = False) -> Stance:
     """How ``text`` stands to ``question``; ``code`` says that it is code."""
-    kind = answer_type(question)
-    visible, quotes = kind in _VISIBLE, _QUOTED.search(text) is not None
-    if code or _echoes(question, text) or not _interrogatives(text).isdisjoint(_interrogatives(question)):
+    asked = _asked(question)
+    visible, quotes = asked.kind in _VISIBLE, _QUOTED.search(text) is not None
+    if code or not _interrogatives(text).isdisjoint(asked.interrogatives) or _words(text) <= asked.words:
         return Stance.SPEAKS_OF
-    if visible and (_DEMANDS.search(text) or (quotes and not offers(kind, question, outside_quotes(text)))):
+    if visible and (_DEMANDS.search(text) or (quotes and not offers(asked.kind, question, outside_quotes(text)))):
         return Stance.SPEAKS_OF
-    return Stance.MAY_STATE if quotes or (visible and not offers(kind, question, text)) else Stance.STATES
+    return Stance.MAY_STATE if quotes or (visible and not offers(asked.kind, question, text)) else Stance.STATES
 
 
-def _interrogatives(text: str) -> set[str]:
-    return {match.group().casefold() for match in _ASKING.finditer(text)}
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    kind: AnswerType
+    words: frozenset[str]
+    interrogatives: frozenset[str]
 
 
-def _echoes(question: str, text: str) -> bool:
-    return _words(text) <= _words(question)
+@lru_cache(maxsize=64)
+def _asked(question: str) -> _Asked:
+    return _Asked(answer_type(question), _words(question), _interrogatives(question))
 
 
-def _words(text: str) -> set[str]:
+def _interrogatives(text: str) -> frozenset[str]:
+    return frozenset(match.group().casefold() for match in _ASKING.finditer(text))
+
+
+def _words(text: str) -> frozenset[str]:
     """Words that carry meaning, Korean ones cut to their first two syllables, where most particles are gone."""
     words = _WORD.findall(mask_stop_words(text.casefold()))
-    return {word[:2] if has_hangul(word) else word for word in words}
+    return frozenset(word[:2] if has_hangul(word) else word for word in words)

@@ -19,10 +19,10 @@ from selfright.domain.passages import Hit, Passage, Refinement, Strip
 from selfright.domain.ports import Generator, Grader, Refiner
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.generate.candidates import candidates
-from selfright.roles.generate.pieces import pieces_of
+from selfright.roles.generate.pieces import Piece, pieces_of
 from selfright.roles.generate.scores import PieceScorer
 from selfright.roles.grade.offline import OfflineGrader
-from selfright.roles.statements import Stance
+from selfright.roles.statements import Stance, stance
 
 # How far (log-odds) the best sentence of a passage may be ahead of those that go first and still give way, by the
 # verdict on these alone: of less trusted passages, and of passages that are trusted alike. Of questions whose answer
@@ -71,7 +71,7 @@ class TrustedFirst:
             told = [*self._told(question, trusted), *self._told(question, others)]
             second = {strip.passage.id for strip in others}
             return self._without(question, strips, told, second, _AHEAD, Stance.MAY_STATE)
-        if len({strip.passage.id for strip in strips}) < 2:
+        if len({strip.passage.id for strip in strips}) < 2 or not _any_speaks_of(question, strips):
             return tuple(strips)
         told = self._told(question, strips)
         second = {name for name in {one.passage for one in told} if _states_nothing(name, told)}
@@ -108,7 +108,10 @@ class TrustedFirst:
 
     def state_nothing(self, question: str, passages: Sequence[Passage]) -> bool:
         """Whether there are passages, and all of them only speak of what is asked."""
-        told = self._told(question, [Strip(p, p.start, p.end, p.text, 1.0) for p in passages])
+        strips = [Strip(p, p.start, p.end, p.text, 1.0) for p in passages]
+        if not _any_speaks_of(question, strips):
+            return False
+        told = self._told(question, strips)
         return bool(told) and all(_states_nothing(name, told) for name in {one.passage for one in told})
 
     def _verdict(self, question: str, strips: Iterable[Strip]) -> Verdict:
@@ -121,9 +124,18 @@ class TrustedFirst:
 
     def _told(self, question: str, strips: Sequence[Strip]) -> list[_Told]:
         return [
-            _Told(one.pieces[0].strip.passage.id, one.score, one.stance)
+            _Told(one.pieces[0].strip.passage.id, one.score, min(_stance(question, piece) for piece in one.pieces))
             for one in candidates(question, pieces_of(strips), self.analyzer, self.scorer)
         ]
+
+
+def _stance(question: str, piece: Piece) -> Stance:
+    return stance(question, piece.text, code=piece.kind == "code")
+
+
+def _any_speaks_of(question: str, strips: Sequence[Strip]) -> bool:
+    """Whether any sentence only speaks of what is asked: without one, nothing has to be scored."""
+    return any(_stance(question, piece) is Stance.SPEAKS_OF for piece in pieces_of(strips))
 
 
 def _states_nothing(passage: str, told: Sequence[_Told]) -> bool:

@@ -10,7 +10,6 @@ from selfright.roles.generate.pieces import Piece
 from selfright.roles.generate.scores import Judged, PieceScorer
 from selfright.roles.grade.features import Asked
 from selfright.roles.questions import AnswerType, question_parts
-from selfright.roles.statements import Stance, stance
 
 _LISTED = (AnswerType.LIST, AnswerType.MANNER)
 # How far (log-odds) an entry may be behind the best of its list to be said with it.
@@ -27,8 +26,7 @@ class Candidate:
     """One sentence, or several entries of one list or table.
 
     ``score`` (log-odds) says how directly it answers the question, ``by_part`` how directly it answers each of its
-    parts; ``coverage`` (0…1) is the idf share of the question's words in and around it; ``stance`` says whether
-    it states anything.
+    parts; ``coverage`` (0…1) is the idf share of the question's words in and around it.
     """
 
     pieces: tuple[Piece, ...]
@@ -36,7 +34,6 @@ class Candidate:
     by_part: tuple[float, ...]
     coverage: float
     words: frozenset[str]
-    stance: Stance = Stance.STATES
 
     @property
     def length(self) -> int:
@@ -52,14 +49,7 @@ def candidates(question: str, pieces: Sequence[Piece], analyzer: TextAnalyzer, s
     of_parts = [Asked.of(part, analyzer) for part in parts] if len(parts) > 1 else []
     whole, *each_part = scorer.judge([asked, *of_parts], said)
     scored = [
-        Candidate(
-            (piece,),
-            judged.score,
-            _by_part(judged, of_piece),
-            judged.coverage,
-            _words((piece,)),
-            stance(question, piece.text, code=piece.kind == "code"),
-        )
+        Candidate((piece,), judged.score, _by_part(judged, of_piece), judged.coverage, _words((piece,)))
         for piece, judged, *of_piece in zip(said, whole, *each_part, strict=True)
     ]
     return [candidate for group in _groups(scored) for candidate in _entries(group, asked)]
@@ -118,7 +108,7 @@ def _together(entries: Sequence[Candidate]) -> Candidate:
     pieces = tuple(piece for entry in entries for piece in entry.pieces)
     by_part = tuple(map(max, zip(*(entry.by_part for entry in entries), strict=True)))
     score, coverage = max(e.score for e in entries), max(e.coverage for e in entries)
-    return Candidate(pieces, score, by_part, coverage, _words(pieces), min(e.stance for e in entries))
+    return Candidate(pieces, score, by_part, coverage, _words(pieces))
 
 
 def _is_evidence(piece: Piece) -> bool:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from selfright.domain.passages import Passage, Strip
@@ -47,7 +48,7 @@ def pieces_of(strips: Iterable[Strip]) -> list[Piece]:
     texts: set[str] = set()
     found: list[Piece] = []
     for strip in strips:
-        for piece in _pieces(strip):
+        for piece in _pieces_of(strip):
             place = (strip.passage.document_id, piece.start, piece.end)
             key = piece.text.casefold()
             if place in seen or (key in texts and piece.kind == "sentence") or len(found) >= _MOST:
@@ -56,6 +57,12 @@ def pieces_of(strips: Iterable[Strip]) -> list[Piece]:
             texts.add(key)
             found.append(piece)
     return found
+
+
+@lru_cache(maxsize=256)
+def _pieces_of(strip: Strip) -> tuple[Piece, ...]:
+    """Several roles of a turn read the same strips."""
+    return tuple(_pieces(strip))
 
 
 def _pieces(strip: Strip) -> Iterator[Piece]:
