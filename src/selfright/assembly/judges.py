@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
+from selfright.assembly.encoders import is_fitted
 from selfright.assembly.given import Given
 from selfright.assembly.index import IndexRoom
-from selfright.assembly.roles import Judging, is_fitted, offline_roles, shipped_reader
+from selfright.assembly.roles import Judging, offline_roles, shipped_reader
 from selfright.domain.errors import JudgeFailed, SelfrightError, UsageError
 from selfright.domain.judgements import PairReading
 from selfright.domain.passages import Language

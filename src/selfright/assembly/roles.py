@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
+from selfright.assembly.encoders import is_fitted
 from selfright.domain.chat import Job
 from selfright.domain.ports import (
     Abstainer,
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
     from selfright.roles.strips import OfflineRefiner
     from selfright.roles.summary.offline import OfflineSummarizer
     from selfright.roles.trust import TrustedFirst
-
-_FITTED_ENCODER = "minilm-l6-v2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,11 +135,6 @@ def offline_roles(
         first=first,
         analyzer=analyzer,
     )
-
-
-def is_fitted(embedder: Embedder) -> bool:
-    """Whether the shipped judgement was fitted on this encoder's cosines."""
-    return embedder.name == _FITTED_ENCODER
 
 
 @cache

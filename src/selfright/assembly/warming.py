@@ -7,8 +7,9 @@ turn: it holds the lock while it loads, and nothing would go on beside it.
 import logging
 import threading
 
+from selfright.assembly.encoders import is_fitted
 from selfright.assembly.index import IndexRoom
-from selfright.assembly.roles import is_fitted, shipped_reader
+from selfright.assembly.roles import shipped_reader
 from selfright.domain.errors import SelfrightError
 from selfright.domain.ports import Embedder, PairJudge
 from selfright.domain.text import has_hangul

@@ -86,7 +86,8 @@ class DescriptionRouter:
         """Whether a search of some collections brought enough, or all should be searched after all."""
         terms = content_terms(self._tokenizer.tokens(question))
         words = max((hit.bm25.score for hit in hits if hit.bm25), default=-1.0)
-        meaning = max((hit.cosine for hit in hits if hit.cosine is not None), default=_SIMILAR)
+        cosines = (hit.cosine for hit in hits if hit.cosine is not None and self._embedder is not None)
+        meaning = max(cosines, default=_SIMILAR)
         return words >= _COVERED * sum(self._statistics.idf(terms)) and meaning >= _SIMILAR
 
     def _decide(

@@ -148,8 +148,9 @@ def test_a_search_suffices_when_its_best_passage_has_the_weight_of_the_question(
 
 
 def test_a_search_whose_best_passage_means_something_else_does_not_suffice() -> None:
-    chooses = router(THREE)
+    chooses = router(THREE, WordHashes(dimension=512))
     (rich,) = found(100.0)
+    assert router(THREE).suffices("mortgage", [replace(rich, cosine=0.4)])  # whose cosines these are is not known
     assert chooses.suffices("mortgage", [replace(rich, cosine=0.6)])
     assert not chooses.suffices("mortgage", [replace(rich, cosine=0.4)])
     assert not chooses.suffices("mortgage", [replace(rich, bm25=None, cosine=0.9)])
