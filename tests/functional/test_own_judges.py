@@ -10,7 +10,7 @@ import pytest
 
 from selfright.api import Selfright
 from selfright.domain.errors import ModelFilesDamaged, SettingsError
-from selfright.domain.judgements import PairReading
+from selfright.domain.judgements import PairReading, StopReason
 from selfright.domain.passages import Language
 from tests.functional.conftest import DOCUMENTS, Cli
 from tests.support.pair_models import tiny_cross_encoder, tiny_nli
@@ -171,6 +171,21 @@ def test_calibrating_without_the_judge_that_was_asked_for_is_no_calibration(own_
     ):
         selfright.calibrate(rows)
     assert not (own_index / "calibration.json").exists()
+
+
+class Broken(Believing):
+    def read(self, text: str, passages: Sequence[str]) -> list[PairReading]:
+        raise RuntimeError("nobody foresaw this")
+
+
+def test_a_judge_of_ones_own_may_fail_in_any_way_and_costs_itself_alone(own_index: Path) -> None:
+    with Selfright.open(own_index, embedder="none") as selfright:
+        without = selfright.ask(QUESTION)
+    judges = {"passage_judge": Broken(), "claim_judge": Broken()}
+    with Selfright.open(own_index, embedder="none", **judges) as selfright:
+        answer = selfright.ask(QUESTION)
+    assert answer.answer == without.answer
+    assert answer.stop_reason is not StopReason.ERROR
 
 
 @pytest.mark.parametrize("damage", ["", "{", '{"version": 1}', '{"version": 1, "claims": {}, "origin": {}}'])

