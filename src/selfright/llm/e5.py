@@ -11,7 +11,7 @@ import numpy as np
 
 from selfright.domain.errors import MissingExtra
 from selfright.domain.passages import Language
-from selfright.llm.encoding import BLOCK, CACHED_CHARACTERS, CACHED_TEXTS, RecentVectors, batches, encoder_session
+from selfright.llm.encoding import CACHED_TEXTS, RecentVectors, batches, embedded, encoder_session, padded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -72,14 +72,7 @@ class E5:
 
     def _embed(self, form: str, texts: Sequence[str]) -> "NDArray[np.float32]":
         self._load()
-        given = [form + text for text in texts]
-        vectors = np.empty((len(given), self.dimension), dtype=np.float32)
-        missing = self._recent.fill(given, vectors)
-        for start in range(0, len(missing), BLOCK):
-            block = missing[start : start + BLOCK]
-            vectors[block] = self._encode([given[row] for row in block])
-        self._recent.keep((given[row], vectors[row]) for row in missing if len(given[row]) <= CACHED_CHARACTERS)
-        return vectors
+        return embedded([form + text for text in texts], self._recent, self._encode, self.dimension)
 
     def _encode(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         begin, end = self._tokenizer.bos_id(), self._tokenizer.eos_id()
@@ -91,15 +84,10 @@ class E5:
         return vectors
 
     def _run(self, pieces: Sequence[Sequence[int]]) -> "NDArray[np.float32]":
-        longest = max(map(len, pieces))
-        ids = np.full((len(pieces), longest), self._tokenizer.pad_id(), dtype=np.int64)
-        mask = np.zeros_like(ids)
-        for row, piece in enumerate(pieces):
-            ids[row, : len(piece)] = piece
-            mask[row, : len(piece)] = 1
-        embedded = self._file.words(ids)
-        embedded += self._positions[:longest]
-        (embedding,) = self._session.run(None, {"embedded": embedded, "attention_mask": mask})
+        ids, mask = padded(pieces, self._tokenizer.pad_id())
+        words = self._file.words(ids)
+        words += self._positions[: ids.shape[1]]
+        (embedding,) = self._session.run(None, {"embedded": words, "attention_mask": mask})
         result: NDArray[np.float32] = embedding
         return result
 

@@ -3,19 +3,43 @@
 import importlib
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from selfright.llm.encoder_graph import EncoderGraph
 
-BLOCK = 2_048  # texts that are tokenized at a time, so that memory stays bounded
+_BLOCK = 2_048  # texts that are tokenized at a time, so that memory stays bounded
 CACHED_TEXTS = 4_096
-CACHED_CHARACTERS = 400  # claims, strips and questions; longer texts are embedded once and stored by the index
+_CACHED_CHARACTERS = 400  # claims, strips and questions; longer texts are embedded once and stored by the index
 _BATCH_TOKENS = 1_024  # rows x length of one run: small enough for the caches of two cores, which makes it fastest
+
+
+def embedded(
+    texts: Sequence[str], recent: "RecentVectors", encode: "Callable[[Sequence[str]], NDArray[np.float32]]", size: int
+) -> "NDArray[np.float32]":
+    """One row of ``size`` numbers per text: those of ``recent`` as they are, the others encoded block by block."""
+    vectors = np.empty((len(texts), size), dtype=np.float32)
+    missing = recent.fill(texts, vectors)
+    for start in range(0, len(missing), _BLOCK):
+        block = missing[start : start + _BLOCK]
+        vectors[block] = encode([texts[row] for row in block])
+    recent.keep((texts[row], vectors[row]) for row in missing if len(texts[row]) <= _CACHED_CHARACTERS)
+    return vectors
+
+
+def padded(pieces: Sequence[Sequence[int]], pad: int = 0) -> "tuple[NDArray[np.int64], NDArray[np.int64]]":
+    """Numbers of pieces as a matrix filled up with ``pad``, and a mask of the same shape: 1 where a piece is."""
+    ids = np.full((len(pieces), max(map(len, pieces))), pad, dtype=np.int64)
+    mask = np.zeros_like(ids)
+    for row, piece in enumerate(pieces):
+        ids[row, : len(piece)] = piece
+        mask[row, : len(piece)] = 1
+    return ids, mask
 
 
 class RecentVectors:

@@ -11,7 +11,7 @@ import numpy as np
 
 from selfright.domain.errors import MissingExtra, ModelFilesDamaged
 from selfright.domain.passages import Language
-from selfright.llm.encoding import BLOCK, CACHED_CHARACTERS, CACHED_TEXTS, RecentVectors, batches, encoder_session
+from selfright.llm.encoding import CACHED_TEXTS, RecentVectors, batches, embedded, encoder_session, padded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -60,13 +60,7 @@ class MiniLM:
     def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         """One row per text: float32, shape ``(len(texts), 384)``, rows of length one."""
         self._load()
-        vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
-        missing = self._recent.fill(texts, vectors)
-        for start in range(0, len(missing), BLOCK):
-            block = missing[start : start + BLOCK]
-            vectors[block] = self._encode([texts[row] for row in block])
-        self._recent.keep((texts[row], vectors[row]) for row in missing if len(texts[row]) <= CACHED_CHARACTERS)
-        return vectors
+        return embedded(texts, self._recent, self._encode, self.dimension)
 
     def _encode(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         pieces = [encoding.ids for encoding in self._tokenizer.encode_batch(list(texts))]
@@ -76,11 +70,7 @@ class MiniLM:
         return vectors
 
     def _run(self, pieces: Sequence[Sequence[int]]) -> "NDArray[np.float32]":
-        ids = np.zeros((len(pieces), max(map(len, pieces))), dtype=np.int64)
-        mask = np.zeros_like(ids)
-        for row, piece in enumerate(pieces):
-            ids[row, : len(piece)] = piece
-            mask[row, : len(piece)] = 1
+        ids, mask = padded(pieces)
         (embedding,) = self._session.run(None, {"input_ids": ids, "attention_mask": mask})
         result: NDArray[np.float32] = embedding
         return result
