@@ -16,7 +16,7 @@ from selfright.domain.answers import Answer
 from selfright.domain.errors import InputError, UsageError
 from selfright.domain.events import TurnEvent, TurnFinished
 from selfright.domain.flags import Flags
-from selfright.domain.passages import Document, DocumentInfo, Hit, Language, Origin, StoreInfo
+from selfright.domain.passages import Document, DocumentInfo, Hit, Language, Origin, Retrieval, StoreInfo
 from selfright.domain.ports import BatchRetriever
 from selfright.domain.routing import Collection
 from selfright.domain.scopes import Scope
@@ -210,6 +210,26 @@ class Selfright:
         flags: Mapping[str, object] | None = None,
     ) -> tuple[Hit, ...]:
         """``search`` as a coroutine."""
+        return (await self.aretrieve(query, k, collections, flags)).hits
+
+    def retrieve(
+        self,
+        query: str,
+        k: int = 10,
+        collections: str | Sequence[str] = (),
+        flags: Mapping[str, object] | None = None,
+    ) -> Retrieval:
+        """``search``, and in ``trust`` whether words, meaning or both searched, also where nothing was found."""
+        return self._loop.run(self.aretrieve(query, k, collections, flags))
+
+    async def aretrieve(
+        self,
+        query: str,
+        k: int = 10,
+        collections: str | Sequence[str] = (),
+        flags: Mapping[str, object] | None = None,
+    ) -> Retrieval:
+        """``retrieve`` as a coroutine."""
         if k < 1:
             raise InputError(f"k must be at least 1, but is {k}")
         index = self._engine.index

@@ -178,6 +178,28 @@ def test_a_hit_knows_who_brought_its_document(store: Store) -> None:
     assert set(brought.values()) == {"index"}
 
 
+@needs("writing", "explained", "collections")
+def test_a_search_says_what_searched_and_why(store: Store) -> None:
+    fill(store)
+    store.put([by_lines(document("alone", "연은 난다.", "연", "korean"))])
+    store.commit()
+
+    def told(query: str, *collections: str) -> tuple[str, str]:
+        found = asyncio.run(store.search(query, 3, collections))
+        assert found.trust is not None
+        assert all(hit.trust == found.trust for hit in found.hits)
+        return found.trust.by, found.trust.why
+
+    if store.info().embedder == "none":
+        for query in ("boat wind", "바람", "zeppelin dawn"):
+            assert told(query) == ("words", "the index has no embedder")
+        return
+    assert told("boat wind")[0] == "both"
+    assert told("바람") == ("words", "the embedder word-hashes does not know the query's language")
+    assert told("zeppelin dawn") == ("meaning", "no passage holds a word of the query")
+    assert told("zeppelin dawn", "korean") == ("words", "no passage here has a vector")
+
+
 @needs("writing")
 def test_documents_come_back_exactly(store: Store) -> None:
     odd = replace(

@@ -48,9 +48,20 @@ def test_search_form(cli: Cli, indexed: Path) -> None:
     best = rows[0]
     assert best["document_id"] == "lighthouse.md"
     assert set(best) == {
-        "rank", "passage_id", "document_id", "title", "text", "start", "end", "rrf_score", "bm25", "dense",
+        "rank", "passage_id", "document_id", "title", "text", "start", "end", "rrf_score", "bm25", "dense", "searched",
     }  # fmt: skip
     assert best["bm25"]["rank"] == 1
+
+
+def test_a_search_says_what_searched(cli: Cli, documents: Path, tmp_path: Path) -> None:
+    index = ("--index", tmp_path / "index", "--set", "embedder=none")
+    cli("index", "add", documents, *index)
+    found = cli("search", "lamp changed", *index, "--json")
+    why = "the index has no embedder"
+    assert all(row["searched"] == {"by": "words", "why": why} for row in json.loads(found.out))
+    nothing = cli("search", "zeppelin", *index)
+    assert nothing.out == ""
+    assert f"searched by words alone: {why}\nnothing found" in nothing.err
 
 
 @pytest.mark.parametrize("preset", ["full", "basic", "crag", "self_refine", "self_correcting"])

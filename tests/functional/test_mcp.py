@@ -98,6 +98,7 @@ def test_an_agent_over_stdio(tmp_path: Path) -> None:
         assert "caller" not in str(tools["ask"].input_schema)
         found = await called(client, "search", query="fog horn", k=2)
         assert "fog horn sounds twice" in found["results"][0]["text"]
+        assert found["searched"]["by"] in ("words", "both")
         answer = await called(client, "ask", **ASK)
         assert "90 days" in answer["answer"]
         assert answer["citations"][0]["document_id"].endswith("lighthouse.md")

@@ -65,7 +65,10 @@ def ask(http: httpx.Client) -> None:
 
 @checks("post", "/v1/search")
 def search(http: httpx.Client) -> None:
-    hits = http.post("/v1/search", json={"query": "fog horn", "k": 2}).json()["hits"]
+    reply = http.post("/v1/search", json={"query": "fog horn", "k": 2}).json()
+    hits = reply["hits"]
+    assert reply["searched"]["by"] in ("words", "both")
+    assert reply["searched"]["why"]
     assert 1 <= len(hits) <= 2
     assert hits[0]["document_id"] == "lighthouse.md"
     assert hits[0]["text"] == LIGHTHOUSE[hits[0]["start"] : hits[0]["end"]]

@@ -6,7 +6,7 @@ from typing import Any
 
 from selfright.domain.answers import Answer, Citation, Iteration
 from selfright.domain.judgements import Evaluation
-from selfright.domain.passages import DocumentInfo, Hit, Ranked, StoreInfo, Strip
+from selfright.domain.passages import DocumentInfo, Hit, Ranked, StoreInfo, Strip, Trust
 from selfright.domain.slots import Fact, Profile, Slot
 
 
@@ -27,6 +27,11 @@ def search_form(hits: Iterable[Hit]) -> list[dict[str, Any]]:
         }
         for rank, hit in enumerate(hits, start=1)
     ]
+
+
+def searched_form(trust: Trust | None) -> dict[str, str] | None:
+    """What searched, ``{"by": "words" | "meaning" | "both", "why"}``; None where that is not known."""
+    return {"by": trust.by, "why": trust.why} if trust else None
 
 
 def profile_form(user: str, profile: Profile, summary: str) -> dict[str, Any]:

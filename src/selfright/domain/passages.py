@@ -13,6 +13,8 @@ Language = Literal["ko", "en"]
 Origin = Literal["index", "upload", "web"]
 """Who brought a text: the operator, somebody who sent a file, or anybody who has a web page."""
 
+SearchedBy = Literal["words", "meaning", "both"]
+
 DEFAULT_COLLECTION = "default"
 
 
@@ -89,11 +91,19 @@ class Ranked(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """How far a search trusted its two halves: weights from 0 to 1 that add up to 1, and the reason in a sentence."""
+    """How far a search trusted its two halves: weights from 0 to 1 that add up to 1, and the reason in a sentence.
+
+    A half that did not search, or brought nothing, weighs 0.
+    """
 
     bm25: float
     dense: float
     why: str
+
+    @property
+    def by(self) -> SearchedBy:
+        """What searched."""
+        return "words" if not self.dense else "both" if self.bm25 else "meaning"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +124,14 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """What one search brought: hits best first, and the query's vector when a dense half took part."""
+    """What one search brought: hits best first, and the query's vector when a dense half took part.
+
+    ``trust`` is how its halves were weighed, said also where nothing was found; None where only the engine knows.
+    """
 
     hits: tuple[Hit, ...]
     query_vector: tuple[float, ...] | None = None
+    trust: Trust | None = None
 
 
 @dataclass(frozen=True, slots=True)

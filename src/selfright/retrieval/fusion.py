@@ -29,10 +29,10 @@ Ranking = Sequence[tuple[Item, float]]
 DEFAULT_K = 60
 FUSIONS = ("adaptive", "rrf")
 _TIE = 1e-6  # fused scores that differ by less are ties: the order of summation alone makes such differences
-_WORDS_ALONE = Trust(1.0, 0.0, "words alone: there is no list by meaning")
-_MEANING_ALONE = Trust(0.0, 1.0, "meaning alone: no passage holds a word of the query")
+_WORDS_ALONE = Trust(1.0, 0.0, "there is no list by meaning")
+_MEANING_ALONE = Trust(0.0, 1.0, "no passage holds a word of the query")
 _EVEN = Trust(0.5, 0.5, "both count the same, as set")
-_UNFITTED = Trust(0.5, 0.5, "both count the same: nothing was fitted for this embedder")
+_UNFITTED = Trust(0.5, 0.5, "both count the same, for nothing was fitted for this embedder")
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,7 +80,8 @@ class HybridSearch:
 
     def search_now(self, query: str, k: int, collections: Sequence[str] = ()) -> Retrieval:
         """``search`` on the calling thread."""
-        asked = wanted(query, k, collections, self._indexes.tokenizer, self._fusion, self._lexicon)
+        indexes = self._indexes
+        asked = wanted(query, k, collections, indexes.tokenizer, self._fusion, self._lexicon, indexes.embedder)
         if asked is None:
             return Retrieval(hits=())
         for _ in range(_TRIES):
@@ -122,7 +123,7 @@ class HybridSearch:
         hits = fusing.hits(
             {key: found.passage for key, found in shown.items()}, self._cosines(vector, there, dict(fusing.near))
         )
-        found = Retrieval(hits, None if vector is None else tuple(vector.tolist()))
+        found = Retrieval(hits, None if vector is None else tuple(vector.tolist()), fusing.trust)
         return found, len(hits) == len(fusing.best)
 
     def _idf(self, terms: Sequence[str]) -> list[float]:

@@ -81,15 +81,15 @@ class ServerSearch:
 
     def search_now(self, query: str, k: int, collections: Sequence[str] = ()) -> Retrieval:
         """``search`` on the calling thread."""
-        asked = wanted(query, k, collections, self._engine.tokenizer, self._fusion, self._lexicon)
+        engine = self._engine
+        asked = wanted(query, k, collections, engine.tokenizer, self._fusion, self._lexicon, engine.embedder)
         if asked is None:
             return Retrieval(hits=())
-        meant = self._engine.embedder is not None and asked.meaning
-        vector = self._query_vector(asked.meaning) if meant else None
-        return self._engine.server.read(lambda reader: self._retrieval(reader, asked, vector))
+        vector = self._query_vector(asked.meaning) if asked.meaning else None
+        return engine.server.read(lambda reader: self._retrieval(reader, asked, vector))
 
     def _retrieval(self, reader: Reader, asked: Wanted, vector: "NDArray[np.float32] | None") -> Retrieval:
         fusing = Fusing(asked, self._fusion, *reader.lists(asked, vector))
         passages, cosines = reader.shown(fusing.best, vector)
         hits = fusing.hits(passages, {**cosines, **dict(fusing.near)})
-        return Retrieval(hits, None if vector is None else tuple(vector.tolist()))
+        return Retrieval(hits, None if vector is None else tuple(vector.tolist()), fusing.trust)

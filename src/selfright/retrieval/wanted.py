@@ -1,12 +1,12 @@
 """One search as every engine runs it: the query made ready, and two rankings made into hits."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from selfright.domain.errors import UsageError
-from selfright.domain.passages import Hit, Language, Passage, Ranked
-from selfright.domain.ports import TermLexicon, Tokenizer
+from selfright.domain.passages import Hit, Language, Passage, Ranked, Trust
+from selfright.domain.ports import Embedder, TermLexicon, Tokenizer
 from selfright.domain.text import language_of
 from selfright.retrieval.fusion import Fused, Fusion
 from selfright.retrieval.scored import Scored
@@ -18,14 +18,19 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 DEPTH = 100  # candidates of each half
+_SHOWN = 80  # characters
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The query as asked, its text for the embedder (empty for none), its terms, and how much is wanted from where."""
+    """The query as asked, its text for the embedder, its terms, and how much is wanted from where.
+
+    ``meaning`` is empty where nothing is searched for by meaning, and then ``silent`` says why.
+    """
 
     query: str
     meaning: str
+    silent: str
     terms: Sequence[str]
     k: int
     collections: tuple[str, ...]
@@ -42,7 +47,13 @@ class Wanted:
 
 
 def wanted(
-    query: str, k: int, collections: Sequence[str], tokenizer: Tokenizer, fusion: Fusion, lexicon: TermLexicon | None
+    query: str,
+    k: int,
+    collections: Sequence[str],
+    tokenizer: Tokenizer,
+    fusion: Fusion,
+    lexicon: TermLexicon | None,
+    embedder: Embedder | None,
 ) -> Wanted | None:
     """What is to be searched for; None for a blank query. Raises ``UsageError`` when ``k`` is below 1."""
     if k < 1:
@@ -50,13 +61,37 @@ def wanted(
     if not query.strip():
         return None
     phrases = " ".join(lexicon.expand(query, language_of(query))) if lexicon else ""
+    meaning, silent = _meaning(query, phrases, fusion, embedder)
     return Wanted(
         query=query,
-        meaning=query if fusion.wants_dense(query) else phrases,
+        meaning=meaning,
+        silent=silent,
         terms=content_terms(tokenizer.tokens(f"{query} {phrases}")),
         k=k,
         collections=tuple(sorted(set(collections))),
     )
+
+
+def _meaning(query: str, phrases: str, fusion: Fusion, embedder: Embedder | None) -> tuple[str, str]:
+    """What is searched for by meaning; where that is nothing, the reason."""
+    if embedder is None:
+        return "", "the index has no embedder"
+    if fusion.wants_dense(query):
+        return query, ""
+    if phrases and fusion.wants_dense(phrases):
+        return phrases, ""
+    return "", f"the embedder {embedder.name} does not know the query's language"
+
+
+def _told(asked: Wanted, fused: Trust, words: bool, meaning: bool) -> Trust:
+    """How the search is told of: the one place that decides what searched. True are the halves that found anything."""
+    if not meaning:
+        return Trust(1.0, 0.0, asked.silent or "no passage here has a vector")
+    if not words:
+        return Trust(0.0, 1.0, "no passage holds a word of the query")
+    if asked.meaning != asked.query:
+        return replace(fused, why=f"{fused.why}; by meaning for '{asked.meaning[:_SHOWN]}' alone")
+    return fused
 
 
 class Best(NamedTuple):
@@ -74,6 +109,7 @@ class Fusing:
         self.near = pairs(dense)
         searched = SearchedQuery(wanted.meaning or wanted.query, wanted.language, idf)
         self._fused: Fused[int] = fusion.fuse(searched, pairs(bm25), self.near)
+        self.trust = _told(wanted, self._fused.trust, bool(bm25.marks), bool(dense.marks))
         self._words, self._meaning = Places(bm25), Places(dense)
         # While a passage is being replaced, the newer of its keys.
         self.best = [
@@ -90,7 +126,7 @@ class Fusing:
                 self._words.get(mark),
                 self._meaning.get(mark),
                 cosines.get(mark),
-                self._fused.trust,
+                self.trust,
             )
             for mark, key, score in self.best
             if key in passages

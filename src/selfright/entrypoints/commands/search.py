@@ -12,6 +12,7 @@ from selfright.entrypoints.commands.options import (
 )
 
 SHOWN_CHARACTERS = 240
+_BY = {"words": "words alone", "meaning": "meaning alone", "both": "words and meaning"}
 
 
 @click.command()
@@ -29,20 +30,24 @@ def search(
     assignments: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Find the passages nearest to QUERY, with their scores."""
+    """Find the passages nearest to QUERY, with their scores.
+
+    Says on stderr, and in each row of --json, what searched: words, meaning or both, and why.
+    """
     from selfright.api import Selfright
-    from selfright.domain.forms import search_form
+    from selfright.domain.forms import search_form, searched_form
 
     with Selfright.open(**values_of(assignments, index=index)) as selfright:
-        hits = selfright.search(query, k, collections)
+        found = selfright.retrieve(query, k, collections)
+    if found.trust:
+        click.secho(f"searched by {_BY[found.trust.by]}: {found.trust.why}", dim=True, err=True)
+    rows = search_form(found.hits)
     if as_json:
-        print_json(search_form(hits))
+        print_json([{**row, "searched": searched_form(found.trust)} for row in rows])
         return
-    if not hits:
+    if not rows:
         click.echo("nothing found", err=True)
-    elif hits[0].trust:
-        click.secho(hits[0].trust.why, dim=True, err=True)
-    for row in search_form(hits):
+    for row in rows:
         places = "  ".join(
             f"{name} {row[name]['rank']}. ({row[name]['score']:.2f})" for name in ("bm25", "dense") if row[name]
         )

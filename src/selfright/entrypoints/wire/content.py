@@ -38,10 +38,18 @@ class Hit(Reply):
     dense: Ranked | None
 
 
+class Searched(Reply):
+    """What searched, and why it was weighed so: ``words``, ``meaning`` or ``both``."""
+
+    by: str
+    why: str
+
+
 class SearchReply(Reply):
-    """The passages found, best first."""
+    """The passages found, best first; ``searched`` is null where only the user's own retriever knows."""
 
     hits: list[Hit]
+    searched: Searched | None = None
 
 
 class DocumentLine(Reply):

@@ -78,8 +78,11 @@ def build(service: Service) -> MCPServer[Any]:
         k: Annotated[int, Field(ge=1, le=MOST_RESULTS, description="How many passages.")] = 5,
         collections: Collections | None = None,
     ) -> dict[str, Any]:
-        """Find the passages of the documents that fit a query, best first, each with its document and position."""
-        return {"results": await _explained(tools.search(_caller(ctx), query, k, collections))}
+        """Find the passages of the documents that fit a query, best first, each with its document and position.
+
+        'searched' says by what: words, meaning or both, and why. By words alone other words for the same are missed.
+        """
+        return await _explained(tools.search(_caller(ctx), query, k, collections))
 
     @server.tool(annotations=_READS)
     async def ask(

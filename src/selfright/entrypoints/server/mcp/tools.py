@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from selfright.domain.errors import InputError
-from selfright.domain.forms import answer_form, search_form
+from selfright.domain.forms import answer_form, search_form, searched_form
 from selfright.domain.passages import DEFAULT_COLLECTION
 from selfright.domain.turns import TurnOptions
 from selfright.entrypoints.server.callers import Caller
@@ -29,10 +29,11 @@ class Tools:
 
     service: Service
 
-    async def search(self, caller: Caller, query: str, k: int, collections: list[str] | None) -> list[dict[str, Any]]:
-        """The best passages for a query, best first."""
+    async def search(self, caller: Caller, query: str, k: int, collections: list[str] | None) -> dict[str, Any]:
+        """The best passages for a query, best first, and whether they were searched by words, by meaning or by both."""
         within = await self.service.within(caller, collections or [])
-        return search_form(await self.service.selfright.asearch(query, k, within))
+        found = await self.service.selfright.aretrieve(query, k, within)
+        return {"results": search_form(found.hits), "searched": searched_form(found.trust)}
 
     async def ask(
         self, caller: Caller, question: str, options: TurnOptions, collections: list[str] | None, request_id: str

@@ -4,7 +4,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 
-from selfright.domain.forms import search_form
+from selfright.domain.forms import search_form, searched_form
 from selfright.entrypoints.server.callers import caller_of
 from selfright.entrypoints.server.service import service_of
 from selfright.entrypoints.wire.content import SearchReply, SearchRequest
@@ -17,4 +17,5 @@ async def search(body: SearchRequest, request: Request) -> Any:
     """Finds the passages nearest to a query, with their places in both rankings."""
     service = service_of(request)
     collections = await service.within(caller_of(request), body.collections)
-    return {"hits": search_form(await service.selfright.asearch(body.query, body.k, collections))}
+    found = await service.selfright.aretrieve(body.query, body.k, collections)
+    return {"hits": search_form(found.hits), "searched": searched_form(found.trust)}
