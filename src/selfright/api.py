@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from selfright.assembly.calibrating import Progress as CalibrationProgress
     from selfright.assembly.engine import Engine
     from selfright.assembly.given import Given
+    from selfright.assembly.reembedding import ReembedReport
     from selfright.assembly.uploads import UploadReport
     from selfright.domain.examining import Examined, Judge
     from selfright.domain.ports import Embedder, PairJudge, ProfileStore
@@ -234,7 +235,7 @@ class Selfright:
             raise InputError(f"k must be at least 1, but is {k}")
         index = self._engine.index
         searcher = index.searcher(self.settings.flags.with_values(flags or {}))
-        return (await searcher.search(_checked(query), k, index.named(collections))).hits
+        return await searcher.search(_checked(query), k, index.named(collections))
 
     def search_many(
         self,
@@ -449,6 +450,15 @@ class Selfright:
         when the two are not equal in the end.
         """
         return self._engine.index.copy(str(to), into=into, progress=progress)
+
+    def reembed(self, to: str | Path | None = None, *, progress: "Progress | None" = None) -> "ReembedReport":
+        """Gives every passage a vector of the embedder that is set, whichever one the index was made with.
+
+        All else stays. In a folder the new vectors take the place of the old ones at once, when all are made; ``to``
+        makes an index in another place instead, and an index on a server needs it. Broken off anywhere, the same call
+        goes on. Raises ``UsageError`` where it is missing or no embedder is there, ``StoreError`` when a disk is full.
+        """
+        return self._engine.reembed(None if to is None else str(to), progress)
 
     def calibrate(
         self, labelled: str | Path, *, risk: float = 0.1, progress: "CalibrationProgress | None" = None

@@ -116,6 +116,18 @@ def test_writing_says_so_and_changes_nothing(index: Path, disk: Path, run: Run) 
         assert selfright.remove("harbour.md") == ["harbour.md"]
 
 
+def test_new_vectors_need_room(index: Path, disk: Path, run: Run) -> None:
+    refused = run("index", "reembed", "--set", "embedder=none")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert refused.stderr.startswith("selfright: ")
+    (disk / "filling").unlink(missing_ok=True)
+    with Selfright.open() as selfright:
+        assert selfright.verify() == []
+        assert "Orla Keane" in selfright.search(QUESTION)[0].passage.text
+    with Selfright.open(embedder="none") as selfright:
+        assert selfright.reembed().embedder == "none"
+
+
 @pytest.mark.parametrize("when", ["afterwards", "before the search indexes followed"])
 def test_what_a_killed_writer_had_committed_is_found(index: Path, tmp_path: Path, run: Run, when: str) -> None:
     (tmp_path / "kiln.md").write_text("# Kiln\n\nThe kiln of the pottery is fired with oak.\n")

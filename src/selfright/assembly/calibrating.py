@@ -137,6 +137,26 @@ def kept_claims(index: Path | str, home: Path, name: str) -> "ClaimCalibration |
     return found if found is None or _fits(found.origin.grader, name, path) else None
 
 
+def drop_unfitting(
+    index: Path | str, home: Path, grader: Callable[[], str], claims: Callable[[], str]
+) -> tuple[str, ...]:
+    """Removes the calibrations that were made for others than these judges; gives back the names of their files.
+
+    One that cannot be read stays, for whoever asks next to be told of.
+    """
+    from selfright.roles.calibration.stored import ClaimCalibration, GraderCalibration
+
+    dropped = []
+    for file, name in ((GraderCalibration.file, grader), (ClaimCalibration.file, claims)):
+        path = _folder(index, home) / file
+        stored = _stored(path)
+        origin = stored.get("origin") if isinstance(stored, dict) else None
+        if isinstance(origin, dict) and origin.get("grader") != name():
+            path.unlink()
+            dropped.append(file)
+    return tuple(dropped)
+
+
 def _stored(path: Path) -> Any:
     """What stands in a file; None without a file, and nothing that can be read for what is no JSON."""
     try:

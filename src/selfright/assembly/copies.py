@@ -45,6 +45,8 @@ def copy_index(
     embedder: Embedder | None,
     into: bool = False,
     progress: "Progress | None" = None,
+    *,
+    anew: bool = False,
 ) -> CopyReport:
     """Copies the open index ``source``, kept at ``location``, to the place ``to``; see ``copy_store``."""
     here, there = locate(location), locate(to)
@@ -56,6 +58,7 @@ def copy_index(
             _name(source, here),
             _origin(target, there),
             into=into,
+            anew=anew,
             tolerance=_tolerance(source, here, target, there),
             progress=progress,
         )

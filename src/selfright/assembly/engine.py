@@ -32,8 +32,10 @@ from selfright.settings import Settings
 if TYPE_CHECKING:
     from selfright.assembly.calibrating import Progress as CalibrationProgress
     from selfright.assembly.recorded_models import ReplayedModels
+    from selfright.assembly.reembedding import ReembedReport
     from selfright.assembly.web import Webs
     from selfright.flow.compile import Graph
+    from selfright.ingest.pipeline import Progress
     from selfright.memory.postgres import PostgresDatabase
     from selfright.roles.calibration.claims import ClaimReport
     from selfright.roles.calibration.refit import CalibrationReport
@@ -99,6 +101,14 @@ class Engine:
         report, path = self._judges.calibrate(labelled, risk, progress)
         self.__dict__.pop("_roles", None)
         return report, path
+
+    def reembed(self, to: str | None, progress: "Progress | None") -> "ReembedReport":
+        """Gives the index the vectors of the embedder that is set; calibrations for another one go with its vectors."""
+        report = self.index.reembed(to, progress)
+        if to is not None:
+            return report
+        self.__dict__.pop("_roles", None)
+        return replace(report, dropped=self._judges.drop_unfitting())
 
     def flags(self, preset_name: str | None, given: Mapping[str, object]) -> Flags:
         """What a turn with this preset and these flags would run under."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from selfright.assembly.given import Given
 from selfright.assembly.packs import load_pack
-from selfright.domain.errors import UnknownName
+from selfright.domain.errors import UnknownName, UsageError
 from selfright.domain.flags import Flags
 from selfright.domain.passages import Origin
 from selfright.domain.ports import (
@@ -29,6 +29,7 @@ from selfright.domain.several import several
 from selfright.settings import Settings
 
 if TYPE_CHECKING:
+    from selfright.assembly.reembedding import ReembedReport
     from selfright.assembly.uploads import UploadReport
     from selfright.domain.upkeep import Finding
     from selfright.ingest.copying import CopyReport
@@ -178,6 +179,20 @@ class IndexRoom:
 
         parts = self._settings.index, to, self.tokenizer, self._cached_embedder
         return copy_index(self._opened(), *parts, into, progress)
+
+    def reembed(self, to: str | None, progress: "Progress | None") -> "ReembedReport":
+        """Gives the index the vectors of the embedder that is set, where it lies or in another place."""
+        from selfright.assembly.reembedding import reembed
+
+        if self._foreign:
+            self._foreign.put(())  # says that it cannot
+        if self.embedder is None and self._settings.embedder != "none":
+            raise UsageError(
+                "no embedder is installed that could make vectors; name one with embedder=…, or with embedder=none "
+                "have the index searched by words alone"
+            )
+        self._close_store()
+        return reembed(self._settings.index, to, self.tokenizer, self._cached_embedder, progress)
 
     def remove(self, document_ids: Sequence[str]) -> list[str]:
         """Removes documents and commits."""

@@ -134,6 +134,13 @@ class JudgeRoom:
             report = calibrate_grading(read, roles.grader, risk, self._grader_name, progress)
         return report, keep(report.calibration, self._settings.index, self._settings.home)
 
+    def drop_unfitting(self) -> tuple[str, ...]:
+        """Removes the index's calibrations that hold for other judges than those of now; gives back their names."""
+        from selfright.assembly.calibrating import drop_unfitting
+
+        where = (self._settings.index, self._settings.home)
+        return drop_unfitting(*where, lambda: self._grader_name, lambda: self._claims_name)
+
     @property
     def _grader_name(self) -> str:
         """What a calibration of grading holds for: weights, by checksum, and the networks they are used with.

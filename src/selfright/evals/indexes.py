@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from selfright.api import Selfright
-from selfright.domain.errors import InputError
+from selfright.domain.errors import IncompatibleIndex, InputError
 from selfright.evals.questions import QuestionSet, file_sha256
 from selfright.retrieval.files import write_atomically
 from selfright.settings import Settings, load_settings
@@ -38,6 +38,11 @@ def corpus_index(corpus: Path, values: Mapping[str, Any], progress: "Progress | 
         if report.failed:
             selfright.close()
             raise InputError(f"{corpus}: {report.failed[0][1]}; a set is measured whole or not at all")
+    else:
+        try:
+            selfright.search("?", 1)
+        except IncompatibleIndex:  # the same setting means another embedder by now
+            selfright.reembed(progress=progress)
     done.touch()  # also says when it was used last
     _forget_oldest(place.parent)
     return selfright

@@ -54,7 +54,7 @@ class Comparison:
 def compare(
     source: Store,
     target: Store,
-    tolerance: Tolerance,
+    tolerance: Tolerance | None,
     *,
     whole: bool,
     mend: Callable[[Sequence[str]], None],
@@ -62,26 +62,29 @@ def compare(
 ) -> Comparison:
     """Compares all that the source holds. Documents that differ are given to ``mend``, once, and compared again.
 
-    ``whole``: the target must hold nothing else, and rank alike. Raises ``Unequal``.
+    ``whole``: the target must hold nothing else, and rank alike. ``tolerance`` None: the target has vectors of its own,
+    which are counted and not compared, nor what is found by them. Raises ``Unequal``.
     """
     seal, documents, passages, vectors = hashlib.sha256(), 0, 0, 0
     samples = _Samples(source.info().documents)
     wrong: list[str] = []
     for info in source.documents():
         record = _record(source, info.id)
-        if _difference(record, _record(target, info.id), tolerance):
+        there = _record(target, info.id)
+        if _difference(record, there, tolerance):
             wrong.append(info.id)
         seal.update(record.fingerprint)
         documents, passages = documents + 1, passages + len(record.passages)
-        vectors += len(record.vectors)
+        vectors += len(there.vectors if tolerance is None else record.vectors)
         samples.offer(record)
         tell(info.id)
         if len(wrong) >= _MENDED:
             _mend(source, target, wrong, tolerance, mend)
     _mend(source, target, wrong, tolerance, mend)
-    if not whole:
+    if whole:
+        _check_counts(target, documents, passages)
+    if not whole or tolerance is None:
         return Comparison(documents, passages, vectors, seal.hexdigest(), 0, None)
-    _check_counts(target, documents, passages)
     overlap = _overlap(source, target, samples.queries, tolerance)
     return Comparison(documents, passages, vectors, seal.hexdigest(), len(samples.queries), overlap)
 
@@ -109,7 +112,7 @@ def _record(store: Store, name: str) -> _Record:
     return _Record(name, document, store.passages_of(name), store.vectors_of(name))
 
 
-def _difference(one: _Record, other: _Record, tolerance: Tolerance) -> str | None:
+def _difference(one: _Record, other: _Record, tolerance: Tolerance | None) -> str | None:
     """The first difference in words; None when there is none."""
     if other.document is None or one.document is None:
         return f"document '{one.name}' is missing" if one.document else f"document '{one.name}' went meanwhile"
@@ -119,7 +122,7 @@ def _difference(one: _Record, other: _Record, tolerance: Tolerance) -> str | Non
         return f"document '{one.name}' has {len(other.passages)} passages instead of {len(one.passages)}"
     if one.fingerprint != other.fingerprint:
         return f"the passages of document '{one.name}' differ"
-    return _vector_difference(one, other, tolerance)
+    return None if tolerance is None else _vector_difference(one, other, tolerance)
 
 
 def _vector_difference(one: _Record, other: _Record, tolerance: Tolerance) -> str | None:
@@ -135,7 +138,7 @@ def _vector_difference(one: _Record, other: _Record, tolerance: Tolerance) -> st
 
 
 def _mend(
-    source: Store, target: Store, names: list[str], tolerance: Tolerance, mend: Callable[[Sequence[str]], None]
+    source: Store, target: Store, names: list[str], tolerance: Tolerance | None, mend: Callable[[Sequence[str]], None]
 ) -> None:
     """Has what differs copied again, and raises ``Unequal`` for what differs still; empties the list."""
     if not names:

@@ -1,7 +1,8 @@
 """An index copied into another: documents, passages, vectors and collections as they are, nothing embedded anew.
 
 What is to do is found by comparing the two lists of documents, so that a copy that was broken off anywhere is finished
-by making it again. It ends with a comparison of everything that both hold (see ``comparing``).
+by making it again. It ends with a comparison of everything that both hold (see ``comparing``). A copy whose vectors are
+of another embedder is the one exception: those it makes itself.
 """
 
 import sqlite3
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 _BATCH = 512  # passages written at a time
 _CHARACTERS = 8_000_000  # of the documents in memory at a time
 _COMMIT = 10_000  # passages that an interruption costs at most
+_COMMIT_ANEW = 1_000  # the same where they have to be embedded again
 _REMOVED = 500
 
 
@@ -63,10 +65,11 @@ class CopyReport:
 
 @dataclass(slots=True)
 class _Work:
-    """One copy: from where, to where, and what was done."""
+    """One copy: from where, to where, whether the target makes vectors of its own, and what was done."""
 
     source: Store
     target: Store
+    anew: bool
     tell: Callable[[str], None]
     copied: int = 0
     removed: int = 0
@@ -80,6 +83,7 @@ def copy_store(
     origin: Origin | None,
     *,
     into: bool = False,
+    anew: bool = False,
     tolerance: Tolerance | None = None,
     progress: Progress | None = None,
 ) -> CopyReport:
@@ -87,15 +91,16 @@ def copy_store(
 
     A target that was begun as a copy of this source loses what the source no longer has. Another one that is not empty
     raises ``NotAnIndex``, unless ``into``: then the source's documents are added to it, replacing those with the same
-    ids. ``origin`` None: the target cannot remember what it is a copy of, and passes for one as long as it holds
-    nothing but documents of the source. Raises ``IncompatibleIndex`` when the two were not made with the same tokenizer
-    and embedder, ``StoreError`` when the result is not equal within ``tolerance``.
+    ids. With ``anew`` no vectors are taken over: the target's embedder makes them. ``origin`` None: the target cannot
+    remember what it is a copy of, and passes for one as long as it holds nothing but documents of the source. Raises
+    ``IncompatibleIndex`` when the two were not made with the same tokenizer and embedder, ``StoreError`` when the
+    result is not equal within ``tolerance``.
     """
-    _check_alike(source, target)
+    _check_alike(source, target, ("tokenizer",) if anew else ("tokenizer", "embedder", "dimension"))
     with closing(_Plan(source, target)) as plan:
         whole = _is_ours(target, name, origin, plan, into=into)
         total = plan.count("put") + source.info().documents
-        work = _Work(source, target, _Steps(progress, total).tell)
+        work = _Work(source, target, anew, _Steps(progress, total).tell)
         try:
             _remove(work, plan.names("extra") if whole else ())
             _put(work, plan.names("put"))
@@ -111,9 +116,9 @@ def copy_store(
     )  # fmt: skip
 
 
-def _check_alike(source: Store, target: Store) -> None:
+def _check_alike(source: Store, target: Store, facts: Sequence[str]) -> None:
     here, there = source.info(), target.info()
-    for what in ("tokenizer", "embedder", "dimension"):
+    for what in facts:
         made, came = getattr(here, what), getattr(there, what)
         if made != came:
             raise IncompatibleIndex(
@@ -204,12 +209,12 @@ def _remove(work: _Work, names: Iterable[str]) -> None:
 
 
 def _put(work: _Work, names: Iterable[str]) -> None:
-    uncommitted = 0
+    uncommitted, most = 0, _COMMIT_ANEW if work.anew else _COMMIT
     for batch, vectors in _batches(work, names):
         work.target.put(batch, vectors=vectors)
         uncommitted += sum(len(passages) for _, passages in batch)
         work.copied += len(batch)
-        if uncommitted >= _COMMIT:
+        if uncommitted >= most:
             work.target.commit()
             uncommitted = 0
     work.target.commit()
@@ -228,7 +233,7 @@ def _batches(work: _Work, names: Iterable[str]) -> Iterator[_Batch]:
             continue  # removed meanwhile
         cut = work.source.passages_of(name)
         batch.append((document, cut))
-        vectors.update(work.source.vectors_of(name))
+        vectors.update({} if work.anew else work.source.vectors_of(name))
         passages, characters = passages + len(cut), characters + len(document.text)
         work.tell(name)
         if passages >= _BATCH or len(batch) >= _BATCH or characters >= _CHARACTERS:
@@ -258,11 +263,12 @@ def _compared(work: _Work, tolerance: Tolerance, *, whole: bool) -> Comparison:
     """The comparison at the end; what was there already and is not equal is copied after all, once."""
 
     def mend(names: Sequence[str]) -> None:
-        _put(_Work(work.source, work.target, lambda _name: None), names)
+        _put(_Work(work.source, work.target, work.anew, lambda _name: None), names)
         work.mended += len(names)
 
+    wanted = None if work.anew else tolerance
     try:
-        return compare(work.source, work.target, tolerance, whole=whole, mend=mend, tell=work.tell)
+        return compare(work.source, work.target, wanted, whole=whole, mend=mend, tell=work.tell)
     except Unequal as error:
         raise StoreError(
             f"the copy at {work.target.info().location} is not equal to its source: {error}; "

@@ -162,10 +162,10 @@ class Catalogue:
         found = {row[0]: Document(row[0], "", "", metadata=json.loads(row[1])).origin for row in rows}
         return {name: origin for name, origin in found.items() if origin != "index"}
 
-    def all_shown(self) -> Iterator[Shown]:
-        """All passages, by key."""
+    def all_shown(self, after: int = 0) -> Iterator[Shown]:
+        """All passages with a key behind ``after``, by key."""
         query = f"SELECT {SHOWN_COLUMNS} FROM passages WHERE NOT removed AND key > ? ORDER BY key LIMIT ?"
-        last = 0
+        last = after
         while rows := self._all(query, (last, _BATCH)):
             yield from (shown_of(row, self.path) for row in rows)
             last = rows[-1][0]
@@ -229,9 +229,9 @@ class Catalogue:
     # The whole
 
     def tally(self) -> Tally:
-        """The counts as of the last commit."""
+        """The counts as of the last commit. Raises ``IncompatibleIndex`` when the embedder is another one by now."""
         with self.connections.reading() as connection:
-            return read_tally(connection, self.path)
+            return read_tally(connection, self.path, self.meta)
 
     def sequence(self) -> int:
         """The place of the last committed change."""

@@ -18,11 +18,16 @@ _UNFINISHED = ".new"
 _SEALED = ("identity", "tokenizer", "embedder", "dimension", "tally")
 
 
-def read_tally(connection: sqlite3.Connection, path: Path) -> Tally:
-    """The counts, after checking the seal on them and on how the index was made; raises ``IndexDamaged``."""
+def read_tally(connection: sqlite3.Connection, path: Path, opened: IndexMeta | None = None) -> Tally:
+    """The counts, after checking the seal on them and on how the index was made; raises ``IndexDamaged``.
+
+    Raises ``IncompatibleIndex`` when that is no longer how it was made when it was ``opened``.
+    """
     found = dict(connection.execute("SELECT name, value FROM meta").fetchall())
     if found.get("seal") != str(seal(*(found.get(name) for name in _SEALED))):
         raise damaged(path, "the record of how the index was made")
+    if opened is not None:
+        opened.check_unchanged(path.parent, found["embedder"], int(found["dimension"]))
     return Tally.of(found["tally"])
 
 

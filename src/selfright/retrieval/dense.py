@@ -137,6 +137,9 @@ class DenseIndex(Projection[_Snapshot]):
     def open(self, state: State, /) -> _Snapshot:
         """Reads the places and the approximate index; the tail's vectors come into memory."""
         details = state.details
+        made = details.get("embedder")  # older ones do not say; they are sound while their file is the one in use
+        if made != self._catalogue.meta.made_with and details["vectors"] != self._catalogue.tally().vectors:
+            raise ValueError("it holds vectors of another embedder")
         vectors = self._catalogue.vectors(str(details["vectors"]))
         tail = _read_places(self.folder / str(details["tail"]))
         snapshot = _Snapshot(state, vectors, tail, _matrix(vectors, tail))
@@ -167,7 +170,9 @@ class DenseIndex(Projection[_Snapshot]):
         sequence, vectors = catalogue.sequence(), catalogue.vectors()
         places = catalogue.vector_places()
         places = np.ascontiguousarray(places[np.argsort(places[:, MARK], kind="stable")])
-        state = State(self.identity, sequence, details={"vectors": vectors.path.name})
+        state = State(
+            self.identity, sequence, details={"vectors": vectors.path.name, "embedder": catalogue.meta.made_with}
+        )
         found = None
         if len(places) > EXACT_UNTIL:
             found = approximate.approximate(_source(vectors, places, catalogue.meta.dimension))

@@ -47,6 +47,8 @@ class Indexes:
         if self.dense is None:
             return self.lexical.sequence, True
         self.dense.refresh()
+        if self.dense.state is None:
+            self.catalogue.tally()  # tells whether that is because the vectors are another embedder's by now
         first, second = self.lexical.sequence, self.dense.sequence
         if first == second:
             self.lexical.let_go()

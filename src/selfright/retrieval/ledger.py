@@ -1,8 +1,9 @@
 """How the catalogue changes: documents go in and out within one transaction, and every change is logged."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from selfright.domain.passages import Document
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 _LOOKUPS = 500  # values in one query
 
+Places = Callable[[Sequence[Shown]], Sequence[tuple[int, int] | None]]
+
 
 class Ledger:
     """The writer's side of a catalogue; only the holder of the writer's lock may use it."""
@@ -50,18 +53,20 @@ class Ledger:
         first = not self.pending
         with explained(self._connections.path):
             writer.execute("BEGIN IMMEDIATE" if first else "SAVEPOINT step")
-        if first:
-            self._tally, self._unsynced = read_tally(writer, self._connections.path), False
-        before = self._tally.copy()
+        before = self._tally
         try:
+            if first:
+                self._tally, self._unsynced = read_tally(writer, self._connections.path, self._catalogue.meta), False
+            before = self._tally.copy()
             with explained(self._connections.path):
                 yield
         except BaseException:
             self._tally = before
-            writer.execute("ROLLBACK" if first else "ROLLBACK TO step")
+            if writer.in_transaction:  # a full disk ends it
+                writer.execute("ROLLBACK" if first else "ROLLBACK TO step")
             raise
         finally:
-            if not first:
+            if not first and writer.in_transaction:
                 writer.execute("RELEASE step")
 
     def rollback(self) -> None:
@@ -161,6 +166,21 @@ class Ledger:
         for shown in self._catalogue.all_shown():
             if shown.row is not None:
                 self.revector(replace(shown, row=moved[shown.row]))
+        self._tally.vectors, self._tally.rows = name, rows
+
+    def renew_vectors(self, name: str, rows: int, places: Places, embedder: str, dimension: int) -> None:
+        """Names another file of vectors, of ``rows`` rows, made by another embedder.
+
+        ``places`` gives row and checksum of some passages' vectors, in order; None for one without a vector.
+        """
+        self._erase_removed()
+        waiting = self._catalogue.all_shown()
+        while some := list(islice(waiting, _LOOKUPS)):
+            for shown, place in zip(some, places(some), strict=True):
+                row, vector_sum = place or (None, None)
+                self.revector(replace(shown, row=row, vector_sum=vector_sum))
+        made = (("embedder", embedder), ("dimension", str(dimension)))
+        self._connections.writer.executemany("UPDATE meta SET value = ? WHERE name = ?", [(v, n) for n, v in made])
         self._tally.vectors, self._tally.rows = name, rows
 
     def _erase_removed(self) -> None:

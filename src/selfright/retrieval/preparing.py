@@ -51,7 +51,7 @@ class Preparer:
     ) -> Iterator[Prepared]:
         """One for each passage, in order; new vectors go into ``store`` first, terms are made as they are asked for."""
         texts = [indexed_text(passage) for passage in passages]
-        hashes = [hashlib.sha256(text.encode()).digest()[:_HASH_BYTES] for text in texts]
+        hashes = [text_hash(text) for text in texts]
         wanted = {
             digest: text
             for digest, text, passage in zip(hashes, texts, passages, strict=True)
@@ -88,6 +88,11 @@ class Preparer:
 def indexed_text(passage: Passage) -> str:
     """What is searched of a passage: its title and section, then its text."""
     return f"{passage.heading}\n{passage.text}" if passage.heading else passage.text
+
+
+def text_hash(text: str) -> bytes:
+    """What tells equal texts, so that they share a vector: 16 bytes."""
+    return hashlib.sha256(text.encode()).digest()[:_HASH_BYTES]
 
 
 def embedder_languages(embedder: Embedder | None) -> tuple[Language, ...]:

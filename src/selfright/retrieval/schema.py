@@ -43,6 +43,7 @@ CREATE TABLE collections (
 ) WITHOUT ROWID;
 """
 PAGE_BYTES = 8_192
+_SETTINGS = {"minilm-l6-v2": "minilm", "multilingual-e5-small-q4": "e5", "none": "none"}  # embedders by their setting
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +56,39 @@ class IndexMeta:
     dimension: int
     format_version: int = FORMAT_VERSION
 
+    @property
+    def made_with(self) -> str:
+        """The embedder for messages, with its dimension."""
+        return _named(self.embedder, self.dimension)
+
     def check(self, where: Path | str, tokenizer: str, embedder: str, dimension: int) -> None:
         """Raises ``IncompatibleIndex`` when the index cannot be used with this tokenizer and embedder."""
         if tokenizer != self.tokenizer:
             raise _incompatible(where, "tokenizer", self.tokenizer, tokenizer)
-        if (embedder, dimension) != (self.embedder, self.dimension):
-            made = f"{self.embedder} ({self.dimension} dimensions)"
-            raise _incompatible(where, "embedder", made, f"{embedder} ({dimension} dimensions)")
+        came = _named(embedder, dimension)
+        if came != self.made_with:
+            kept = (
+                f"embedder={_SETTINGS[self.embedder]}"
+                if self.embedder in _SETTINGS
+                else "the embedder it was made with"
+            )
+            raise IncompatibleIndex(
+                f"the index {where} was made with the embedder {self.made_with}, but is opened with {came}; "
+                f"give it new vectors with 'selfright index reembed', or keep the old ones and set {kept}"
+            )
+
+    def check_unchanged(self, where: Path | str, embedder: str, dimension: int) -> None:
+        """Raises ``IncompatibleIndex`` when the index was given another embedder since it was opened."""
+        now = _named(embedder, dimension)
+        if now != self.made_with:
+            raise IncompatibleIndex(
+                f"the index {where} was opened with the embedder {self.made_with}, but has vectors of {now} by now; "
+                "open it again with that one"
+            )
+
+
+def _named(embedder: str, dimension: int) -> str:
+    return f"{embedder} ({dimension} dimensions)"
 
 
 def check_format(where: Path | str, version: int, known: int = FORMAT_VERSION) -> None:

@@ -110,8 +110,7 @@ def compact_vectors(catalogue: Catalogue, ledger: Ledger) -> str | None:
     used, where = np.unique(places[:, 2], return_inverse=True)
     if len(used) == tally.rows:
         return None
-    number = int(tally.vectors.partition(".")[0].rpartition("-")[2]) + 1
-    name = f"rows-{number}.f32"
+    name = next_file(tally.vectors)
     old, new = catalogue.vectors(tally.vectors), catalogue.vector_file(name)
     new.path.unlink(missing_ok=True)
     first = np.zeros(len(used), dtype=np.int64)
@@ -123,6 +122,11 @@ def compact_vectors(catalogue: Catalogue, ledger: Ledger) -> str | None:
         new.sync()
     ledger.move_vectors(name, len(used), dict(zip(used.tolist(), range(len(used)), strict=True)))
     return name
+
+
+def next_file(name: str) -> str:
+    """What the file of vectors behind the one called ``name`` is called."""
+    return f"rows-{int(name.partition('.')[0].rpartition('-')[2]) + 1}.f32"
 
 
 def sweep_vectors(catalogue: Catalogue) -> None:

@@ -53,7 +53,7 @@ def _forget_if_outdated(place: Path) -> None:
 
     try:
         with Selfright.open(place) as selfright:
-            selfright.info()
+            selfright.search("?", 1)
     except IndexNotFound:
         return
     except IncompatibleIndex:

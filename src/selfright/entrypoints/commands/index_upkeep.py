@@ -1,4 +1,4 @@
-"""``selfright index verify`` and ``compact``."""
+"""``selfright index verify``, ``compact`` and ``reembed``."""
 
 from dataclasses import asdict
 
@@ -47,3 +47,39 @@ def compact(index: str | None, assignments: tuple[str, ...], as_json: bool) -> N
         print_json({"bytes_before": before, "bytes_after": after})
     else:
         click.echo(f"{before:,} bytes before, {after:,} bytes after")
+
+
+@click.command()
+@click.option("--to", metavar="LOCATION", help="Make the index with new vectors there, and leave this one as it is.")
+@index_option
+@set_option
+@json_option
+def reembed(to: str | None, index: str | None, assignments: tuple[str, ...], as_json: bool) -> None:
+    """Give every passage a new vector, of the embedder that is set; run again, it goes on where it was broken off.
+
+    The index is searched and changed as before until all vectors are made. One on a server needs --to.
+    """
+    from selfright.api import Selfright
+    from selfright.entrypoints.progress import bar
+
+    with Selfright.open(**values_of(assignments, index=index)) as selfright, bar("Embedding") as progress:
+        report = selfright.reembed(to, progress=progress)
+    if as_json:
+        print_json(asdict(report))
+        return
+    if to is None and report.before == report.embedder:
+        click.echo(f"{report.location} has vectors of {report.embedder} already")
+    else:
+        click.echo(f"{report.location}: {report.before} → {report.embedder}")
+        click.echo("the same as before: documents with their ids, texts, passages, collections and facts")
+    counts = {"documents": report.documents, "passages": report.passages, "vectors": report.vectors}
+    click.echo(", ".join(f"{name} {number:,}" for name, number in counts.items()))
+    lacking = report.passages - report.vectors
+    if lacking and report.vectors:
+        click.echo(f"selfright: {lacking:,} passages are in no language that {report.embedder} knows", err=True)
+    for name in report.dropped:
+        click.echo(
+            f"selfright: {name} was made for {report.before} and is gone: run 'selfright calibrate' again", err=True
+        )
+    if to is not None:
+        click.echo("selfright: calibrations stay with the old index: run 'selfright calibrate' for this one", err=True)

@@ -1,0 +1,483 @@
+"""``selfright index reembed``: new vectors for an index, also when it was killed on the way."""
+
+import importlib.util
+import json
+import os
+import random
+import signal
+import socket
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from selfright import Selfright
+from selfright.assembly import encoders
+from selfright.assembly.encoders import named_embedder
+from selfright.assembly.reembedding import reembed as reembed_at
+from selfright.domain.errors import IncompatibleIndex, IndexBusy, StoreError, UsageError
+from selfright.domain.passages import Language
+from selfright.domain.routing import Collection
+from selfright.domain.stores import Store
+from selfright.entrypoints.commands.demo import _forget_if_outdated
+from selfright.evals.indexes import corpus_index
+from selfright.retrieval import reembedding
+from selfright.retrieval.preparing import indexed_text
+from selfright.retrieval.reembedding import FOLDER, Reembedded, reembed
+from selfright.retrieval.schema import IndexMeta
+from selfright.retrieval.stores.embedded import EmbeddedStore
+from selfright.retrieval.stores.opening import open_store
+from tests.functional.conftest import Cli
+from tests.support import points
+from tests.support.copying import contents
+from tests.support.crashing import CONTEXT
+from tests.support.embedders import WordHashes
+from tests.support.histories import TOKENIZER, batch, create_store, find, random_text
+from tests.support.histories import open_store as open_old
+
+needs_points = pytest.mark.skipif(
+    not points.SUPPORTED or sys.platform == "win32", reason="no way here to stop a process inside a commit"
+)
+DOCUMENTS = 24
+
+
+def model(start: int, count: int) -> dict[str, str]:
+    chance = random.Random(start)
+    return {f"d{number:03}": random_text(chance, number) for number in range(start, start + count)}
+
+
+class Other(WordHashes):
+    """Another embedder, for all languages; ``before`` is called before each block of texts."""
+
+    def __init__(self, before: Callable[[], object] = lambda: None, languages: tuple[Language, ...] = ()) -> None:
+        super().__init__("other", 64, languages)
+        self._before = before
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self._before()
+        vectors: NDArray[np.float32] = super().embed(texts)[:, ::-1]
+        return vectors
+
+
+def fill(folder: Path) -> None:
+    with create_store(folder) as store:
+        store.put(batch(model(0, DOCUMENTS) | {"twin": "sail wind\nsail wind"}))
+        store.describe(Collection.described("odd", "Knots and ropes.", ["question"], ["age"]))
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    fill(tmp_path / "source")
+    return tmp_path / "source"
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reembedding, "_BLOCK", 4)
+
+
+def renewed(folder: Path, embedder: WordHashes | None = None) -> Reembedded:
+    return reembed(folder, TOKENIZER, embedder or Other())
+
+
+def texts_of(store: Store) -> dict[str, object]:
+    """All that an index holds but its vectors."""
+    held = {info.id: (store.document(info.id), store.passages_of(info.id)) for info in store.documents()}
+    return {**held, "collections": store.collections()}
+
+
+def check_vectors(store: Store, embedder: WordHashes) -> None:
+    """Each passage has the embedder's vector, to the last bit, or none in a language that the embedder has not."""
+    for info in store.documents():
+        vectors = store.vectors_of(info.id)
+        for passage in store.passages_of(info.id):
+            if embedder.languages and passage.language not in embedder.languages:
+                assert passage.id not in vectors
+            else:
+                assert np.array_equal(vectors[passage.id], embedder.embed([indexed_text(passage)])[0])
+
+
+def check_new(folder: Path, before: dict[str, object], embedder: WordHashes | None = None) -> None:
+    embedder = embedder or Other()
+    with EmbeddedStore.open(folder, TOKENIZER, embedder) as store:
+        assert store.verify() == []
+        assert texts_of(store) == before
+        check_vectors(store, embedder)
+        with EmbeddedStore.create(folder.with_name(f"{folder.name}-built"), TOKENIZER, embedder) as built:
+            held = ((store.document(info.id), store.passages_of(info.id)) for info in store.documents())
+            built.put([(document, passages) for document, passages in held if document])
+            built.commit()
+            for query in ("sail wind", "harbour rope tide", "바람 항구"):
+                assert [(hit.passage.id, hit.cosine, hit.trust) for hit in find(store, query)] == [
+                    (hit.passage.id, hit.cosine, hit.trust) for hit in find(built, query)
+                ]
+    assert not (folder / FOLDER).exists()
+    assert len(list((folder / "vectors").iterdir())) == 1
+
+
+def test_all_but_the_vectors_stays(source: Path) -> None:
+    with open_old(source) as store:
+        before = texts_of(store)
+    report = renewed(source)
+    assert (report.before, report.embedder, report.documents) == ("word-hashes", "other", DOCUMENTS + 1)
+    assert report.vectors == report.passages > report.made  # equal texts share a vector
+    check_new(source, before)
+    again = renewed(source)
+    assert (again.before, again.embedder, again.made, again.vectors) == ("other", "other", 0, report.vectors)
+
+
+def test_passages_in_a_language_that_the_embedder_does_not_know_get_no_vector(source: Path) -> None:
+    with open_old(source) as store:
+        before = texts_of(store)
+    only_korean = Other(languages=("ko",))
+    report = renewed(source, only_korean)
+    assert 0 < report.vectors < report.passages
+    check_new(source, before, only_korean)
+
+
+def test_to_words_alone_and_back(source: Path) -> None:
+    with open_old(source) as store:
+        before = texts_of(store)
+    gone = reembed(source, TOKENIZER, None)
+    assert (gone.embedder, gone.vectors) == ("none", 0)
+    assert not (source / "vectors").exists()
+    with EmbeddedStore.open(source, TOKENIZER, None) as store:
+        assert texts_of(store) == before
+        assert store.verify() == []
+        assert find(store, "sail wind")[0].dense is None
+    renewed(source)
+    check_new(source, before)
+
+
+def test_what_is_added_and_removed_meanwhile_is_there_in_the_end(source: Path) -> None:
+    late = model(100, 3)
+    calls = 0
+
+    def write() -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 3:  # the old index is in use as before
+            with open_old(source) as store:
+                store.remove(["d000", "d020"])
+                store.put(batch(late))
+                store.commit()
+                assert find(store, "sail wind")
+
+    renewed(source, Other(write))
+    with EmbeddedStore.open(source, TOKENIZER, Other()) as store:
+        names = {info.id for info in store.documents()}
+        assert names == {*model(0, DOCUMENTS), "twin", *late} - {"d000", "d020"}
+        check_new(source, texts_of(store))
+
+
+def test_who_has_the_index_open_with_the_old_embedder_is_told_so(source: Path) -> None:
+    with open_old(source) as reader, open_old(source) as writer:
+        assert find(reader, "sail wind")
+        renewed(source)
+        for attempt in (
+            lambda: find(reader, "sail wind"),
+            reader.info,
+            lambda: reader.vectors_of("twin"),
+            lambda: writer.put(batch({"late": "sail"})),
+            lambda: writer.put(batch({"late": "sail"})),  # the first one has left nothing open
+            lambda: writer.remove(["twin"]),
+        ):
+            with pytest.raises(IncompatibleIndex, match=r"vectors of other \(64 dimensions\) by now"):
+                attempt()
+    with EmbeddedStore.open(source, TOKENIZER, Other()) as store:
+        assert store.document("late") is None
+        assert store.remove(["twin"]) == ["twin"]
+
+
+def test_one_at_a_time(source: Path) -> None:
+    def second() -> None:
+        with pytest.raises(IndexBusy):
+            renewed(source)
+
+    renewed(source, Other(second))
+
+
+def test_an_embedder_that_fails_costs_nothing_that_was_made(source: Path) -> None:
+    calls = 0
+
+    def fail() -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 4:
+            raise ConnectionError("the provider is gone")
+
+    with open_old(source) as store:
+        before = texts_of(store)
+    with pytest.raises(ConnectionError):
+        renewed(source, Other(fail))
+    with open_old(source) as store:
+        assert texts_of(store) == before
+        check_vectors(store, WordHashes())
+    assert renewed(source).made < 56 - 8  # three blocks of four were kept, in which texts may be equal
+    check_new(source, before)
+
+
+def test_what_was_made_for_another_embedder_is_not_taken(source: Path) -> None:
+    with open_old(source) as store:
+        before = texts_of(store)
+
+    calls = 0
+
+    def stop() -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 3:
+            raise KeyboardInterrupt
+
+    other = Other(stop)
+    other.name, other.dimension = "third", 32
+    with pytest.raises(KeyboardInterrupt):
+        renewed(source, other)
+    assert (source / FOLDER).exists()
+    renewed(source)
+    check_new(source, before)
+
+
+def test_a_file_of_the_work_that_is_damaged_is_begun_anew(source: Path) -> None:
+    with open_old(source) as store:
+        before = texts_of(store)
+    (source / FOLDER).mkdir()
+    (source / FOLDER / "rows.sqlite").write_bytes(b"no database" * 1_000)
+    renewed(source)
+    check_new(source, before)
+
+
+# Killed
+
+
+def _work(folder: Path, channel: socket.socket | None = None) -> None:
+    reembedding._BLOCK = 4
+    if channel is not None:
+        points.let_watch(channel)
+    renewed(folder)
+
+
+def killed(folder: Path, number: int, *, torn: bool = False) -> int:
+    """Does the work and kills it at its ``number``-th change of the folder; gives back how many it made."""
+    ours, theirs = socket.socketpair()
+    counted, reached = 0, None
+
+    def here(point: points.Point) -> bool:
+        nonlocal counted, reached
+        counted += 1
+        if counted < number:
+            return False
+        reached = str(point)
+        if torn:
+            points.tear(point)
+        return True
+
+    with ours, theirs:
+        process = CONTEXT.Process(target=_work, args=(folder, theirs))
+        process.start()
+        theirs.close()
+        assert process.pid
+        points.watch(ours, folder, here, process.pid)
+    process.join()
+    assert process.exitcode == (-signal.SIGKILL if reached else 0), (process.exitcode, reached, os.getpid())
+    process.close()
+    return counted
+
+
+_EVERY = int(os.environ.get("REEMBED_EVERY", "0"))  # REEMBED_EVERY=1 kills at each change there is: minutes
+
+
+@needs_points
+def test_killed_anywhere_the_index_is_the_old_one_or_the_new_one(source: Path, tmp_path: Path) -> None:
+    with open_old(source) as store:
+        before = texts_of(store)
+    fill(tmp_path / "whole")
+    total = killed(tmp_path / "whole", 10_000)
+    check_new(tmp_path / "whole", before)
+    numbers = range(1, total + 1, _EVERY) if _EVERY else (3, total // 2, total - 60, total - 40, total - 20, total - 5)
+    ends = set()
+    for number in numbers:
+        folder = tmp_path / f"killed-{number}"
+        fill(folder)
+        assert killed(folder, number, torn=number % 2 == 0) == number
+        try:
+            with open_old(folder) as store:
+                assert texts_of(store) == before
+                check_vectors(store, WordHashes())
+                ends.add("old")
+        except IncompatibleIndex:
+            ends.add("new")
+        renewed(folder)
+        check_new(folder, before)
+    assert ends == {"old", "new"}
+
+
+@needs_points
+def test_killed_again_and_again_it_goes_on(source: Path) -> None:
+    with open_old(source) as store:
+        before = texts_of(store)
+    for torn in (False, True):
+        killed(source, 150, torn=torn)
+    report = renewed(source)
+    assert report.made < report.passages * 0.75
+    check_new(source, before)
+
+
+def _work_with_small_files(folder: Path, most: int) -> None:
+    resource = importlib.import_module("resource")  # there is none on Windows
+    reembedding._BLOCK = 4
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+    try:
+        renewed(folder)
+    except StoreError:
+        sys.exit(3)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no way here to bound the size of files")
+@pytest.mark.parametrize("most", [0, 4_096, 10_000, 20_000])  # new table, its rows, the vectors, the catalogue's log
+def test_without_room_it_says_so_and_loses_nothing(source: Path, most: int) -> None:
+    with open_old(source) as store:
+        before = texts_of(store)
+    process = CONTEXT.Process(target=_work_with_small_files, args=(source, most))
+    process.start()
+    process.join(120)
+    assert process.exitcode == 3
+    with open_old(source) as store:
+        assert texts_of(store) == before
+        check_vectors(store, WordHashes())
+    renewed(source)
+    check_new(source, before)
+
+
+# Elsewhere
+
+
+@pytest.fixture(params=["folder", "postgres", "milvus"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The address of an index that is not there yet."""
+    if request.param == "folder":
+        return str(tmp_path / "there")
+    if request.param == "postgres":
+        return f"{request.getfixturevalue('database')}?schema=renewed"
+    if importlib.util.find_spec("pymilvus") is None or importlib.util.find_spec("milvus_lite") is None:
+        pytest.skip("pymilvus and milvus-lite are not installed")
+    return f"milvus://{tmp_path}/renewed.db"
+
+
+def _there_and_die(source: Path, to: str) -> None:
+    calls = 0
+
+    def die() -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 3:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    from selfright.ingest import copying
+    from selfright.retrieval import preparing
+
+    copying._BATCH, copying._COMMIT_ANEW, preparing._BATCH = 4, 4, 4
+    reembed_at(source, to, TOKENIZER, Other(die))
+
+
+def test_in_another_place_the_old_one_stays_as_it_is(source: Path, place: str, tmp_path: Path) -> None:
+    with open_old(source) as store:
+        before, vectors = texts_of(store), contents(store)
+    process = CONTEXT.Process(target=_there_and_die, args=(source, place))
+    process.start()
+    process.join(120)
+    assert process.exitcode == -signal.SIGKILL
+    embedder = Other()
+    report = reembed_at(source, place, TOKENIZER, embedder)
+    assert (report.before, report.embedder, report.documents) == ("word-hashes", "other", DOCUMENTS + 1)
+    assert report.vectors == report.passages
+    with open_store(place, TOKENIZER, Other()) as store:
+        assert texts_of(store) == before
+        for info in store.documents():
+            for passage in store.passages_of(info.id):
+                wanted = embedder.embed([indexed_text(passage)])[0]
+                assert np.allclose(store.vectors_of(info.id)[passage.id], wanted, atol=1e-6)
+    with open_old(source) as store:
+        assert contents(store) == vectors
+    with pytest.raises(UsageError, match="already"):
+        reembed_at(place, str(tmp_path / "again"), TOKENIZER, Other())
+    if "://" in place:
+        with pytest.raises(UsageError, match="--to"):
+            reembed_at(place, None, TOKENIZER, WordHashes())
+    else:
+        with pytest.raises(UsageError, match="same index"):
+            reembed_at(place, place, TOKENIZER, WordHashes())
+    back = reembed_at(place, str(tmp_path / "back"), TOKENIZER, WordHashes())
+    assert back.vectors < back.passages  # Korean ones have none
+    with open_old(tmp_path / "back") as store:
+        assert contents(store) == vectors
+
+
+@pytest.mark.parametrize("to", ["ftp://host/index", "milvus:///nowhere", "postgresql://nobody@127.0.0.1:1/none"])
+def test_an_address_that_cannot_be_used_is_named_and_nothing_is_lost(source: Path, to: str) -> None:
+    with open_old(source) as store:
+        before = contents(store)
+    with pytest.raises((UsageError, StoreError)):
+        reembed_at(source, to, TOKENIZER, Other())
+    with open_old(source) as store:
+        assert contents(store) == before
+
+
+# From outside
+
+
+@pytest.mark.parametrize("name", ["minilm", "e5", "none"])
+def test_the_message_names_the_setting_that_keeps_the_old_vectors(name: str) -> None:
+    embedder = None if name == "none" else named_embedder(name)
+    meta = IndexMeta("", "t", embedder.name if embedder else "none", embedder.dimension if embedder else 0)
+    with pytest.raises(IncompatibleIndex, match=f"index reembed', or keep the old ones and set embedder={name}$"):
+        meta.check("here", "t", "another", 3)
+
+
+def test_from_the_command_line(cli: Cli, documents: Path, tmp_path: Path) -> None:
+    index = ("--index", tmp_path / "index")
+    assert cli("index", "add", documents, *index, "--set", "embedder=none").code == 0
+    (tmp_path / "index" / "calibration.json").write_text(json.dumps({"origin": {"grader": "words+gone"}}))
+    for words in (("search", "lamp"), ("ask", "How often is the lamp changed?"), ("serve", "--port", "0")):
+        refused = cli(*words, *index, "--set", "embedder=minilm")
+        assert (refused.code, refused.out) == (1, "")
+        assert "made with the embedder none (0 dimensions), but is opened with minilm-l6-v2 (384" in refused.err
+        assert "'selfright index reembed'" in refused.err
+        assert "embedder=none" in refused.err
+    with (
+        Selfright.open(tmp_path / "index", embedder="minilm") as selfright,
+        pytest.raises(IncompatibleIndex, match="selfright index reembed"),
+    ):
+        selfright.ask("How often is the lamp changed?")
+    assert cli("index", "list", *index, "--set", "embedder=minilm").out.count("\n") == 3
+    done = cli("index", "reembed", *index, "--set", "embedder=minilm")
+    assert done.code == 0, done.err
+    assert "none → minilm-l6-v2" in done.out
+    assert "1 passages are in no language that minilm-l6-v2 knows" in done.err
+    assert "calibration.json was made for none and is gone" in done.err
+    found = json.loads(cli("search", "lamp", *index, "--set", "embedder=minilm", "--json").out)
+    assert found[0]["dense"]
+    assert "already" in cli("index", "reembed", *index, "--set", "embedder=minilm").out
+    missing = cli("index", "reembed", "--index", tmp_path / "missing")
+    assert missing.code == 1
+    assert "there is no index" in missing.err
+
+
+def test_where_auto_means_another_embedder_by_now_our_own_indexes_follow(
+    documents: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus, demo = tmp_path / "corpus.jsonl", tmp_path / "demo"
+    corpus.write_text(json.dumps({"_id": "a", "text": "The lamp is changed every 90 days."}) + "\n")
+    values = {"home": tmp_path / "home", "embedding_cache": 0}
+    for embedder in (WordHashes(languages=()), Other()):
+        monkeypatch.setattr(encoders, "chosen_embedder", lambda *_, embedder=embedder: embedder)
+        with corpus_index(corpus, values) as selfright:
+            assert selfright.info().embedder == embedder.name
+            assert selfright.search("lamp")[0].dense
+        _forget_if_outdated(demo)
+        assert not demo.exists()
+        with Selfright.open(demo, **values) as selfright:
+            selfright.add(documents)
