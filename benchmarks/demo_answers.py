@@ -68,6 +68,7 @@ def run(preset: str, questions: list[dict[str, Any]], selfright: Selfright) -> l
                 "web": answer.web.effect if answer.web else "not asked",
                 "requests": answer.cost.web_requests,
                 "seconds": time.perf_counter() - began,
+                "missing": answer.evaluation.missing_info if answer.evaluation else (),
                 "question": question["question"],
                 "answer": answer.answer,
                 "gold": question["answers"],

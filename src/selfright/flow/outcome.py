@@ -25,7 +25,9 @@ def outcome(state: AgentState, preset: str, meter: Meter, trace_id: str) -> Answ
         degraded=meter.degraded or state.get("stop_reason") is StopReason.DEGRADED,
         iterations=iterations,
         removed_claims=state.get("removed_claims", ()),
-        notes=tuple(dict.fromkeys((*state.get("notes", ()), *_notes(draft, state["language"], meter)))),
+        notes=tuple(
+            dict.fromkeys((*_lacking(state), *state.get("notes", ()), *_notes(draft, state["language"], meter)))
+        ),
         cost=meter.cost(),
         trace_id=trace_id,
         trace=state.get("trace", ()),
@@ -46,6 +48,16 @@ def _web_use(state: AgentState, draft: Draft) -> WebUse | None:
     return WebUse(passages, cited, "rescued" if unable and cited == len(draft.citations) else "added")
 
 
+def _lacking(state: AgentState) -> list[str]:
+    """What the question asks for and the answer does not have; a refusal says so itself, as concerns have a note."""
+    evaluation = state.get("evaluation")
+    if evaluation is None or state.get("abstained", False):
+        return []
+    concerns = {concern.text for concern in state.get("concerns", ())}
+    items = [item for item in evaluation.missing_info if item not in concerns][:_MOST_LACKING]
+    return [_WORDS[state["language"]]["lacking"].format(items=", ".join(items))] if items else []
+
+
 def _notes(draft: Draft, language: Language, meter: Meter) -> list[str]:
     words = _WORDS[language]
     notes = [words["degraded"]] if meter.degraded else []
@@ -57,13 +69,16 @@ def _notes(draft: Draft, language: Language, meter: Meter) -> list[str]:
     return notes
 
 
+_MOST_LACKING = 6
 _WORDS = {
     "en": {
+        "lacking": "not covered: {items}",
         "degraded": "the language model was out of reach or of no use for a part of this turn; offline roles stood in",
         "troubles": "what went wrong with the model: {troubles}",
         "dropped": "citations that their passages do not support were dropped: {count}",
     },
     "ko": {
+        "lacking": "다루지 않음: {items}",
         "degraded": "이번 답변에서 언어 모델에 닿지 못했거나 응답을 쓸 수 없던 부분은 오프라인 기능이 대신했습니다",
         "troubles": "모델에서 생긴 문제: {troubles}",
         "dropped": "문단이 뒷받침하지 않아 지운 인용: {count}개",
