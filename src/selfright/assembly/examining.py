@@ -1,25 +1,29 @@
 """Turns watched through their own ports: nothing of the flow is changed, and an answer comes out as it always does."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from selfright.assembly.engine import Engine
 from selfright.assembly.turns import TurnRoom
-from selfright.domain.answers import Answer, Draft, EvaluationRequest, GenerationRequest, Sentence
+from selfright.domain.answers import Answer, Attempt, Draft, EvaluationRequest, GenerationRequest, Sentence
 from selfright.domain.chat import Say
 from selfright.domain.composing import MARKER
 from selfright.domain.errors import ModelError
 from selfright.domain.events import TurnFinished
 from selfright.domain.examining import Examined, Judge, WatchedPass
 from selfright.domain.flags import Flags
-from selfright.domain.passages import Hit, Passage
-from selfright.domain.ports import Generator, RefineStrategy
+from selfright.domain.judgements import Grading, QueryClass
+from selfright.domain.passages import Hit, Language, Passage, Retrieval
+from selfright.domain.ports import Abstainer, Generator, Grader, RefineStrategy, Retriever
 from selfright.domain.scopes import Scope
 from selfright.domain.text import sentence_spans
 from selfright.domain.turns import TurnOptions
 from selfright.flow.run import Turn
+
+BEST = 10
+"""The hits of a search that count as found: what a person would read of a list."""
 
 
 async def examine(engine: Engine, question: str, options: TurnOptions, judge: Judge) -> Examined:
@@ -28,9 +32,8 @@ async def examine(engine: Engine, question: str, options: TurnOptions, judge: Ju
         engine.judge(Flags(), judge)  # whether there is one should be heard before a turn is paid for
     watched = _Watched(engine)
     answer = await _answer(TurnRoom(cast(Engine, watched)), question, options)
-    passes = tuple(WatchedPass(tuple(one.passages), one.evaluation) for one in watched.notes.passes)
     flags = watched.notes.flags
-    examined = Examined(answer, passes, flags)
+    examined = Examined(answer, tuple(map(_watched, watched.notes.passes)), flags, final=watched.notes.final)
     if judge == "none":
         return examined
     evaluator, meter = engine.judge(flags, judge)
@@ -51,14 +54,27 @@ async def _answer(room: TurnRoom, question: str, options: TurnOptions) -> Answer
 
 @dataclass(slots=True)
 class _Pass:
-    passages: list[Passage]
+    passages: list[Passage] = field(default_factory=list)
     evaluation: Any = None
+    found: list[Passage] = field(default_factory=list)
+    graded: list[Passage] = field(default_factory=list)
+    strips: tuple[str, ...] = ()
+    draft: str = ""
 
 
 @dataclass(slots=True)
 class _Notes:
+    """``coming`` is the pass whose draft has not been asked for yet."""
+
     flags: Flags = field(default_factory=Flags)
     passes: list[_Pass] = field(default_factory=list)
+    coming: _Pass = field(default_factory=_Pass)
+    final: str = ""
+
+
+def _watched(one: _Pass) -> WatchedPass:
+    found, graded = tuple(dict.fromkeys(one.found)), tuple(dict.fromkeys(one.graded))
+    return WatchedPass(tuple(one.passages), one.evaluation, found, graded, one.strips, one.draft)
 
 
 class _Watched:
@@ -72,15 +88,52 @@ class _Watched:
         return getattr(self._engine, name)
 
     def turn(self, preset_name: str | None, flags: Mapping[str, object], scope: Scope, *, listen: bool = False) -> Turn:
-        """As the engine makes it, with generator and strategy overheard."""
+        """As the engine makes it, with everyone overheard through whose hands an answer goes."""
         turn = self._engine.turn(preset_name, flags, scope, listen=listen)
         self.notes.flags = turn.tools.flags
         tools = replace(
             turn.tools,
+            retriever=turn.tools.retriever.over(lambda inner: _HeardRetriever(inner, self.notes)),
+            grader=_HeardGrader(turn.tools.grader, self.notes),
             generator=_HeardGenerator(turn.tools.generator, self.notes),
             strategy=_HeardStrategy(turn.tools.strategy, self.notes),
+            abstainer=_HeardAbstainer(turn.tools.abstainer, self.notes),
         )
         return replace(turn, tools=tools)
+
+
+@dataclass(frozen=True, slots=True)
+class _HeardRetriever:
+    retriever: Retriever
+    notes: _Notes
+
+    async def search(self, query: str, k: int, collections: Sequence[str]) -> Retrieval:
+        found = await self.retriever.search(query, k, collections)
+        self.notes.coming.found += [hit.passage for hit in found.hits[:BEST]]
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _HeardGrader:
+    grader: Grader
+    notes: _Notes
+
+    async def grade(self, question: str, hits: Sequence[Hit]) -> Grading:
+        self.notes.coming.graded += [hit.passage for hit in hits]
+        return await self.grader.grade(question, hits)
+
+
+@dataclass(frozen=True, slots=True)
+class _HeardAbstainer:
+    abstainer: Abstainer
+    notes: _Notes
+
+    def should_abstain(self, question: str, query_class: QueryClass, best: Attempt, flags: Flags) -> bool:
+        self.notes.final = _said(best.draft)
+        return self.abstainer.should_abstain(question, query_class, best, flags)
+
+    def refusal(self, question: str, language: Language, best: Attempt, hits: Sequence[Hit]) -> Draft:
+        return self.abstainer.refusal(question, language, best, hits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +146,13 @@ class _HeardGenerator:
         return self.generator.needs_documents
 
     async def generate(self, request: GenerationRequest, say: Say | None = None) -> Draft:
-        self.notes.passes.append(_Pass(list(dict.fromkeys(strip.passage for strip in request.strips))))
-        return await self.generator.generate(request, say)
+        current, self.notes.coming = self.notes.coming, _Pass()
+        current.passages = list(dict.fromkeys(strip.passage for strip in request.strips))
+        current.strips = tuple(strip.text for strip in request.strips)
+        self.notes.passes.append(current)
+        draft = await self.generator.generate(request, say)
+        current.draft = _said(draft)
+        return draft
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +162,7 @@ class _HeardStrategy:
 
     async def refine(self, state: Mapping[str, Any]) -> dict[str, Any]:
         update = await self.strategy.refine(state)
-        current = self.notes.passes[-1] if self.notes.passes else _Pass([])
+        current = self.notes.passes[-1] if self.notes.passes else _Pass()
         seen = (hit.passage for hit in (*state.get("retrieved_docs", ()), *state.get("web_docs", ())))
         current.passages = list(dict.fromkeys((*current.passages, *seen)))
         # Repairing claims asks the judge once more about a pass that has been judged.
@@ -119,6 +177,11 @@ class _HeardStrategy:
 
     def get_metrics(self, state: Mapping[str, Any]) -> dict[str, Any]:
         return self.strategy.get_metrics(state)
+
+
+def _said(draft: Draft) -> str:
+    """What a draft says; nothing when it is a refusal."""
+    return "" if draft.refused else draft.text
 
 
 def _request(examined: Examined) -> EvaluationRequest:

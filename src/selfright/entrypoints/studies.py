@@ -7,12 +7,21 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from selfright.evals.results import Comparison, RunResult, Study
+    from selfright.evals.results import Comparison, Funnel, RunResult, Study
 
 _ANSWERS = (
     "right", "answered", "containment", "f1", "quality", "grounding", "iterations", "llm_calls", "tokens", "seconds",
 )  # fmt: skip
 _LONGEST = 40
+_STEPS = {
+    "found": "in the ten best hits",
+    "looked": "looked at",
+    "strips": "in the strips",
+    "draft": "in a draft",
+    "final": "in the final answer",
+    "right": "said and right",
+}
+_MOST_IDS = 12
 
 
 def tell(study: "Study", files: Sequence[Path]) -> None:
@@ -122,6 +131,23 @@ def _tell_runs(study: "Study") -> None:
             )
         if times := run.quantiles.get("seconds"):
             click.echo(f"  seconds a turn: median {times.p50:.2f}, 95th percentile {times.p95:.2f}")
+        for funnel in run.funnels:
+            _tell_funnel(funnel)
+
+
+def _tell_funnel(one: "Funnel") -> None:
+    click.echo(
+        f"  {one.language}: answered right {one.answered_right}, wrong {one.answered_wrong}; refused rightly "
+        f"{one.refused_rightly}, wrongly {one.refused_wrongly}"
+    )
+    if not one.asked:
+        return
+    click.echo(f"    {'with a gold answer':22}{one.asked:>5}")
+    for step, name in _STEPS.items():
+        lost = one.lost[step]
+        more = f" and {len(lost) - _MOST_IDS} more" if len(lost) > _MOST_IDS else ""
+        shown = f"  lost here: {', '.join(lost[:_MOST_IDS])}{more}" if lost else ""
+        click.echo(f"    {name:22}{one.kept[step]:>5}{shown}")
 
 
 def _counts(counts: "Any") -> str:

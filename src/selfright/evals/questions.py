@@ -17,7 +17,8 @@ _PIECE = 2**20
 class Question:
     """A question and what is known of it (SPEC section 16); all but ``question`` may be missing.
 
-    ``answers`` are gold strings, each of them right. ``answerable`` is None where nobody says. ``relevant`` are ids of
+    ``answers`` are gold strings, each of them right; ``patterns`` are regular expressions of which each that is found
+    is right, for answers that can be worded in many ways. ``answerable`` is None where nobody says. ``relevant`` are ids of
     documents that hold the answer. ``passages`` are texts that came with it, ``(id, title, text)``.
     """
 
@@ -29,6 +30,7 @@ class Question:
     history: tuple[Message, ...] = ()
     profile: Mapping[str, Any] = field(default_factory=dict)
     passages: tuple[tuple[str, str, str], ...] = ()
+    patterns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,9 @@ from itertools import zip_longest
 from selfright.domain.answers import Answer, Iteration
 from selfright.domain.examining import Examined, WatchedPass
 from selfright.domain.judgements import Evaluation
+from selfright.evals.funnel import held
 from selfright.evals.overlap import normalised
+from selfright.evals.questions import Question
 from selfright.evals.results import Cited, Judgement, Pass, Turn, Visit
 
 BROUGHT = 0.75
@@ -15,8 +17,8 @@ BROUGHT = 0.75
 _LONGEST_QUOTE = 2_000
 
 
-def record(examined: Examined) -> Turn:
-    """The turn as results keep it."""
+def record(examined: Examined, question: Question) -> Turn:
+    """The turn as results keep it, with what its steps had of the question's gold answers."""
     answer, cost = examined.answer, examined.answer.cost
     return Turn(
         answer=answer.answer,
@@ -38,6 +40,7 @@ def record(examined: Examined) -> Turn:
         web_requests=cost.web_requests,
         seconds=round(cost.seconds, 4),
         judge_calls=examined.judge_cost.llm_calls,
+        held=held(examined, question),
     )
 
 

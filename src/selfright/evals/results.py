@@ -94,10 +94,26 @@ class Visit:
 
 
 @dataclass(frozen=True, slots=True)
+class Held:
+    """Whether a gold answer stood in what each step of a turn passed on; of several passes any.
+
+    ``found``: the ten best hits of the search. ``looked``: the passages the turn went on with, the web's among them.
+    ``strips``: what the draft was written from. ``draft``: the draft. ``final``: the answer, before the turn decided
+    whether to give it.
+    """
+
+    found: bool
+    looked: bool
+    strips: bool
+    draft: bool
+    final: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Turn:
     """One turn as it went. ``evaluation`` is the turn's own, ``judged`` that of the study's judge (see ``Study``).
 
-    ``judge_calls`` are not among ``llm_calls``.
+    ``judge_calls`` are not among ``llm_calls``. ``held`` is None where no gold answer is known.
     """
 
     answer: str
@@ -119,6 +135,7 @@ class Turn:
     web_requests: int
     seconds: float
     judge_calls: int = 0
+    held: Held | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,9 +200,28 @@ class Abstention:
 
 
 @dataclass(frozen=True, slots=True)
+class Funnel:
+    """Where the answers to the questions of one language get lost, and what was said in the end.
+
+    The steps are those of ``Held``, and ``right``: said, and judged right. ``kept`` counts for each the questions that
+    got as far, of the ``asked`` with a gold answer; ``lost`` names those that got as far as the step before and no
+    further. The last four count as ``Abstention`` does, questions that cannot be answered among them.
+    """
+
+    language: str
+    asked: int
+    kept: Mapping[str, int]
+    lost: Mapping[str, tuple[str, ...]]
+    answered_right: int
+    answered_wrong: int
+    refused_rightly: int
+    refused_wrongly: int
+
+
+@dataclass(frozen=True, slots=True)
 class RunResult:
     """One system of a study. ``verdicts``, ``stop_reasons`` and ``qualities`` count rows; ``complete`` is false when
-    rows are missing because a budget was spent.
+    rows are missing because a budget was spent. ``funnels`` has one for each language that was asked in.
     """
 
     system: str
@@ -200,6 +236,7 @@ class RunResult:
     qualities: Mapping[str, int] = field(default_factory=dict)
     quantiles: Mapping[str, Quantiles] = field(default_factory=dict)
     abstention: Abstention | None = None
+    funnels: tuple[Funnel, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from selfright.evals.funnel import funnels
 from selfright.evals.intervals import estimate, quantiles
 from selfright.evals.metrics import Metric, Sample
 from selfright.evals.questions import Question
@@ -36,6 +37,7 @@ def summed(run: RunResult, names: Sequence[str], seed: int) -> RunResult:
         qualities=_counted(turn.judged.answer_quality if turn.judged else "not judged" for turn in turns),
         quantiles={name: Quantiles(*quantiles(found)) for name, found in spread.items()},
         abstention=abstention(run.rows),
+        funnels=funnels(run.rows),
     )
 
 

@@ -34,7 +34,7 @@ def read_task(task: Mapping[str, Any]) -> tuple[System, Question]:
     """What a worker makes of it."""
     given = dict(task["question"])
     given["history"] = tuple(Message(**message) for message in given["history"])
-    for name in ("answers", "relevant", "passages"):
+    for name in ("answers", "relevant", "passages", "patterns"):
         given[name] = tuple(given[name])
     return System(**task["system"]), Question(**given)
 
@@ -47,13 +47,12 @@ def read_result(result: Any) -> Row:
 def lost(task: Mapping[str, Any]) -> Row:
     """The row of a question over which processes kept ending."""
     _, question = read_task(task)
-    known = (question.id, question.question, question.answers, question.answerable, question.relevant)
-    return Row(*known, error="the processes that were to answer this question ended again and again")
+    return replace(_row(question), error="the processes that were to answer this question ended again and again")
 
 
 def asked(selfright: Selfright, system: System, question: Question, judge: Any) -> Row:
     """The row of one turn. An error of that turn is written into it; one of the index or of the flags is raised."""
-    row = Row(question.id, question.question, question.answers, question.answerable, question.relevant)
+    row = _row(question)
     try:
         examined = selfright.examine(
             question.question,
@@ -69,4 +68,9 @@ def asked(selfright: Selfright, system: System, question: Question, judge: Any) 
     except Exception as error:  # whatever it is: the other questions go on, and this one says why it has no answer
         log.info("question %s failed under %s", question.id, system.name, exc_info=True)
         return replace(row, error=f"{type(error).__name__}: {error}")
-    return replace(row, turn=record(examined))
+    return replace(row, turn=record(examined, question))
+
+
+def _row(question: Question) -> Row:
+    gold = (*question.answers, *question.patterns)
+    return Row(question.id, question.question, gold, question.answerable, question.relevant)

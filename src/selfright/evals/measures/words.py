@@ -1,9 +1,12 @@
 """Metrics of an answer's words against gold answers, and of right and wrong."""
 
+import re
+import unicodedata
 from dataclasses import dataclass
 
 from selfright.evals.metrics import Sample, Value, without
 from selfright.evals.overlap import best, contains, exact, f1, normalised, recall, said
+from selfright.evals.questions import Question
 
 LONG = 12
 """Words from which on a gold answer is a passage, that nobody repeats letter by letter."""
@@ -47,10 +50,10 @@ class Containment:
 
     def measure(self, sample: Sample) -> Value:
         """Of answerable questions only."""
-        if not sample.question.answers:
+        if not has_gold(sample.question):
             return without("no gold answer")
-        found = next((gold for gold in sample.question.answers if contains(answer_of(sample), gold)), None)
-        return Value(float(found is not None), "a gold answer stands in it" if found else "no gold answer stands in it")
+        found = _stands_in(answer_of(sample), sample.question)
+        return Value(float(found), "a gold answer stands in it" if found else "no gold answer stands in it")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +72,37 @@ class Right:
         question, abstained = sample.question, sample.turn.abstained
         if question.answerable is False:
             return Value(float(abstained), "rightly refused" if abstained else "answered what cannot be answered")
-        if not question.answers:
+        if not has_gold(question):
             return without("no gold answer")
         if abstained:
             return Value(0.0, "refused what can be answered")
         answer = answer_of(sample)
-        if any(contains(answer, gold) for gold in question.answers):
+        if _stands_in(answer, question):
             return Value(1.0, "a gold answer stands in it")
-        shares = [recall(answer, gold) for gold in question.answers if len(normalised(gold).split()) > LONG]
-        share = max(shares, default=0.0)
+        share = _share_in(answer, question)
         return Value(float(share >= ENOUGH), f"at most {share:.0%} of a long gold answer, and none stands in it")
+
+
+def has_gold(question: Question) -> bool:
+    """Whether it is known what a right answer says."""
+    return bool(question.answers or question.patterns)
+
+
+def gold_in(text: str, question: Question) -> bool:
+    """Whether a text has a gold answer, as ``Right`` asks of an answer."""
+    return _stands_in(text, question) or _share_in(text, question) >= ENOUGH
+
+
+def _stands_in(text: str, question: Question) -> bool:
+    if any(contains(text, gold) for gold in question.answers):
+        return True
+    line = " ".join(unicodedata.normalize("NFC", text).split())  # a pattern's blank is any space, or a line's end
+    return any(re.search(pattern, line, re.IGNORECASE) for pattern in question.patterns)
+
+
+def _share_in(text: str, question: Question) -> float:
+    """The largest share of a long gold answer's words that stands in a text."""
+    return max((recall(text, gold) for gold in question.answers if len(normalised(gold).split()) > LONG), default=0.0)
 
 
 def answer_of(sample: Sample) -> str:

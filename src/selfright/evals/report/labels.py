@@ -10,6 +10,7 @@ LABELS: Mapping[str, tuple[str, str]] = {
     "provenance": ("What produced it", "측정 조건"),
     "figures": ("Figures", "수치"),
     "comparisons": ("Comparisons", "비교"),
+    "funnel": ("Where answers get lost", "답을 잃는 단계"),
     "expected": ("What was expected beforehand", "사전 기대치"),
     "plots": ("Plots", "그래프"),
     "cases": ("Questions rescued and broken", "살린 질문과 망친 질문"),
@@ -82,6 +83,26 @@ LABELS: Mapping[str, tuple[str, str]] = {
     "measured": ("measured", "측정"),
     "source": ("source", "출처"),
     "targeted_gain": ("{metric}, change against {base}", "{metric}, {base} 대비 변화"),
+    # Where answers get lost
+    "funnel_caption": (
+        "Questions whose gold answer is still there after each step, and how many were lost at it. A step counts when "
+        "it or a later one had the answer.",
+        "각 단계 뒤에도 정답이 남아 있는 질문 수와 그 단계에서 잃은 수. 그 단계나 뒤 단계에 정답이 있으면 남은 것으로 "
+        "셉니다.",
+    ),
+    "funnel_lost": ("Questions lost", "잃은 질문"),
+    "outcomes_caption": (
+        "What was said in the end, questions that cannot be answered among them",
+        "최종 결과(답할 수 없는 질문 포함)",
+    ),
+    "language": ("language", "언어"),
+    "with_gold": ("with a gold answer", "정답이 있는 질문"),
+    "step_found": ("in the ten best hits", "상위 10개 검색 결과"),
+    "step_looked": ("looked at", "살펴본 단락"),
+    "step_strips": ("in the strips", "추린 근거"),
+    "step_draft": ("in a draft", "초안"),
+    "step_final": ("in the final answer", "최종 답변"),
+    "step_right": ("said and right", "답했고 맞음"),
     # Provenance
     "data": ("questions", "질문"),
     "data_of": ("{name} ({format}), {questions} of {of} questions", "{name} ({format}), {of}개 중 {questions}개"),

@@ -8,6 +8,7 @@ from importlib.resources import files as resources
 from selfright.domain.passages import Language
 from selfright.evals.report.cases import cases, moved_queries
 from selfright.evals.report.findings import pairs
+from selfright.evals.report.losses import losses
 from selfright.evals.report.markup import Content, Html, join, tag
 from selfright.evals.report.phrases import Phrases
 from selfright.evals.report.pictures.gallery import plots
@@ -57,6 +58,7 @@ def _sections(study: Study, phrases: Phrases, files: Sequence[str]) -> Mapping[s
         "provenance": provenance(study, phrases),
         "figures": summary_table(study, phrases) if study.runs else Html(""),
         "comparisons": told if pairs(study) else join(count_tables(study, phrases)),
+        "funnel": losses(study, phrases),
         "expected": expected_table(study, phrases) or Html(""),
         "plots": _gallery(plots(study, phrases)) if study.runs else Html(""),
         moved[0]: join(moved[1](study, phrases)),
