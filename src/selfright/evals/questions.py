@@ -18,8 +18,8 @@ class Question:
     """A question and what is known of it (SPEC section 16); all but ``question`` may be missing.
 
     ``answers`` are gold strings, each of them right; ``patterns`` are regular expressions of which each that is found
-    is right, for answers that can be worded in many ways. ``answerable`` is None where nobody says. ``relevant`` are ids of
-    documents that hold the answer. ``passages`` are texts that came with it, ``(id, title, text)``.
+    is right, for answers that can be worded in many ways. ``answerable`` is None where nobody says. ``relevant`` are
+    ids of documents that hold the answer. ``passages`` are texts that came with it, ``(id, title, text)``.
     """
 
     id: str

@@ -2,6 +2,7 @@
 
 from dataclasses import astuple, replace
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -21,7 +22,7 @@ from tests.support.studies import row, sample, turn
 NOTHING = Held(*[False] * 5)
 
 
-def of(name: str, held: Held | None, right: float | None, **given: object) -> Row:
+def of(name: str, held: Held | None, right: float | None, **given: Any) -> Row:
     return row(name, {"right": right}, turn(held=held, **given))
 
 
