@@ -84,7 +84,7 @@ class DescriptionRouter:
 
     def suffices(self, question: str, hits: Sequence[Hit]) -> bool:
         """Whether a search of some collections brought enough, or all should be searched after all."""
-        terms = content_terms(self._tokenizer.tokens(question))
+        terms = content_terms(self._tokenizer.tokens(question), question)
         words = max((hit.bm25.score for hit in hits if hit.bm25), default=-1.0)
         cosines = (hit.cosine for hit in hits if hit.cosine is not None and self._embedder is not None)
         meaning = max(cosines, default=_SIMILAR)
@@ -122,7 +122,7 @@ class DescriptionRouter:
 
     def _weights(self, question: str) -> Mapping[str, float]:
         """The question's terms with how rare they are."""
-        terms = list(dict.fromkeys(content_terms(self._tokenizer.tokens(question))))
+        terms = list(dict.fromkeys(content_terms(self._tokenizer.tokens(question), question)))
         return dict(zip(terms, self._statistics.idf(terms), strict=True))
 
     def _vector(self, question: str) -> "NDArray[np.float32] | None":

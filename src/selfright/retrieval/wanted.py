@@ -66,7 +66,7 @@ def wanted(
         query=query,
         meaning=meaning,
         silent=silent,
-        terms=content_terms(tokenizer.tokens(f"{query} {phrases}")),
+        terms=content_terms(tokenizer.tokens(f"{query} {phrases}"), query),
         k=k,
         collections=tuple(sorted(set(collections))),
     )
