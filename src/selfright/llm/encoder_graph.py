@@ -32,6 +32,8 @@ class EncoderGraph:
     must live as long as the session does.
     """
 
+    masks: tuple[str, ...] = ("attention_mask",)
+
     def __init__(self, parameters: "Mapping[str, NDArray[np.float32]]") -> None:
         self._parameters: Mapping[str, NDArray[np.float32]] = parameters
         self._nodes: list[Any] = []
@@ -44,7 +46,7 @@ class EncoderGraph:
         from onnx import TensorProto, helper
 
         shape = ["batch", "tokens"]
-        inputs = [helper.make_tensor_value_info("attention_mask", TensorProto.INT64, shape)]
+        inputs = [helper.make_tensor_value_info(name, TensorProto.INT64, shape) for name in self.masks]
         mask = self._node("Cast", "attention_mask", to=TensorProto.FLOAT)
         if WORDS in self._parameters:
             inputs.append(helper.make_tensor_value_info("input_ids", TensorProto.INT64, shape))
@@ -58,9 +60,9 @@ class EncoderGraph:
         while f"encoder.layer.{layer}.output.dense.weight" in self._parameters:
             hidden = self._layer(hidden, bias, f"encoder.layer.{layer}.")
             layer += 1
-        self._pooled(hidden, mask, output="embedding")
-        output = helper.make_tensor_value_info("embedding", TensorProto.FLOAT, ["batch", WIDTH])
-        graph = helper.make_graph(self._nodes, "encoder", inputs, [output], self._initializers)
+        found = self._outputs(hidden, mask)
+        outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, axes) for name, axes in found.items()]
+        graph = helper.make_graph(self._nodes, "encoder", inputs, outputs, self._initializers)
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=_IR_VERSION)
         serialized: bytes = model.SerializeToString()
         return serialized
@@ -101,6 +103,11 @@ class EncoderGraph:
         mixed = self._node("MatMul", weights, self._node("Transpose", value, perm=[0, 2, 1, 3]))
         joined = self._node("Transpose", mixed, perm=[0, 2, 1, 3])
         return self._node("Reshape", joined, self._constant("joined", np.array([0, 0, WIDTH])))
+
+    def _outputs(self, hidden: str, mask: str) -> dict[str, list[str | int]]:
+        """Makes the last nodes; names and axes of what comes out."""
+        self._pooled(hidden, mask, output="embedding")
+        return {"embedding": ["batch", WIDTH]}
 
     def _pooled(self, hidden: str, mask: str, output: str) -> None:
         tokens = self._constant("token_axis", np.array([1]))

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from selfright.domain.errors import MissingExtra, ModelFilesDamaged
-from selfright.llm.e5 import E5, installed_file
+from selfright.llm.e5 import E5
+from selfright.llm.e5_words import E5Words, installed_file
 
 pytestmark = pytest.mark.skipif(installed_file() is None, reason="the package with the weights exists for Linux alone")
 
@@ -95,6 +96,6 @@ def test_a_damaged_file_is_named_before_it_is_used(tmp_path: Path) -> None:
 
 
 def test_without_the_package_the_command_that_installs_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("selfright.llm.e5.installed_file", lambda: None)
+    monkeypatch.setattr("selfright.llm.e5_words.installed_file", lambda: None)
     with pytest.raises(MissingExtra, match=r"selfright\[encoder\]"):
-        E5()
+        E5Words()

@@ -1,0 +1,99 @@
+"""The network that reads pairs, as far as it is trained: what it tells apart, where answers stand, damaged files."""
+
+import hashlib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from selfright.domain.errors import ModelFilesDamaged
+from selfright.llm import kept_pairs
+from selfright.llm.e5_words import installed_file
+from selfright.llm.pair_net import PairNet, PairView, PairViews, matching
+
+FILE = Path(__file__).parents[3] / "training" / "reading.npz"
+SHA256 = hashlib.sha256(FILE.read_bytes()).hexdigest()
+pytestmark = pytest.mark.skipif(installed_file() is None, reason="the encoder is not installed")
+
+QUESTION = "When was the lighthouse on the northern cape built?"
+PASSAGES = (
+    "Bakers in the valley use rye flour and let the dough rest for a day.",
+    "The lighthouse on the northern cape was built in 1874, after three ships had been lost.",
+    "북쪽 곶의 등대는 배 세 척이 난파된 뒤 1874년에 지어졌다.",
+    "골짜기의 제빵사들은 호밀 가루를 쓰고 반죽을 하루 동안 재워 둔다.",
+)
+
+
+@pytest.fixture(scope="module")
+def views() -> PairViews:
+    return PairViews(PairNet(FILE, SHA256))
+
+
+@pytest.mark.parametrize("question", [QUESTION, "북쪽 곶의 등대는 언제 지어졌나요?"])
+def test_what_answers_is_ahead_in_both_languages_and_across_them(views: PairViews, question: str) -> None:
+    scores = [found.score for found in views.questions.read(question, PASSAGES)]
+    assert min(scores[1], scores[2]) > max(scores[0], scores[3])
+
+
+def test_where_the_answer_stands(views: PairViews) -> None:
+    for text, found in zip(PASSAGES[1:3], views.questions.read(QUESTION, PASSAGES[1:3]), strict=True):
+        begin = max(found.places, key=lambda place: place.begins)
+        assert text.index("1874") - 4 <= begin.start <= text.index("1874") + 4
+
+
+def test_a_score_does_not_depend_on_company(views: PairViews, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept_pairs, "KEPT", 0)
+    texts = [text + " More of the same follows." * times for times in (40, 0, 12) for text in PASSAGES]
+    for view in (views.questions, views.claims):
+        together = view.read(QUESTION, texts)
+        for text, found in zip(texts, together, strict=True):
+            (alone,) = view.read(QUESTION, [text])
+            assert alone.score == pytest.approx(found.score, abs=1e-3)
+
+
+def test_what_was_read_is_kept_for_a_while_and_never_more_than_its_bound(
+    views: PairViews, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    net = PairNet(FILE, SHA256)
+    runs: list[str] = []
+    run = net.run
+    monkeypatch.setattr(net, "run", lambda text, passages: (runs.extend(passages), run(text, passages))[1])
+    monkeypatch.setattr(kept_pairs, "KEPT", 3)
+    view = PairView(net, claims=False)
+    first = view.read(QUESTION, PASSAGES[:3])
+    assert view.read(QUESTION, PASSAGES[2::-1]) == first[::-1]
+    assert len(runs) == 3
+    view.read(QUESTION, ["Something new."])
+    assert len(view._kept) == 3
+
+
+def test_another_file_is_refused(tmp_path: Path) -> None:
+    other = tmp_path / "reading.npz"
+    other.write_bytes(b"not the network")
+    refusing = PairView(PairNet(other, "0" * 64), claims=False)
+    with pytest.raises(ModelFilesDamaged, match="SHA-256"):
+        refusing.read(QUESTION, PASSAGES)
+    other.unlink()
+    with pytest.raises(ModelFilesDamaged, match="SHA-256"):  # it is not looked at again
+        refusing.read(QUESTION, PASSAGES)
+    with pytest.raises(ModelFilesDamaged, match="cannot read"):
+        PairView(PairNet(tmp_path / "absent.npz", "0" * 64), claims=True).read(QUESTION, PASSAGES)
+
+
+@given(st.text(max_size=200))
+def test_places_are_those_of_the_text_as_it_was_given(views: PairViews, text: str) -> None:
+    (found,) = views.questions.read(QUESTION, [text])
+    assert all(0 <= place.start < place.end <= len(text) for place in found.places)
+    assert [place.start for place in found.places] == sorted(place.start for place in found.places)
+
+
+def test_places_of_text_that_is_normalized_first(views: PairViews) -> None:
+    text = "The lighthouse ㈜ on the northern cape was built in １８７４."
+    (found,) = views.questions.read(QUESTION, [text])
+    assert max(found.places, key=lambda place: place.begins).start >= text.index("in １")
+
+
+def test_pieces_that_both_have_are_marked_and_marks_of_begin_and_end_are_not() -> None:
+    assert matching([0, 7, 8, 2, 2, 8, 9, 2], asked=4) == [0, 0, 1, 0, 0, 1, 0, 0]
+    assert matching([0, 2, 2, 2], asked=2) == [0, 0, 0, 0]

