@@ -18,7 +18,6 @@ from selfright.roles.abstain_model import shipped_model
 from selfright.roles.calibration.coverage import aurc, coverage_at
 from selfright.roles.calibration.measures import Array, auc, calibration_error
 from training.fit_abstention_turns import TASKS, Row, rows
-from training.fit_selection import NamedEmbedder
 
 COLUMNS = (
     "set",
@@ -39,14 +38,8 @@ COLUMNS = (
 
 def probabilities(found: Sequence[Row]) -> Array:
     """What the shipped model makes of each answer."""
-    model = shipped_model()
-    return np.array(
-        [
-            (model.semantic if row.has_cosines else model.lexical).probability(row.x)
-            for row in found
-            if row.x is not None
-        ]
-    )
+    scorer = shipped_model().scorer
+    return np.array([scorer.probability(row.x) for row in found if row.x is not None])
 
 
 def line(name: str, found: Sequence[Row]) -> str:
@@ -86,16 +79,12 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", choices=sorted(TASKS), default=["squad2", "clapnq"])
     parser.add_argument("--cache", type=Path, default=Path(".cache/training"))
     arguments = parser.parse_args()
-    from selfright.llm.minilm import MiniLM
-
-    embedder = NamedEmbedder(MiniLM(), arguments.cache / "abstention")
     print(f"{COLUMNS[0]:16} {COLUMNS[1]:>8}" + "".join(f"{column:>8}" for column in COLUMNS[2:]))
     for name in arguments.sets:
-        found = rows(arguments.data, [name], arguments.limit, embedder, arguments.cache)
+        found = rows(arguments.data, [name], arguments.limit, arguments.cache)
         judged = [row for row in found if row.x is not None]
         print(line(name, judged))
         print(refusals(judged), f"; refused by the writer: {sum(row.refused for row in found)}", flush=True)
-    embedder.save()
 
 
 if __name__ == "__main__":

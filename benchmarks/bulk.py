@@ -35,7 +35,7 @@ from selfright.ingest import pipeline
 from selfright.ingest.comparing import Tolerance, Unequal, compare
 from selfright.ingest.pipeline import Report, ingest
 from selfright.ingest.ray_cluster import RayCluster
-from selfright.llm.minilm import MiniLM
+from selfright.llm.e5 import E5
 from selfright.processes import usable_cpus
 from selfright.retrieval.stores.embedded import EmbeddedStore
 from selfright.retrieval.tokenizer import BilingualTokenizer
@@ -99,7 +99,7 @@ def subset(corpus: Path, target: Path, count: int | None) -> int:
 
 
 def alone(corpus: Corpus, folder: Path) -> None:
-    embedder = MiniLM()
+    embedder = E5()
     embedder.embed(["warm"])
     with EmbeddedStore.create(folder, BilingualTokenizer(), embedder) as store:
         began = time.perf_counter()
@@ -124,7 +124,7 @@ def clustered(name: str, corpus: Corpus, folder: Path, nodes: list[int], remove:
 
 
 def place(folder: Path) -> Place:
-    return Place(folder, BilingualTokenizer(), MiniLM(), "auto")
+    return Place(folder, BilingualTokenizer(), E5(), "auto")
 
 
 @contextmanager
@@ -182,7 +182,7 @@ def told(what: str, report: Report, seconds: float) -> None:
 
 def compared(one: Path, other: Path, queries: list[str]) -> bool:
     """Says whether two indexes hold and find the same."""
-    tokenizer, embedder = BilingualTokenizer(), MiniLM()
+    tokenizer, embedder = BilingualTokenizer(), E5()
     with EmbeddedStore.open(one, tokenizer, embedder) as source, EmbeddedStore.open(other, tokenizer, embedder) as made:
         try:
             found = compare(source, made, _ROUNDED, whole=True, mend=lambda _names: None, tell=lambda _name: None)

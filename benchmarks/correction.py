@@ -16,7 +16,6 @@ import numpy as np
 
 from selfright.roles.abstain_model import shipped_model
 from training.fit_abstention_turns import TASKS, Row, rows
-from training.fit_selection import NamedEmbedder
 
 SAMPLES = 5_000
 SEED = 7
@@ -45,8 +44,7 @@ def talkative(row: Row) -> str:
 def full(row: Row) -> str:
     """What ``full`` does."""
     model = shipped_model()
-    scorer = model.semantic if row.has_cosines else model.lexical
-    withheld = row.x is not None and not scorer.probability(row.x) >= model.threshold
+    withheld = row.x is not None and not model.scorer.probability(row.x) >= model.threshold
     return outcome(row, right=row.right, refused=row.refused or withheld)
 
 
@@ -104,12 +102,8 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", choices=sorted(TASKS), default=["covidqa", "clapnq", "squad2"])
     parser.add_argument("--cache", type=Path, default=Path(".cache/training"))
     arguments = parser.parse_args()
-    from selfright.llm.minilm import MiniLM
-
-    embedder = NamedEmbedder(MiniLM(), arguments.cache / "abstention")
     for name in arguments.sets:
-        print(report(name, rows(arguments.data, [name], arguments.limit, embedder, arguments.cache)), flush=True)
-    embedder.save()
+        print(report(name, rows(arguments.data, [name], arguments.limit, arguments.cache)), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """How well the local evaluator tells supported answers from others, and whether it notices what was changed.
 
-    python -m benchmarks.groundedness --data DIR [--limit 1000] [--no-embedder] [--sets mtrag …] [--answers 150]
+    python -m benchmarks.groundedness --data DIR [--limit 1000] [--sets mtrag …] [--answers 150]
         [--claim-judge FOLDER_OR_NAME]
 
 AUC, with 95 % intervals from a bootstrap over documents (conversations, premises, questions), of two numbers: *claims*,
@@ -28,7 +28,7 @@ from selfright.domain.answers import Draft, EvaluationRequest, GenerationRequest
 from selfright.domain.composing import compose
 from selfright.domain.judgements import ClaimStatus, Evaluation, QueryClass
 from selfright.domain.passages import Hit
-from selfright.domain.ports import Embedder, Tokenizer
+from selfright.domain.ports import Tokenizer
 from selfright.domain.text import has_hangul, language_of
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.calibration.measures import auc
@@ -81,11 +81,9 @@ def interval(score: np.ndarray, label: np.ndarray, group: Sequence[str]) -> tupl
     return float(low), float(high)
 
 
-def agreement(
-    name: str, rows: Sequence[Answered], tokenizer: Tokenizer, embedder: Embedder | None, judging: ClaimJudging
-) -> str:
+def agreement(name: str, rows: Sequence[Answered], tokenizer: Tokenizer, judging: ClaimJudging) -> str:
     """One row of the first table."""
-    evaluator = LocalEvaluator(analyzer_of(rows, tokenizer), embedder, judging)
+    evaluator = LocalEvaluator(analyzer_of(rows, tokenizer), judging)
     scores = np.array([judged(evaluator, row) for row in rows])
     label, group = np.array([row.label for row in rows]), [row.group for row in rows]
     said = f"{name:13} {len(rows):5} {label.mean():6.2f}"
@@ -169,11 +167,11 @@ def is_noticed(found: Evaluation) -> bool:
     return any(claim.status is ClaimStatus.UNSUPPORTED for claim in found.claims)
 
 
-def changed_answers(rows: Sequence[Item], corpus: Corpus, embedder: Embedder | None, judging: ClaimJudging) -> str:
+def changed_answers(rows: Sequence[Item], corpus: Corpus, judging: ClaimJudging) -> str:
     """What is noticed of the changes to answers of one set, and what of the unchanged ones is suspected."""
     analyzer = TextAnalyzer(corpus.tokenizer, corpus.index.statistics)
-    refiner, generator = OfflineRefiner(analyzer, embedder), OfflineGenerator(analyzer, embedder)
-    evaluator, chooser = LocalEvaluator(analyzer, embedder, judging), random.Random(SEED)
+    refiner, generator = OfflineRefiner(analyzer), OfflineGenerator(analyzer)
+    evaluator, chooser = LocalEvaluator(analyzer, judging), random.Random(SEED)
     noticed: dict[str, list[bool]] = defaultdict(list)
     for item in rows:
         hits = (Hit(item.passage, 1.0),)
@@ -195,27 +193,28 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=1_000)
     parser.add_argument("--answers", type=int, default=150)
     parser.add_argument("--sets", nargs="*", choices=sorted(SETS), default=list(SETS))
-    parser.add_argument("--no-embedder", action="store_true")
     parser.add_argument("--claim-judge", help="a judge of claims of one's own, uncalibrated")
     arguments = parser.parse_args()
-    from selfright.llm.minilm import MiniLM
     from selfright.llm.pair_models import pair_judge
     from selfright.retrieval.tokenizer import BilingualTokenizer
 
-    judging = ClaimJudging(pair_judge(arguments.claim_judge, "claims") if arguments.claim_judge else None)
-    tokenizer, embedder = BilingualTokenizer(), None if arguments.no_embedder else MiniLM()
+    judge = pair_judge(arguments.claim_judge, "claims") if arguments.claim_judge else None
+    judging = ClaimJudging(judge)
+    tokenizer = BilingualTokenizer()
     print("set            rows  share   claims: AUC            grounding: AUC")
     for name in arguments.sets:
         rows = list(SETS[name](arguments.data))
-        print(agreement(name, rows[:: -(-len(rows) // arguments.limit)], tokenizer, embedder, judging), flush=True)
+        print(agreement(name, rows[:: -(-len(rows) // arguments.limit)], tokenizer, judging), flush=True)
     print("our own answers, noticed after changing")
     by_set: dict[str, list[Item]] = defaultdict(list)
     for item in items(arguments.data, tokenizer) if arguments.answers else ():
         by_set[item.dataset].append(item)
     for name, found in by_set.items():
+        if not (arguments.data / name / "corpus.jsonl").exists():
+            continue
         corpus = Corpus.load(arguments.data / name / "corpus.jsonl", tokenizer)
         chosen = found[:: -(-len(found) // arguments.answers)]
-        print(f"{name:9}", changed_answers(chosen, corpus, embedder, judging), flush=True)
+        print(f"{name:9}", changed_answers(chosen, corpus, judging), flush=True)
 
 
 if __name__ == "__main__":

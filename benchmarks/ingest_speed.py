@@ -17,7 +17,7 @@ from pathlib import Path
 from benchmarks.retrieval_quality import documents, rows
 from selfright.domain.passages import Document, Passage
 from selfright.ingest.splitting import split
-from selfright.llm.minilm import MiniLM
+from selfright.llm.e5 import E5
 from selfright.retrieval.preparing import indexed_text
 from selfright.retrieval.stores.embedded import EmbeddedStore
 from selfright.retrieval.tokenizer import BilingualTokenizer
@@ -35,7 +35,7 @@ def timed(what: str, work: Callable[[], object], count: int = 1, unit: str = "ti
     report(what, time.perf_counter() - started, count, unit)
 
 
-def phases(sources: Sequence[Document], batch: Cut, tokenizer: BilingualTokenizer, embedder: MiniLM | None) -> None:
+def phases(sources: Sequence[Document], batch: Cut, tokenizer: BilingualTokenizer, embedder: E5 | None) -> None:
     texts = [indexed_text(passage) for _, passages in batch for passage in passages]
     characters = sum(map(len, texts))
     timed("split", lambda: [split(source) for source in sources], characters, "characters")
@@ -43,11 +43,11 @@ def phases(sources: Sequence[Document], batch: Cut, tokenizer: BilingualTokenize
     timed("tokenize", lambda: [tokenizer.tokens(text) for text in texts], characters, "characters")
     if embedder:
         timed("load the encoder", lambda: embedder.embed(["first"]))
-        known = [indexed_text(p) for _, cut in batch for p in cut if p.language in embedder.languages]
+        known = [indexed_text(p) for _, cut in batch for p in cut]
         timed("embed", lambda: embedder.embed(known), len(known), "passages")
 
 
-def store_work(folder: Path, batch: Cut, queries: Sequence[str], embedder: MiniLM | None) -> None:
+def store_work(folder: Path, batch: Cut, queries: Sequence[str], embedder: E5 | None) -> None:
     passages = sum(len(cut) for _, cut in batch)
     with EmbeddedStore.create(folder, BilingualTokenizer(), embedder) as store:
         timed("put", lambda: store.put(batch), passages, "passages")
@@ -83,7 +83,7 @@ def main() -> None:
     parser.add_argument("--no-dense", action="store_true", help="words only")
     options = parser.parse_args()
     folder = options.data / options.set
-    embedder = None if options.no_dense else MiniLM()
+    embedder = None if options.no_dense else E5()
     sources = list(itertools.islice(documents(folder / "corpus.jsonl", "benchmark"), options.documents))
     queries = [row["text"] for row in itertools.islice(rows(folder / "dev" / "queries.jsonl"), 200)]
     batch = [(source, split(source)) for source in sources]

@@ -3,11 +3,9 @@
     python -m benchmarks.judging_time --data DIR [--questions 60]
 
 Questions and passages of squad2 (paragraphs of about 700 characters) and covidqa (about 1,000). Each claim is a
-sentence of the passages with a word left out, for what stands there word for word is settled at once. ``with encoder``
-embeds the best sentences and the claims; cosines of whole passages come with the hits, as from a search. ``and
-reader`` reads the likeliest passages too; ``again`` is the same with an encoder that has met the sentences before,
-as it has after a few questions on one subject. ``processor`` is what all threads together computed, which does not grow
-on a busy machine.
+sentence of the passages with a word left out, for what stands there word for word is settled at once. ``with the
+network`` has passages read; cosines come with the hits, as from a search. ``processor`` is what all threads
+together computed, which does not grow on a busy machine.
 """
 
 import argparse
@@ -23,27 +21,24 @@ from selfright.domain.answers import Citation, Draft, EvaluationRequest, Sentenc
 from selfright.domain.composing import compose
 from selfright.domain.judgements import QueryClass
 from selfright.domain.passages import Hit
-from selfright.domain.ports import Embedder
 from selfright.domain.text import sentence_spans
-from selfright.llm.cross_encoder import CrossEncoder
+from selfright.llm.e5 import E5
+from selfright.llm.pair_net import PairViews, shipped_net
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.evaluate.offline import LocalEvaluator
-from selfright.roles.grade.neural import reader_file
 from selfright.roles.grade.offline import OfflineGrader
 from selfright.roles.strips import OfflineRefiner
-from training.cross_encoder_scores import network
 from training.labelled import Corpus, read_rows
 
 PASSAGES, CLAIMS = 10, 5
 STEPS = ("grade", "refine", "evaluate", "together", "processor")
 
 
-def with_cosines(question: str, hits: Sequence[Hit], embedder: Embedder | None) -> list[Hit]:
+def with_cosines(question: str, hits: Sequence[Hit], embedder: E5) -> list[Hit]:
     """The hits as a search with the encoder brings them."""
-    if embedder is None:
-        return list(hits)
-    vectors = embedder.embed([question, *(f"{hit.passage.heading}\n{hit.passage.text}".strip() for hit in hits)])
-    return [replace(hit, cosine=float(c)) for hit, c in zip(hits, vectors[1:] @ vectors[0], strict=True)]
+    vectors = embedder.embed([f"{hit.passage.heading}\n{hit.passage.text}".strip() for hit in hits])
+    cosines = vectors @ embedder.embed_query(question)
+    return [replace(hit, cosine=float(c)) for hit, c in zip(hits, cosines, strict=True)]
 
 
 def answer_from(hits: Sequence[Hit]) -> Draft:
@@ -61,16 +56,12 @@ def answer_from(hits: Sequence[Hit]) -> Draft:
     return Draft(compose(sentences), tuple(sentences), tuple(citations))
 
 
-def timed(
-    analyzer: TextAnalyzer,
-    turns: Sequence[tuple[str, list[Hit]]],
-    embedder: Embedder | None = None,
-    reader: CrossEncoder | None = None,
-) -> np.ndarray:
+def timed(analyzer: TextAnalyzer, turns: Sequence[tuple[str, list[Hit]]], views: PairViews | None = None) -> np.ndarray:
     """Milliseconds, turns × steps; the first turn warms up and does not count."""
-    grader = OfflineGrader(analyzer, embedder, reader=reader)
-    refiner = OfflineRefiner(analyzer, embedder, reader=reader)
-    evaluator = LocalEvaluator(analyzer, embedder)
+    reader = views.questions if views else None
+    grader = OfflineGrader(analyzer, E5.name if views else "", reader=reader)
+    refiner = OfflineRefiner(analyzer, reader=reader)
+    evaluator = LocalEvaluator(analyzer)
     rows = []
     for question, hits in turns:
         computed, marks = time.process_time(), [time.perf_counter()]
@@ -96,10 +87,9 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--questions", type=int, default=60)
     arguments = parser.parse_args()
-    from selfright.llm.minilm import MiniLM
     from selfright.retrieval.tokenizer import BilingualTokenizer
 
-    tokenizer, searching = BilingualTokenizer(), MiniLM()
+    tokenizer, searching = BilingualTokenizer(), E5()
     print("milliseconds, p50 / p95" + "".join(f" {step:>16}" for step in STEPS))
     for name in ("squad2", "covidqa"):
         corpus = Corpus.load(arguments.data / name / "corpus.jsonl", tokenizer)
@@ -112,13 +102,7 @@ def main() -> None:
                 turns.append((text, [Hit(passage, 1 / (60 + rank)) for rank, passage in enumerate(found, 1)]))
         near = [(text, with_cosines(text, hits, searching)) for text, hits in turns]
         print(report(f"{name}, words only", timed(analyzer, turns)), flush=True)
-        print(report(f"{name}, with encoder", timed(analyzer, near, MiniLM())), flush=True)
-        encoder = MiniLM()
-        for again in ("", ", again"):
-            # A new reader each time: it keeps what it has read.
-            if reader_file().is_file():
-                reader = network(reader_file())
-                print(report(f"{name}, and reader{again}", timed(analyzer, near, encoder, reader)), flush=True)
+        print(report(f"{name}, with the network", timed(analyzer, near, PairViews(shipped_net()))), flush=True)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from selfright.domain.passages import Document, Language
 from selfright.domain.ports import Embedder, TermLexicon
 from selfright.entrypoints.commands.demo import DATA
 from selfright.ingest.splitting import split
-from selfright.llm.minilm import MiniLM
+from selfright.llm.e5 import E5
 from selfright.medical.bilingual import BilingualLexicon
 from selfright.medical.words import user_words
 from selfright.retrieval.fusion import AdaptiveFusion
@@ -84,7 +84,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="folder of the data sets")
     parser.add_argument("--no-dense", action="store_true", help="words only")
     options = parser.parse_args()
-    embedder = None if options.no_dense else MiniLM()
+    embedder = None if options.no_dense else E5()
     with tempfile.TemporaryDirectory() as place:
         demo(Path(place), embedder)
         if options.data:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.retrieval_quality import KeptVectors, by_place, fill, judgements, ndcg, rows, whole
-from selfright.llm.minilm import MiniLM
+from selfright.llm.e5 import E5
 from selfright.medical.pack import MEDICAL
 from selfright.retrieval.stores.embedded import EmbeddedStore
 from selfright.retrieval.tokenizer import BilingualTokenizer
@@ -116,7 +116,7 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "selfright-bench")
     parser.add_argument("--verbose", action="store_true", help="each query with its gain")
     options = parser.parse_args()
-    embedder = None if options.no_dense else KeptVectors(MiniLM(), options.cache)
+    embedder = None if options.no_dense else KeptVectors(E5(), options.cache)
 
     def use(store: EmbeddedStore) -> None:
         rewriter = OfflineRewriter(TextAnalyzer(BilingualTokenizer(), store))

@@ -1,12 +1,10 @@
 """What a judge of one's own is worth beside the grader's signals, before and after ``selfright calibrate`` weighs it.
 
-    python -m benchmarks.own_judges --data DIR (--judge FOLDER_OR_NAME | --reader FILE.onnx) [--sets squad2 …]
-        [--questions 200] [--no-embedder]
+    python -m benchmarks.own_judges --data DIR (--judge FOLDER_OR_NAME | --shipped) [--sets squad2 …] [--questions 200]
 
-``--judge`` is what settings ``passage_judge`` takes, ``--reader`` a network that ``training.cross_encoder_export``
-wrote, treated as one that nobody knows. Each set is calibrated as the command does, with rows of its own; figures are
-of the half of its questions that told no weights. Only questions are taken that the reader which left a quarter out
-(``training.cross_encoder --left-out``) has not seen.
+``--judge`` is what settings ``passage_judge`` takes, ``--shipped`` the network that ships, treated as one that nobody
+knows. Each set is calibrated as the command does, with rows of its own; figures are
+of the half of its questions that told no weights. Only questions are taken that the network has not learnt from.
 """
 
 import argparse
@@ -16,15 +14,14 @@ from pathlib import Path
 
 from selfright.assembly.calibrating import calibrate_grading, judged_sets
 from selfright.assembly.labelled import Labelled, Row
-from selfright.domain.ports import Embedder, PairJudge, Tokenizer
+from selfright.domain.ports import PairJudge, Tokenizer
+from selfright.llm.pair_net import PairViews, shipped_net
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.calibration.measures import quality
 from selfright.roles.calibration.rows import is_for_weights
 from selfright.roles.grade.offline import OfflineGrader
-from training.cross_encoder_scores import network
-from training.fit_grader_reader_data import cases_of
 from training.labelled import MEASURED_ON, TRAINED_ON, Case
-from training.pairs import seen_questions
+from training.reading_rows import learnt_questions
 
 RISK = 0.1
 
@@ -37,10 +34,10 @@ def rows_of(cases: list[Case]) -> Iterator[Row]:
             yield Row(case.question, shown, int(candidate.label))
 
 
-def line(name: str, cases: list[Case], judge: PairJudge, tokenizer: Tokenizer, embedder: Embedder | None) -> str:
+def line(name: str, cases: list[Case], judge: PairJudge, tokenizer: Tokenizer) -> str:
     """One row of the table, or why there is none."""
     analyzer = TextAnalyzer(tokenizer, cases[0].statistics)
-    grader = OfflineGrader(analyzer, embedder, judge=judge)
+    grader = OfflineGrader(analyzer, judge=judge)
     rows = tuple(rows_of(cases))
     report = calibrate_grading(Labelled("question", rows, ""), grader, RISK, judge.name)
     found, blend = report.opinions, report.calibration.judge
@@ -65,25 +62,25 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument("--judge")
-    which.add_argument("--reader", type=Path)
+    which.add_argument("--shipped", action="store_true")
     parser.add_argument("--sets", nargs="*", default=[])
     parser.add_argument("--questions", type=int, default=200)
-    parser.add_argument("--no-embedder", action="store_true")
     arguments = parser.parse_args()
-    from selfright.llm.minilm import MiniLM
     from selfright.llm.pair_models import pair_judge
     from selfright.retrieval.tokenizer import BilingualTokenizer
 
-    judge: PairJudge = network(arguments.reader) if arguments.reader else pair_judge(arguments.judge, "passages")
-    embedder = None if arguments.no_embedder else MiniLM()
-    tokenizer, known = BilingualTokenizer(), seen_questions(arguments.data)
+    judge: PairJudge = (
+        PairViews(shipped_net()).questions if arguments.shipped else pair_judge(arguments.judge, "passages")
+    )
+    tokenizer, known = BilingualTokenizer(), learnt_questions(arguments.data)
     print(f"{judge.name}\n{'':16} {'':5} {'':6}  AUC of passages                      ECE             weights")
     print("set              asked   rows  signals    judge   halved  weighed   halved calibrated  signals judge behind")
     for loader in (*TRAINED_ON, *MEASURED_ON):
         if not arguments.sets or loader.__name__ in arguments.sets:
-            cases = list(islice(cases_of(loader, arguments.data, tokenizer, known), arguments.questions))
+            unknown = (c for c in loader(arguments.data, tokenizer, 10**9) if c.question.strip().lower() not in known)
+            cases = list(islice(unknown, arguments.questions))
             if cases:
-                print(line(loader.__name__, cases, judge, tokenizer, embedder), flush=True)
+                print(line(loader.__name__, cases, judge, tokenizer), flush=True)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ from selfright.domain.passages import Document, Hit, Passage, Ranked
 from selfright.domain.ports import Embedder
 from selfright.domain.text import language_of
 from selfright.ingest.splitting import split
-from selfright.llm.minilm import MiniLM
+from selfright.llm.e5 import E5
 from selfright.retrieval.fusion import ReciprocalRankFusion
 from selfright.retrieval.stores.embedded import EmbeddedStore
 from selfright.retrieval.tokenizer import BilingualTokenizer
@@ -82,12 +82,16 @@ Qrels = dict[str, dict[str, int]]
 class KeptVectors:
     """An embedder that keeps what another one has computed in a file."""
 
-    def __init__(self, embedder: MiniLM, folder: Path) -> None:
+    def __init__(self, embedder: E5, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._embedder = embedder
         self.name, self.dimension, self.languages = embedder.name, embedder.dimension, embedder.languages
         self._kept = sqlite3.connect(folder / f"{embedder.name}.db", check_same_thread=False)
         self._kept.execute("CREATE TABLE IF NOT EXISTS vectors (hash TEXT PRIMARY KEY, vector BLOB)")
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        row: NDArray[np.float32] = self._embedder.embed_query(text)
+        return row
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         hashes = [hashlib.sha256(text.encode()).hexdigest() for text in texts]
@@ -216,7 +220,7 @@ def main() -> None:
     parser.add_argument("--no-dense", action="store_true", help="words only")
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "selfright-bench")
     options = parser.parse_args()
-    embedder = None if options.no_dense else KeptVectors(MiniLM(), options.cache)
+    embedder = None if options.no_dense else KeptVectors(E5(), options.cache)
     names = options.sets.split(",") if options.sets else [task.name for task in SETS]
     heads = "".join(f"{column:>9}" for column in COLUMNS)
     print(f"{'set':16}{heads}    best    diff    |   floor | references: bm25, dense, rrf")

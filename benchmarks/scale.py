@@ -82,12 +82,12 @@ def measure(data: Path) -> dict[str, Any]:
     """What an embedding and a turn's tokens cost here; seconds are of one core."""
     from benchmarks.retrieval_quality import documents
     from selfright.ingest.splitting import split
-    from selfright.llm.minilm import MiniLM
+    from selfright.llm.e5 import E5
     from selfright.retrieval.preparing import indexed_text
 
     sources = itertools.islice(documents(data / "bioasq" / "corpus.jsonl", "scale"), 400)
     texts = [indexed_text(passage) for source in sources for passage in split(source)]
-    encoder = MiniLM()
+    encoder = E5()
     encoder.embed(texts[:8])
     began = time.process_time()
     encoder.embed(texts[8:])

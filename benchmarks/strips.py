@@ -1,12 +1,11 @@
 """What refining leaves of passages that hold an answer: how often the answer's words survive, how much text goes.
 
-    python -m benchmarks.strips --data DIR [--limit 400] [--no-embedder | --no-reader | --reader FILE.onnx]
+    python -m benchmarks.strips --data DIR [--limit 400] [--no-reader]
 
 Each passage once alone, and once among the eight that BM25 brings for the question, graded first, as in a turn. Kept
 is an answer of which at least half stands in the strips; ``whole`` counts those that stand there to the last letter.
-The weights were fitted on squad2 and covidqa: figures there flatter; ``strips.json`` holds those measured held out.
-The reader that ships has seen their questions too. ``--reader`` puts the one in its place that left a quarter out
-(``training.cross_encoder --left-out``), and asks only what that one has not seen. korquad took no part.
+``strips.json`` holds the figures measured held out. Only questions are asked that the network has not learnt from;
+korquad took no part in anything.
 """
 
 import argparse
@@ -17,17 +16,15 @@ from pathlib import Path
 
 import numpy as np
 
-from selfright.assembly.roles import shipped_reader
 from selfright.domain.passages import Hit, Passage
-from selfright.domain.ports import Embedder, Tokenizer
-from selfright.llm.cross_encoder import CrossEncoder
+from selfright.domain.ports import PairJudge, Tokenizer
+from selfright.llm.pair_net import PairViews, shipped_net
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.grade.offline import OfflineGrader
 from selfright.roles.strips import OfflineRefiner
-from training.cross_encoder_scores import network
 from training.fit_strips import Item, items
 from training.labelled import Corpus
-from training.pairs import seen_questions
+from training.reading_rows import learnt_questions
 
 SAMPLES, SEED = 2_000, 7
 NEIGHBOURS = 8
@@ -36,11 +33,11 @@ NEIGHBOURS = 8
 class Bench:
     """Refines passages of one corpus."""
 
-    def __init__(self, corpus: Corpus, embedder: Embedder | None, reader: CrossEncoder | None) -> None:
+    def __init__(self, corpus: Corpus, reader: PairJudge | None) -> None:
         analyzer = TextAnalyzer(corpus.tokenizer, corpus.index.statistics)
         self._corpus = corpus
-        self._grader = OfflineGrader(analyzer, embedder, reader=reader)
-        self._refiner = OfflineRefiner(analyzer, embedder, reader=reader)
+        self._grader = OfflineGrader(analyzer, reader=reader)
+        self._refiner = OfflineRefiner(analyzer, reader=reader)
 
     def alone(self, item: Item) -> tuple[float, float]:
         """The largest share of an answer that survives, and the share of text that goes."""
@@ -91,24 +88,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--limit", type=int, default=400)
-    parser.add_argument("--no-embedder", action="store_true")
     parser.add_argument("--no-reader", action="store_true")
-    parser.add_argument("--reader", type=Path, help="a network in the place of the one that ships")
     arguments = parser.parse_args()
-    from selfright.llm.minilm import MiniLM
     from selfright.retrieval.tokenizer import BilingualTokenizer
 
-    tokenizer, embedder = BilingualTokenizer(), None if arguments.no_embedder else MiniLM()
+    tokenizer, reader = BilingualTokenizer(), None if arguments.no_reader else PairViews(shipped_net()).questions
     stored = json.loads((files("selfright.roles") / "strips.json").read_text(encoding="utf-8"))
     print("held out, when the weights were fitted:", json.dumps(stored["measured"]))
-    reader = None if embedder is None or arguments.no_reader else shipped_reader()
-    seen: set[str] = set()
-    if reader and arguments.reader:
-        other, seen = network(arguments.reader), seen_questions(arguments.data)
-        other.name, reader = reader.name, other
+    seen = learnt_questions(arguments.data)
     print("set       passage  cases    kept [95 % interval]   whole  removed")
     for name, rows in sampled(arguments.data, tokenizer, arguments.limit, seen).items():
-        bench = Bench(Corpus.load(arguments.data / name / "corpus.jsonl", tokenizer), embedder, reader)
+        if not (arguments.data / name / "corpus.jsonl").exists():
+            continue  # pairs, without a corpus to search
+        bench = Bench(Corpus.load(arguments.data / name / "corpus.jsonl", tokenizer), reader)
         print(line(name, "alone", [bench.alone(item) for item in rows]), flush=True)
         print(line(name, "in a set", [bench.in_a_set(item) for item in rows]), flush=True)
 

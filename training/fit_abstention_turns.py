@@ -1,8 +1,8 @@
 """Questions really asked of a small index, and what each turn knew of its answer: what abstention is fitted on.
 
 Each set is indexed as a user would, and every question goes through the preset ``full`` without abstention, and through
-``basic``. Only questions are asked that the reader trained with ``--left-out`` has not seen: have that one in place
-(``docs/judges.md``), for on questions that it knows a reader is surer than on others. An answer is right when it holds
+``basic``. Only questions are asked that the network has not learnt from, for on questions that it knows it is surer
+than on others. An answer is right when it holds
 a gold string (of CLAPNQ, whose gold answers are whole paragraphs: or a sentence that people selected); an answer to an
 unanswerable question is always wrong.
 """
@@ -19,17 +19,16 @@ from pathlib import Path
 from typing import Any
 
 from selfright import Selfright
-from selfright.assembly.roles import shipped_reader
 from selfright.domain.answers import Answer, Draft
 from selfright.domain.judgements import Evaluation
-from selfright.domain.ports import AnswerFinder, Embedder, RefineStrategy
+from selfright.domain.ports import RefineStrategy
 from selfright.domain.text import has_hangul
 from selfright.flow.strategies import CorrectiveRAGStrategy, register_strategy
 from selfright.roles.abstain_signals import Grounds, signals
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.evaluate.support import support
 from training.labelled import read_rows
-from training.pairs import seen_questions
+from training.reading_rows import learnt_questions
 
 SEED = 5
 _WORD = re.compile(r"\w+")
@@ -85,7 +84,6 @@ class Row:
     seconds: float
     basic_seconds: float
     x: dict[str, float] | None
-    has_cosines: bool
     support: float
     retrieval: dict[str, float]
 
@@ -107,6 +105,23 @@ def clapnq(data: Path) -> Task:
         for r, p in zip(rows, own, strict=True)
     ]
     return Task("clapnq", documents, questions)
+
+
+def tydiqa(data: Path) -> Task:
+    """Korean searchers' questions over paragraphs; of two fifths the ones that answer are left out. To measure only:
+    other paragraphs of the same articles say much of it again, and gold strings are short."""
+    rows = [r for r in read_rows(data / "tydiqa_ko_en" / "dev" / "pairs.jsonl") if r["lang"] == "ko"]
+    rows = [r for r in rows if not (r["label"] and _is_left_out(r["group"]))]
+    texts = {f"{r['title']}\n{r['passage']}": r for r in rows}
+    documents = [{"_id": r["id"], "title": str(r["title"]), "text": r["passage"]} for r in texts.values()]
+    asked: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        asked.setdefault(row["query_id"], []).append(row)
+    questions = [
+        Question(name, each[0]["query"], tuple(a for r in each if r["label"] for a in r["answers"]), each[0]["group"])
+        for name, each in asked.items()
+    ]
+    return Task("tydiqa", documents, questions)
 
 
 def covidqa(data: Path) -> Task:
@@ -189,22 +204,21 @@ class Recorder:
         return self._inner.get_metrics(state)
 
 
-def asked(task: Task, limit: int, embedder: Embedder | None) -> Iterator[Row]:
+def asked(task: Task, limit: int) -> Iterator[Row]:
     """A row for each of ``limit`` questions, drawn with a seed; the index lives in a temporary folder."""
     kept: list[Mapping[str, Any]] = []
     register_strategy(_STRATEGY, lambda *parts: Recorder(CorrectiveRAGStrategy(*parts), kept))
     chosen = list(task.questions)
     random.Random(SEED).shuffle(chosen)
-    values: dict[str, Any] = {"embeddings": embedder} if embedder else {"embedder": "none"}
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         with Selfright.open(
-            place / "index", refine_strategy=_STRATEGY, abstention_enabled=False, embedding_cache=0, **values
+            place / "index", refine_strategy=_STRATEGY, abstention_enabled=False, embedding_cache=0
         ) as selfright:
             selfright.add([_written(task.documents, place / "documents.jsonl")])
-            analyzer, reader = _analyzer(selfright), shipped_reader() if embedder else None
+            analyzer = _analyzer(selfright)
             for question in chosen[:limit]:
-                yield _row(task.name, question, selfright, analyzer, kept, reader)
+                yield _row(task.name, question, selfright, analyzer, kept)
 
 
 def _row(
@@ -213,7 +227,6 @@ def _row(
     selfright: Selfright,
     analyzer: TextAnalyzer,
     kept: list[Mapping[str, Any]],
-    reader: AnswerFinder | None,
 ) -> Row:
     basic, basic_seconds = _timed(
         lambda: selfright.ask(question.text, preset="basic", flags={"refine_strategy": "basic_rag"})
@@ -234,8 +247,7 @@ def _row(
         passes=len(full.iterations),
         seconds=seconds,
         basic_seconds=basic_seconds,
-        x=signals(grounds, analyzer, reader) if grounds else None,
-        has_cosines=bool(grounds and grounds.has_cosines),
+        x=signals(grounds, analyzer) if grounds else None,
         support=support(grounds.evaluation) if grounds else 0.0,
         retrieval=_retrieval(grounds),
     )
@@ -275,23 +287,23 @@ def _written(documents: Iterable[Mapping[str, str]], path: Path) -> Path:
     return path
 
 
-TASKS = {task.__name__: task for task in (squad2, clapnq, covidqa, covidqa_missing, korquad_missing)}
+TASKS = {task.__name__: task for task in (squad2, clapnq, tydiqa, covidqa, covidqa_missing, korquad_missing)}
 TRAINED_ON = ("squad2", "clapnq")
 
 
 def unseen(task: Task, data: Path) -> Task:
-    """The task with the questions only that the reader trained with ``--left-out`` has not seen."""
-    known = seen_questions(data)
+    """The task with the questions only that the network has not learnt from."""
+    known = learnt_questions(data)
     return replace(task, questions=[q for q in task.questions if q.text.strip().lower() not in known])
 
 
-def rows(data: Path, names: Sequence[str], limit: int, embedder: Embedder | None, cache: Path) -> list[Row]:
+def rows(data: Path, names: Sequence[str], limit: int, cache: Path) -> list[Row]:
     """The rows of these tasks, kept as JSON in ``cache``; delete a file there after a role has changed."""
     found: list[Row] = []
     for name in names:
-        path = cache / f"abstention-{name}-{limit}-{'meaning' if embedder else 'words'}.json"
+        path = cache / f"abstention-{name}-{limit}.json"
         if not path.exists():
-            made = [asdict(row) for row in asked(unseen(TASKS[name](data), data), limit, embedder)]
+            made = [asdict(row) for row in asked(unseen(TASKS[name](data), data), limit)]
             cache.mkdir(parents=True, exist_ok=True)
             path.write_text(json.dumps(made), encoding="utf-8")
         found += [Row(**row) for row in json.loads(path.read_text(encoding="utf-8"))]

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from selfright.domain.passages import Hit
-from selfright.domain.ports import Embedder, Tokenizer
+from selfright.domain.ports import Tokenizer
 from selfright.domain.text import sentence_spans
 from selfright.roles.evaluate import scoring
 from selfright.roles.evaluate.claims import claim_facts
@@ -74,7 +74,7 @@ class Claims:
         return np.asarray(np.where(self.labels == 1, 0.5 / share, 0.5 / (1 - share))[kept] / kept.sum())
 
 
-def claims_of(rows: Sequence[Answered], tokenizer: Tokenizer, embedder: Embedder | None) -> Claims:
+def claims_of(rows: Sequence[Answered], tokenizer: Tokenizer) -> Claims:
     """Reads every claim as the evaluator does."""
     analyzer = analyzer_of(rows, tokenizer)
     x, of, verbatim = [], [], np.zeros(len(rows))
@@ -82,7 +82,7 @@ def claims_of(rows: Sequence[Answered], tokenizer: Tokenizer, embedder: Embedder
         evidence = sources((), tuple(Hit(each, 1.0) for each in row.evidence))
         said = [sentence for source in evidence for sentence in source.sentences]
         for start, end in sentence_spans(row.answer):
-            fact = claim_facts(row.answer[start:end], evidence, analyzer, embedder)
+            fact = claim_facts(row.answer[start:end], evidence, analyzer)
             found = None if fact.verbatim else edits(fact.text, said, analyzer)
             verbatim[number] += fact.verbatim
             if found is not None:
@@ -128,12 +128,11 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--check", action="store_true")
     arguments = parser.parse_args()
-    from selfright.llm.minilm import MiniLM
     from selfright.retrieval.tokenizer import BilingualTokenizer
 
-    tokenizer, embedder = BilingualTokenizer(), MiniLM()
+    tokenizer = BilingualTokenizer()
     edited, voted, measured = (
-        claims_of(list(loader(arguments.data)), tokenizer, embedder) for loader in (summedits, mtrag, healthver_nc)
+        claims_of(list(loader(arguments.data)), tokenizer) for loader in (summedits, mtrag, healthver_nc)
     )
     names = sorted({group.split("-")[0] for group in edited.groups})
     domains = np.array([float(names.index(group.split("-")[0])) for group in edited.groups])

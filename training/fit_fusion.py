@@ -154,10 +154,10 @@ def main() -> None:
     parser.add_argument("--vectors", type=Path, default=Path(tempfile.gettempdir()) / "selfright-bench")
     parser.add_argument("--cache", type=Path, default=Path(".cache/training/fusion"))
     options = parser.parse_args()
-    from selfright.llm.minilm import MiniLM
+    from selfright.llm.e5 import E5
     from selfright.retrieval.tokenizer import BilingualTokenizer
 
-    tokenizer, embedder, corpora = BilingualTokenizer(), KeptVectors(MiniLM(), options.vectors), Corpora()
+    tokenizer, embedder, corpora = BilingualTokenizer(), KeptVectors(E5(), options.vectors), Corpora()
     tasks = []
     for task in every_task(options.data, tokenizer.tokens):
         lists = kept_lists(task, options.cache, lambda each: lists_of(each, tokenizer, embedder, corpora))

@@ -1,19 +1,21 @@
 """Fits ``roles/generate/weights.json``: which sentence of the evidence answers.
 
-    python -m training.fit_selection --data DIR --out src/selfright/roles/generate/weights.json [--cache DIR]
+    python -m training.fit_selection --data DIR --out src/selfright/roles/generate/weights.json [--network FILE]
+        [--words FILE]
 
 Each question meets the passage that answers it and seven that BM25 brings, once whole and once cut down to strips. A
 piece is right when it holds half of an answer's span, or half of it lies in one; pieces of other passages that hold the
 answer's words are left out. The model is a conditional logit: among all pieces of a question, a right one comes first.
-Trained on squad2, covidqa and clapnq, measured on korquad too. Figures are held out: five folds, split by article or
-document.
+Trained on squad2, covidqa, clapnq and tydiqa, measured on korquad too. Figures are held out: five folds, split by
+article or document. What counts on the network that reads pairs is fitted on questions that it has not learnt from, the
+words alone on all.
 """
 
 import argparse
 import json
 import random
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,33 +23,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from selfright.domain.passages import Hit, Passage, Strip
-from selfright.domain.ports import Tokenizer
+from selfright.domain.ports import PairJudge, Tokenizer
+from selfright.llm.pair_net import PairViews
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.generate.pieces import Piece, pieces_of
-from selfright.roles.generate.signals import LEXICAL, SIGNALS, signals
+from selfright.roles.generate.signals import LEXICAL, SIGNALS, read_signals, signals
+from selfright.roles.grade.answer_spans import answer_spans
 from selfright.roles.grade.features import Asked
 from selfright.roles.grade.offline import OfflineGrader
 from selfright.roles.strips import OfflineRefiner
 from training.bm25 import Index
+from training.fit_grader import SHIPPED, network
 from training.fit_strips import held_share, occurrences
 from training.fitting import Array
-from training.grader_rows import CachedEmbedder
 from training.labelled import DEPTH, Corpus, passage, read_rows
+from training.reading_rows import learnt_questions
 
-TRAINED_ON = ("squad2", "covidqa", "clapnq")
-LIMITS = {"squad2": 700, "covidqa": 500, "clapnq": 300, "korquad": 300}
+TRAINED_ON = ("squad2", "covidqa", "clapnq", "tydiqa_ko_en")
+MOST, MOST_BY_WORDS = 160, 400  # questions of a set: that the network reads, and that it has learnt from
 RIDGE = 1.0
 ROUNDS = 30
 FOLDS = 5
 LEAST_ANSWER = 3  # characters; shorter answers occur anywhere
-SIGNS = dict.fromkeys(SIGNALS, 1) | {"heading": -1, "numbers_missing": -1, "asks": -1, "long": 0}
-
-
-class NamedEmbedder(CachedEmbedder):
-    """As ``CachedEmbedder``, as a role's embedder."""
-
-    name = "minilm-l6-v2"
-    dimension = 384
+SIGNS = dict.fromkeys(SIGNALS, 1) | {"heading": -1, "numbers_missing": -1, "asks": -1, "long": 0, "unread": 0}
 
 
 @dataclass(frozen=True)
@@ -70,6 +68,7 @@ class Choice:
     x: Array
     right: NDArray[np.bool_]
     words: NDArray[np.int64]
+    was_read: bool
 
 
 def squad2(data: Path, corpus: Corpus) -> Iterator[Item]:
@@ -101,26 +100,36 @@ def clapnq(data: Path, corpus: Corpus) -> Iterator[Item]:
             yield _located(row["question"], corpus.passages[row["id"]], sentences, only["title"])
 
 
+def tydiqa_ko_en(data: Path, corpus: Corpus) -> Iterator[Item]:
+    """The questions whose answer stands in a passage."""
+    for row in read_rows(data / "tydiqa_ko_en" / "dev" / "pairs.jsonl"):
+        if row["label"]:
+            yield _located(row["query"], corpus.passages[row["id"]], row["answers"], row["group"])
+
+
 def _located(question: str, passage: Passage, answers: Sequence[str], group: str) -> Item:
     spans = tuple(span for answer in sorted(set(answers)) if answer for span in occurrences(passage.text, answer))
     return Item(question, passage, spans, group)
 
 
 def corpus_of(name: str, data: Path, tokenizer: Tokenizer) -> Corpus:
-    """The passages of a set; those of clapnq stand with its questions, answerable or not."""
-    if name != "clapnq":
+    """The passages of a set; those of clapnq and tydiqa stand with their questions, answerable or not."""
+    if name == "clapnq":
+        rows = list(read_rows(data / name / "dev" / "abstain.jsonl"))
+        passages = {r["id"]: passage(r["id"], r["passages"][0]["title"], r["passages"][0]["text"]) for r in rows}
+    elif name == "tydiqa_ko_en":
+        rows = list(read_rows(data / name / "dev" / "pairs.jsonl"))
+        passages = {r["id"]: passage(r["id"], r["title"] or "", r["passage"]) for r in rows}
+    else:
         return Corpus.load(data / name / "corpus.jsonl", tokenizer)
-    rows = list(read_rows(data / name / "dev" / "abstain.jsonl"))
-    passages = {r["id"]: passage(r["id"], r["passages"][0]["title"], r["passages"][0]["text"]) for r in rows}
     index = Index(tokenizer.tokens(f"{p.title}\n{p.text}") for p in passages.values())
     return Corpus(passages, index, list(passages), tokenizer)
 
 
-def choices(name: str, items: Sequence[Item], corpus: Corpus, embedder: NamedEmbedder) -> Iterator[Choice]:
+def choices(name: str, items: Sequence[Item], corpus: Corpus, reader: PairJudge | None) -> Iterator[Choice]:
     """Two choices per item that has an answer among its pieces: whole passages, and strips."""
     analyzer = TextAnalyzer(corpus.tokenizer, corpus.index.statistics)
-    used = None if name == "korquad" else embedder
-    grader, refiner = OfflineGrader(analyzer, used), OfflineRefiner(analyzer, used)
+    grader, refiner = OfflineGrader(analyzer, reader=reader), OfflineRefiner(analyzer, reader=reader)
     for item in items:
         found = corpus.best(item.question, DEPTH)
         ids = found if item.passage.id in found else [*found[: DEPTH - 1], item.passage.id]
@@ -129,7 +138,7 @@ def choices(name: str, items: Sequence[Item], corpus: Corpus, embedder: NamedEmb
         strips = refiner.filter(item.question, hits, grader.judge(item.question, hits)).strips
         asked = Asked.of(item.question, analyzer)
         for form, evidence in (("whole", whole), ("strips", strips)):
-            choice = _choice(name, form, item, asked, pieces_of(evidence), analyzer, used)
+            choice = _choice(name, form, item, asked, pieces_of(evidence), analyzer, reader)
             if choice.right.any():
                 yield choice
 
@@ -141,18 +150,17 @@ def _choice(
     asked: Asked,
     pieces: Sequence[Piece],
     analyzer: TextAnalyzer,
-    embedder: NamedEmbedder | None,
+    reader: PairJudge | None,
 ) -> Choice:
     labels = [_label(item, piece) for piece in pieces]
-    rows: list[dict[str, float]] = signals(asked, pieces, analyzer)
-    if embedder and pieces:
-        vectors = embedder.embed([item.question, *(piece.text[:600] for piece in pieces)])
-        rows = [{**row, "cosine": float(c)} for row, c in zip(rows, vectors[1:] @ vectors[0], strict=True)]
+    passages = {piece.strip.passage.id: piece.strip.passage for piece in pieces}
+    read = read_signals(pieces, answer_spans(asked, list(passages.values()), reader))
+    rows = [{**row, **more} for row, more in zip(signals(asked, pieces, analyzer), read, strict=True)]
     clear = [at for at, label in enumerate(labels) if label is not None]
     x = np.array([[rows[at][signal] for signal in SIGNALS] for at in clear]).reshape(len(clear), len(SIGNALS))
     right = np.array([bool(labels[at]) for at in clear], dtype=bool)
     words = np.array([len(pieces[at].text.split()) for at in clear], dtype=np.int64)
-    return Choice(name, form, zlib.crc32(item.group.encode()) % FOLDS, x, right, words)
+    return Choice(name, form, zlib.crc32(item.group.encode()) % FOLDS, x, right, words, reader is not None)
 
 
 def _label(item: Item, piece: Piece) -> bool | None:
@@ -202,11 +210,20 @@ def conditional_logit(found: Sequence[Choice], columns: NDArray[np.int64]) -> Ar
     return weights
 
 
-def measured(found: Sequence[Choice], names: Sequence[str]) -> dict[str, dict[str, float]]:
-    """How often a right piece comes first, and among the first two, by set and form; held out."""
+def fit_read(read: Sequence[Choice], all_of_them: Sequence[Choice]) -> Array:
+    """Weights of all signals: the mean of those fitted on what was read, and of the words' own, fitted on all."""
+    weights = fit(read, SIGNALS) / 2
+    weights[[SIGNALS.index(name) for name in LEXICAL]] += fit(all_of_them, LEXICAL) / 2
+    return weights
+
+
+def measured(
+    found: Sequence[Choice], names: Sequence[str], fitted: Callable[[Sequence[Choice]], Array]
+) -> dict[str, dict[str, float]]:
+    """How often a right piece comes first, and among the first two, by set and form; ``fitted`` fits what it is given,
+    which never has the fold that is measured."""
     columns = [SIGNALS.index(name) for name in names]
-    train = [choice for choice in found if choice.dataset in TRAINED_ON]
-    by_fold = [fit([choice for choice in train if choice.fold != fold], names) for fold in range(FOLDS)]
+    by_fold = [fitted([choice for choice in found if choice.fold != fold]) for fold in range(FOLDS)]
     ranks: dict[str, list[int]] = {}
     for choice in found:
         order = np.argsort(-(choice.x[:, columns] @ by_fold[choice.fold]), kind="stable")
@@ -225,32 +242,55 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--cache", type=Path, default=Path(".cache/training"))
+    parser.add_argument("--network", type=Path, default=SHIPPED)
+    parser.add_argument("--words", type=Path, help="a file of weights whose scorer by words is kept")
     arguments = parser.parse_args()
-    from selfright.llm.minilm import MiniLM
     from selfright.retrieval.tokenizer import BilingualTokenizer
 
     data, tokenizer = arguments.data, BilingualTokenizer()
-    embedder = NamedEmbedder(MiniLM(), arguments.cache / "selection")
+    reader, known = PairViews(network(arguments.network)).questions, learnt_questions(data)
     found: list[Choice] = []
-    for read in (squad2, covidqa, clapnq, korquad):
+    for read in (squad2, covidqa, clapnq, tydiqa_ko_en, korquad):
         name = read.__name__
         corpus = corpus_of(name, data, tokenizer)
         items = [item for item in read(data, corpus) if item.answers]
         random.Random(7).shuffle(items)
-        found += choices(name, items[: LIMITS[name]], corpus, embedder)
-    embedder.save()
-    train = [choice for choice in found if choice.dataset in TRAINED_ON]
+        seen = [item for item in items if item.question.strip().lower() in known]
+        found += choices(name, seen[:MOST_BY_WORDS], corpus, None)
+        found += choices(name, [item for item in items if item not in seen][:MOST], corpus, reader)
+    was_read = [choice for choice in found if choice.was_read]
+
+    def by_words(some: Sequence[Choice]) -> Array:
+        return fit(to_train_on(some), LEXICAL)
+
+    def by_reading(some: Sequence[Choice]) -> Array:
+        return fit([choice for choice in to_train_on(some) if choice.was_read], SIGNALS)
+
+    def by_both(some: Sequence[Choice]) -> Array:
+        train = to_train_on(some)
+        return fit_read([choice for choice in train if choice.was_read], train)
+
+    words = json.loads(arguments.words.read_text(encoding="utf-8"))["lexical"] if arguments.words else None
     model = {
         "about": "which sentences of the evidence answer; see training/fit_selection.py",
         "trained_on": list(TRAINED_ON),
-        "embedder": embedder.name,
-        "lexical": _by_name(LEXICAL, fit(train, LEXICAL)),
-        "semantic": _by_name(SIGNALS, fit(train, SIGNALS)),
-        "measured": {"lexical": measured(found, LEXICAL), "semantic": measured(train, SIGNALS)},
+        "reader": reader.name,
+        "lexical": words or _by_name(LEXICAL, by_words(found)),
+        "read": _by_name(SIGNALS, by_both(found)),
+        "measured": {
+            "lexical": measured(found, LEXICAL, by_words),
+            "lexical, the questions of read": measured(was_read, LEXICAL, by_words),
+            "read, its own weights": measured(was_read, SIGNALS, by_reading),
+            "read": measured(was_read, SIGNALS, by_both),
+        },
     }
     arguments.out.write_text(json.dumps(model, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     print(json.dumps(model, indent=1))
+
+
+def to_train_on(found: Sequence[Choice]) -> list[Choice]:
+    """The choices of the sets that shape weights."""
+    return [choice for choice in found if choice.dataset in TRAINED_ON]
 
 
 def _by_name(names: Sequence[str], weights: Array) -> dict[str, float]:

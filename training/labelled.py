@@ -217,11 +217,13 @@ def belebele_en(data: Path, tokenizer: Tokenizer, limit: int) -> Iterator[Case]:
 
 
 def belebele_cross(data: Path, tokenizer: Tokenizer, limit: int) -> Iterator[Case]:
-    """Korean questions on English passages: the right one, and those BM25 brings for the English question."""
+    """Questions on passages in the other language: the right one, and those BM25 brings for the question in theirs."""
     folder = data / "belebele_ko_en"
-    korean = {row["_id"]: row["text"] for row in read_rows(folder / "ko" / "dev" / "queries.jsonl")}
-    for case in _beir("belebele_cross", folder / "en", tokenizer, limit):
-        yield Case(case.dataset, case.id, korean[case.id], case.group, case.candidates, case.statistics)
+    for shown, asked in (("en", "ko"), ("ko", "en")):
+        texts = {row["_id"]: row["text"] for row in read_rows(folder / asked / "dev" / "queries.jsonl")}
+        for case in _beir("belebele_cross", folder / shown, tokenizer, limit):
+            group = case.group.replace("belebele_cross", "belebele")
+            yield replace(case, id=f"{asked}/{case.id}", question=texts[case.id], group=group)
 
 
 def clapnq(data: Path, tokenizer: Tokenizer, limit: int) -> Iterator[Case]:
@@ -247,6 +249,27 @@ def mtrag(data: Path, tokenizer: Tokenizer, limit: int) -> Iterator[Case]:
     yield from _cases("mtrag", corpus, questions[:limit], relevant)
 
 
+def pairs_of(name: str) -> Callable[[Path, Tokenizer, int], Iterator[Case]]:
+    """A loader of a set whose ``pairs.jsonl`` holds its passages; idf is that of all of them."""
+
+    def load(data: Path, tokenizer: Tokenizer, limit: int) -> Iterator[Case]:
+        (folder,) = (path for path in data.iterdir() if path.name.startswith(name))
+        texts: dict[str, Passage] = {}
+        asked: dict[str, list[tuple[Any, Passage]]] = defaultdict(list)
+        for row in read_rows(folder / "dev" / "pairs.jsonl"):
+            text = f"{row['title'] or ''}\n{row['passage']}"
+            shown = texts.setdefault(text, passage(row["id"], row["title"] or "", row["passage"]))
+            asked[row["query_id"]].append((row, shown))
+        statistics = Index(tokenizer.tokens(text) for text in texts).statistics
+        for query, rows in list(asked.items())[:limit]:
+            rows.sort(key=lambda pair: -pair[0]["label"])
+            found = tuple(Candidate(shown, row["label"], row["neg_type"]) for row, shown in rows[:DEPTH])
+            group = f"{name}/{rows[0][0]['group']}"
+            yield Case(name, query, rows[0][0]["query"], group, found, statistics)
+
+    return load
+
+
 def with_strangers(cases: Iterable[Case]) -> Iterator[Case]:
     """The cases, and after every fourth its question once more with the passages of the case before: none helps.
 
@@ -265,3 +288,5 @@ def with_strangers(cases: Iterable[Case]) -> Iterator[Case]:
 
 TRAINED_ON = (squad2, covidqa, medquad, pubmedqa, belebele_ko, belebele_en, belebele_cross, clapnq, mtrag)
 MEASURED_ON = (bioasq, korquad, liveqa, covidqa_pairs, pubmedqa_pairs)
+PAIRS_TRAINED_ON = ("tydiqa_ko_en", "squadshifts_wiki", "selqa", "product_qa", "nq_retrieved", "nomiracl_ko_en")
+PAIRS_MEASURED_ON = ("wikiqa_nc", "trivia_retrieved_nc")

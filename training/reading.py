@@ -3,8 +3,8 @@
     python -m training.reading --data DIR --work DIR [--layers 6] [--minutes 60] [--from WEIGHTS.npz] [--seed 1]
 
 The rows are made once and kept in ``--work``; a checkpoint is written there every few minutes, and the same command
-goes on from it. ``--from training/reading.npz`` goes on from the weights that are kept beside this script (1,100 steps,
-29,000 pairs), the moments of the optimizer new; no judge uses them yet. The learning rate falls to a twentieth over
+goes on from it. ``--from src/selfright/llm/pairs.npz`` goes on from the weights that ship (1,100 steps,
+29,000 pairs), the moments of the optimizer new. The learning rate falls to a twentieth over
 ``--minutes`` of computing, all sittings together. Prints the loss, and now and then the AUC on groups that are left
 out. Needs PyTorch, which the package itself does not.
 """
@@ -25,6 +25,7 @@ from torch import Tensor
 
 from selfright.llm.e5_file import E5File
 from selfright.llm.e5_words import installed_file, shared_words
+from selfright.llm.pair_net import FILE
 from training.fitting import auc
 from training.reading_batches import UNKNOWN, Batch, Example, batch_of, batches, example
 from training.reading_net import PairNet
@@ -78,7 +79,7 @@ class Trainer:
         torch.save({**state, "at": (self.steps, self.seconds, self.passes, self.seen)}, part)
         part.replace(self.checkpoint)
         arrays = {name: value.numpy().astype(np.float16) for name, value in self.net.state_dict().items()}
-        np.savez(self.options.work / "reading.npz", **arrays)
+        np.savez(self.options.work / FILE, **arrays)
 
     def inputs(self, batch: Batch) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """What the network takes."""

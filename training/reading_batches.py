@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from selfright.llm.pair_net import MOST_ASKED_PIECES, MOST_PASSAGE_PIECES, matching
 from training.reading_rows import Row
 
-PASSAGE_PIECES, ASKED_PIECES = 224, 48
+PASSAGE_PIECES, ASKED_PIECES = MOST_PASSAGE_PIECES, MOST_ASKED_PIECES
 UNKNOWN = -100
 
 
@@ -70,13 +71,6 @@ def batch_of(examples: Sequence[Example], pad: int) -> Batch:
         ids[row, :length], mask[row, :length], kinds[row, one.asked : length] = one.ids, True, 1
         matches[row, :length] = matching(one.ids, one.asked)
     return Batch(ids, mask, kinds, matches)
-
-
-def matching(ids: Sequence[int], asked: int) -> list[int]:
-    """1 for each piece that the other text has too; the marks of begin and end do not count."""
-    first, second = set(ids[1 : asked - 1]), set(ids[asked + 1 : -1])
-    both = first & second
-    return [int(number in both) for number in ids]
 
 
 def batches(examples: list[Example], tokens: int, chooser: random.Random) -> Iterator[list[Example]]:

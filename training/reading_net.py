@@ -12,6 +12,8 @@ import torch.nn.functional as F  # noqa: N812
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from selfright.llm.pair_net import PARTS
+
 WIDTH, HEADS = 384, 12
 INNER = 1_536
 NOWHERE = -1e4
@@ -93,19 +95,9 @@ class PairNet(nn.Module):
 
 def encoder_names(layers: int) -> dict[str, str]:
     """Names of our parameters → names of the encoder's."""
-    parts = {
-        "query": "attention.self.query",
-        "key": "attention.self.key",
-        "value": "attention.self.value",
-        "mixed": "attention.output.dense",
-        "attended_norm": "attention.output.LayerNorm",
-        "inner": "intermediate.dense",
-        "outer": "output.dense",
-        "norm": "output.LayerNorm",
-    }
     names = {f"first_norm.{kind}": f"embeddings.LayerNorm.{kind}" for kind in ("weight", "bias")}
     for number in range(layers):
-        for ours, theirs in parts.items():
+        for ours, theirs in PARTS.items():
             for kind in ("weight", "bias"):
                 names[f"layers.{number}.{ours}.{kind}"] = f"encoder.layer.{number}.{theirs}.{kind}"
     return names

@@ -17,7 +17,7 @@ from selfright.domain.ports import Tokenizer
 from selfright.domain.text import language_of
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.grade.features import Asked, Read
-from selfright.roles.grade.neural import CHARACTERS, window
+from selfright.roles.grade.windows import CHARACTERS, window
 from training.bm25 import Index
 from training.pairs import Page, Question, is_left_out, load_pages, read_rows
 
@@ -62,18 +62,20 @@ class Windows:
 
     def shown(self, row: Row, *, moved: bool = True) -> Row:
         """The row cut to a window; ``moved`` to one that holds the answer where the grader's would miss it."""
-        if len(row.text) <= CHARACTERS:
+        language = language_of(row.text)
+        most = CHARACTERS[language]
+        if len(row.text) <= most:
             return row
-        passage = Passage("", "", row.heading, row.text, 0, len(row.text), language=language_of(row.text))
+        passage = Passage("", "", row.heading, row.text, 0, len(row.text), language=language)
         asked = Asked.of(row.asked, self._analyzer)
         read = Read.of(asked, passage)
         if not row.text.startswith(read.text):  # something that no reader sees was taken out: places would be off
             row = replace(row, text=read.text, start=-1, end=-1)
         start, end = window(asked, read)
         if moved and row.start >= 0 and not start <= row.start < row.end <= end:
-            start = max(0, row.start - self._random.randrange(CHARACTERS // 5, CHARACTERS * 4 // 5))
+            start = max(0, row.start - self._random.randrange(most // 5, most * 4 // 5))
             start = row.text.rfind(" ", 0, start) + 1
-            end = max(row.end, min(len(row.text), start + CHARACTERS))
+            end = max(row.end, min(len(row.text), start + most))
         inside = start <= row.start < row.end <= end
         first, last = (row.start - start, row.end - start) if inside else (-1, -1)
         return replace(row, text=row.text[start:end], start=first, end=last)

@@ -28,7 +28,7 @@ PREFIX = "SELFRIGHT_"
 MAX_FILE_BYTES = 1_000_000
 
 WEB_PROVIDERS = ("none", "static", "tavily", "brave", "searxng", "duckduckgo")
-EMBEDDERS = ("auto", "minilm", "e5", "none")
+EMBEDDERS = ("auto", "e5", "none")
 PACKS = ("none", "medical")
 OFFLINE = "offline"
 # What the web page reads from the environment, and what Kubernetes puts there beside a service called "selfright".
@@ -49,8 +49,8 @@ class Settings:
     ``llm``: ``offline``, or ``provider:model``; ``base_url`` is where an OpenAI-compatible server of one's own listens.
     ``models``: other models for some jobs, ``{"evaluate": "openai:gpt-4o-mini"}``. ``llm_timeout_s`` is for one
     attempt of a call, ``llm_attempts`` how many there are at most.
-    ``embedder``: ``auto`` uses the embedded English encoder when its weights are installed; ``e5`` the multilingual one
-    (``e5:FILE``: its weights from a file); or ``provider:model``.
+    ``embedder``: ``auto`` uses the encoder that ships where its weights are installed, ``e5`` insists on it
+    (``e5:FILE``: its weights from a file), ``none`` searches by words; or ``provider:model``.
     ``web_provider``: several names, with commas, are the order of fall-back; ``static`` reads ``web_folder`` as the
     web. ``web_base_url``: where a provider listens (``searxng=http://…`` when there are several). ``web_allow``:
     private hosts that may be fetched. ``web_cache``: bytes of the web that are kept, for ``web_cache_hours``.

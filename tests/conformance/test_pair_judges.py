@@ -10,10 +10,9 @@ import pytest
 
 from selfright.domain.judgements import PairReading
 from selfright.domain.ports import PairJudge
-from selfright.llm import kept_pairs, minilm
-from selfright.llm.cross_encoder import CrossEncoder
+from selfright.llm import e5_words, kept_pairs
 from selfright.llm.pair_models import pair_judge
-from selfright.roles.grade.neural import reader_file, shipped_neural
+from selfright.llm.pair_net import PairViews, shipped_net
 from tests.support.pair_models import tiny_cross_encoder, tiny_nli
 from tests.support.torch_models import tiny_bert
 
@@ -30,10 +29,8 @@ Maker = Callable[[Path, int], PairJudge]
 
 
 @cache
-def shipped() -> CrossEncoder:
-    neural = shipped_neural()
-    assert neural is not None
-    return CrossEncoder(reader_file(), neural.sha256)
+def shipped() -> PairViews:
+    return PairViews(shipped_net())
 
 
 def cross_encoder(folder: Path, number: int = 0) -> PairJudge:
@@ -52,16 +49,17 @@ MAKERS: dict[str, Maker] = {"cross-encoder": cross_encoder, "nli": nli, "sentenc
 
 
 def skip_if_absent(kind: str) -> None:
-    package = {"shipped": minilm.PACKAGE, "sentence-transformers": "sentence_transformers"}.get(kind, "numpy")
+    networks = {"shipped": e5_words.PACKAGE, "sentence-transformers": "sentence_transformers"}
+    package = networks.get(kind.split(maxsplit=1)[0], "numpy")
     if importlib.util.find_spec(package) is None:
         pytest.skip(f"{package} is not installed")
 
 
-@pytest.fixture(scope="module", params=["shipped", *MAKERS])
+@pytest.fixture(scope="module", params=["shipped questions", "shipped claims", *MAKERS])
 def judge(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> PairJudge:
     skip_if_absent(request.param)
-    if request.param == "shipped":
-        return shipped()
+    if request.param.startswith("shipped"):
+        return shipped().questions if request.param == "shipped questions" else shipped().claims
     return MAKERS[request.param](tmp_path_factory.mktemp("model"), 0)
 
 

@@ -113,7 +113,7 @@ def test_wrong_use_names_the_right_one(cli: Cli, indexed: Path, arguments: tuple
 
 def test_another_embedder_is_refused(cli: Cli, indexed: Path, documents: Path) -> None:
     outcome = cli("ask", "What?", "--index", indexed, "--set", "embedder=none")
-    assert_one_line(outcome, 1, "minilm")
+    assert_one_line(outcome, 1, "multilingual-e5-small")
 
 
 def test_a_place_where_nothing_can_be_written(cli: Cli, documents: Path, tmp_path: Path) -> None:

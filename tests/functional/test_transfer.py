@@ -1,6 +1,5 @@
 """Import and export from the command line, over a real index."""
 
-import importlib.util
 import json
 from pathlib import Path
 
@@ -21,11 +20,12 @@ ROWS = [
 
 @pytest.fixture(scope="module")
 def vectors() -> NDArray[np.float32]:
-    from selfright.llm.minilm import PACKAGE, MiniLM
+    from selfright.llm.e5 import E5
+    from selfright.llm.e5_words import installed_file
 
-    if importlib.util.find_spec(PACKAGE) is None:
-        pytest.skip("the model is not installed")
-    return MiniLM().embed([row["text"] for row in ROWS])
+    if installed_file() is None:
+        pytest.skip("the encoder is not installed")
+    return E5().embed([row["text"] for row in ROWS])
 
 
 @pytest.fixture

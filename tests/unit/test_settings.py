@@ -27,7 +27,7 @@ def test_the_last_source_wins(tmp_path: Path) -> None:
     [
         ({"top_kk": 1}, "did you mean 'top_k'"),
         ({"llm": "ofline"}, "did you mean 'offline'"),
-        ({"embedder": "minilmm"}, "did you mean 'minilm'"),
+        ({"embedder": "nnone"}, "did you mean 'none'"),
     ],
 )
 def test_unknown_names_and_values_name_the_nearest(values: dict[str, object], hint: str) -> None:

@@ -85,14 +85,13 @@ class IndexRoom:
         if self._foreign:
             return None
         from selfright.assembly.encoders import is_fitted
-        from selfright.retrieval.preparing import embedder_languages
-        from selfright.retrieval.router import DescriptionRouter
+        from selfright.retrieval.router import SHIPPED_SCALE, DescriptionRouter
 
         # Its thresholds are cosines of one encoder; another one's would send questions anywhere.
         embedder = self.embedder if self.embedder is not None and is_fitted(self.embedder) else None
-        languages, pack = embedder_languages(embedder), load_pack(self._settings.pack)
+        pack = load_pack(self._settings.pack)
         described = lambda: pack.pointed(self.collections())  # noqa: E731 - a name would say no more
-        return DescriptionRouter(described, self.tokenizer, self.statistics(), embedder, languages)
+        return DescriptionRouter(described, self.tokenizer, self.statistics(), embedder, scale=SHIPPED_SCALE)
 
     def collections(self) -> list[Collection]:
         """The named parts of the index, ordered by name."""
@@ -242,7 +241,7 @@ class IndexRoom:
 
     @cached_property
     def embedder(self) -> Embedder | None:
-        """What the user gave, or the English encoder; None when its weights are not installed and nobody insists."""
+        """What the user gave, or the encoder that ships; None when its weights are not installed and nobody insists."""
         from selfright.assembly.encoders import chosen_embedder
 
         return chosen_embedder(self._settings.embedder, self._given.embeddings)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from selfright.assembly.encoders import is_fitted
+from selfright.assembly.encoders import pair_views
 from selfright.assembly.given import Given
 from selfright.assembly.index import IndexRoom
-from selfright.assembly.roles import Judging, offline_roles, shipped_reader
+from selfright.assembly.roles import Judging, offline_roles
 from selfright.domain.errors import JudgeFailed, SelfrightError, UsageError
 from selfright.domain.judgements import PairReading
 from selfright.domain.passages import Language
@@ -150,18 +150,17 @@ class JudgeRoom:
         from importlib.resources import files
 
         weights = files("selfright.roles.grade").joinpath("weights.json").read_bytes()
-        reader = self.passages or shipped_reader()
+        views = pair_views(self._index.embedder)
+        reader = self.passages or (views.questions if views else None)
         names = [self._encoder_name, *([reader.name] if reader else [])]
         return "+".join((*names, hashlib.sha256(weights).hexdigest()[:_SHORTEST_NAME]))
 
     @property
     def _claims_name(self) -> str:
-        """The same for claims, which know no encoder but the one that ships."""
+        """The same for claims, which go by no encoder."""
         from selfright.roles.evaluate.scoring import WEIGHTS
 
-        embedder = self._index.embedder
-        known = embedder.name if embedder is not None and is_fitted(embedder) else "words"
-        return "+".join((known, *([self.claims.name] if self.claims else []), WEIGHTS))
+        return "+".join(("words", *([self.claims.name] if self.claims else []), WEIGHTS))
 
     @property
     def _encoder_name(self) -> str:

@@ -2,10 +2,9 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import TYPE_CHECKING, Literal
 
-from selfright.assembly.encoders import is_fitted
+from selfright.assembly.encoders import is_fitted, pair_views
 from selfright.domain.chat import Job
 from selfright.domain.ports import (
     Abstainer,
@@ -27,7 +26,6 @@ from selfright.domain.ports import (
 )
 
 if TYPE_CHECKING:
-    from selfright.llm.cross_encoder import CrossEncoder
     from selfright.roles.abstain import CalibratedAbstainer
     from selfright.roles.analysis import TextAnalyzer
     from selfright.roles.calibration.stored import ClaimCalibration, GraderCalibration
@@ -92,8 +90,8 @@ def offline_roles(
 ) -> OfflineRoles:
     """Every role without a model or a network.
 
-    Their judgement was fitted on the cosines of the English encoder that ships; of another embedder's they know
-    nothing, and judge by words.
+    Their judgement was fitted on the cosines of the encoder that ships; of another embedder's they know nothing, and
+    go by words and by what the network that ships reads.
     """
     from selfright.domain.packs import NoSlots
     from selfright.memory.profiles import InMemoryProfiles
@@ -113,41 +111,29 @@ def offline_roles(
     from selfright.roles.summary.offline import OfflineSummarizer
     from selfright.roles.trust import TrustedFirst, TrustingGenerator
 
-    known = embedder if embedder is not None and is_fitted(embedder) else None
-    reader = shipped_reader() if known else None
+    known = embedder.name if embedder is not None and is_fitted(embedder) else ""
+    views = pair_views(embedder)
+    reader = views.questions if views else None
     analyzer = TextAnalyzer(tokenizer, statistics)
     judging = judging or Judging()
-    grader = OfflineGrader(analyzer, known, None, reader, None, judging.calibration, judging.passages)
-    first = TrustedFirst(analyzer, OfflineGrader(analyzer), PieceScorer(analyzer))
+    grader = OfflineGrader(analyzer, known, None, reader, judging.calibration, judging.passages)
+    first = TrustedFirst(analyzer, OfflineGrader(analyzer, reader=reader), PieceScorer(analyzer))
     return OfflineRoles(
         classifier=OfflineClassifier(IndexTopics(analyzer), analyzer=analyzer),
         grader=grader,
-        refiner=OfflineRefiner(analyzer, known, reader=reader),
+        refiner=OfflineRefiner(analyzer, reader=reader),
         prompter=BilingualPrompter(first=first),
-        generator=TrustingGenerator(OfflineGenerator(analyzer, known), first),
-        evaluator=LocalEvaluator(analyzer, known, ClaimJudging(judging.claims, judging.claim_calibration)),
+        generator=TrustingGenerator(OfflineGenerator(analyzer, reader), first),
+        evaluator=LocalEvaluator(analyzer, ClaimJudging(judging.claims, judging.claim_calibration)),
         heuristic=HeuristicEvaluator(),
         rewriter=OfflineRewriter(analyzer),
         summarizer=OfflineSummarizer(),
-        abstainer=CalibratedAbstainer(analyzer, known.name if known else None, reader=reader),
+        abstainer=CalibratedAbstainer(analyzer),
         slots=NoSlots(),
         profiles=InMemoryProfiles(),
         first=first,
         analyzer=analyzer,
     )
-
-
-@cache
-def shipped_reader() -> "CrossEncoder | None":
-    """The network that reads question and passage together, where its files are beside the grader's weights."""
-    from selfright.roles.grade.neural import reader_file, shipped_neural
-
-    neural = shipped_neural()
-    if neural is None:
-        return None
-    from selfright.llm.cross_encoder import CrossEncoder
-
-    return CrossEncoder(reader_file(), neural.sha256)
 
 
 def with_models(
@@ -182,8 +168,7 @@ def with_models(
     if Job.GRADE in jobs:
         # Reading takes more of a core than the rest of a turn, and a model judges what is unsure by itself.
         grader = ModelGrader(chat, offline.grader.without_reader(), judging)
-        refiner, abstainer = offline.refiner.without_reader(), offline.abstainer.without_reader()
-        roles = replace(roles, grader=grader, refiner=refiner, abstainer=abstainer)
+        roles = replace(roles, grader=grader, refiner=offline.refiner.without_reader())
     if Job.STRIPS in jobs:
         refiner = offline.refiner.without_reader()
         roles = replace(roles, refiner=ModelRefiner(chat, refiner, judging))

@@ -1,4 +1,4 @@
-"""Loading ahead: the networks an English answer needs are read while the first turn still imports and opens.
+"""Loading ahead: the networks an answer needs are read while the first turn still imports and opens.
 
 Most of that runs without Python's lock, so it takes a second core instead of time. The Korean analyser is left to the
 turn: it holds the lock while it loads, and nothing would go on beside it.
@@ -7,12 +7,10 @@ turn: it holds the lock while it loads, and nothing would go on beside it.
 import logging
 import threading
 
-from selfright.assembly.encoders import is_fitted
+from selfright.assembly.encoders import is_fitted, pair_views
 from selfright.assembly.index import IndexRoom
-from selfright.assembly.roles import shipped_reader
 from selfright.domain.errors import SelfrightError
 from selfright.domain.ports import Embedder, PairJudge
-from selfright.domain.text import has_hangul
 
 log = logging.getLogger(__name__)
 
@@ -27,18 +25,19 @@ class Warming:
 
     def expect(self, question: str) -> None:
         """Begins to load what an answer to ``question`` needs, and does not wait for it."""
-        if has_hangul(question) or not self._unbegun.acquire(blocking=False):
+        del question  # either language needs the same
+        if not self._unbegun.acquire(blocking=False):
             return
         try:
             embedder = self._index.embedder
-            # Another's embedder may cost money, and the reader is not asked beside it.
-            if embedder is None or not is_fitted(embedder):
+            if embedder is None or not is_fitted(embedder):  # another's may cost money
                 return
-            reader = shipped_reader() if self._reads else None
+            views = pair_views(embedder) if self._reads else None
         except SelfrightError:
             return  # the turn meets the same, and says it where it is heard
         # No daemon: a process that ended within the foreign code of a load could crash.
-        threading.Thread(target=_load, args=(embedder, reader), name="selfright-warming").start()
+        networks = embedder, views.questions if views else None
+        threading.Thread(target=_load, args=networks, name="selfright-warming").start()
 
 
 def _load(embedder: Embedder, reader: PairJudge | None) -> None:

@@ -7,6 +7,7 @@ from selfright.domain.answers import Attempt, Draft
 from selfright.domain.composing import first_of_all, styled, with_sources
 from selfright.domain.judgements import QueryClass, StopReason
 from selfright.domain.passages import Language
+from selfright.domain.text import language_of
 from selfright.domain.tools import Tools
 from selfright.flow.attempts import iteration, without_unsupported
 from selfright.flow.state import AgentState
@@ -28,7 +29,8 @@ def finished(state: AgentState, tools: Tools) -> dict[str, Any]:
     draft, unsourced = _sourced(draft, best, state, tools)
     abstains = abstains or draft.refused
     urgent = tools.pack.urgent(state["user_text"], state["language"])
-    draft = first_of_all(urgent, styled(draft, tools.flags.citation_style))
+    draft = _introduced(styled(draft, tools.flags.citation_style), state["language"])
+    draft = first_of_all(urgent, draft)
     return {
         "best": best,
         "quality_score": best.score,
@@ -84,6 +86,14 @@ def _notes_of_the_field(
     return (*notes, *tools.pack.notes(state["question"], state["language"]))
 
 
+def _introduced(draft: Draft, language: Language) -> Draft:
+    """The draft after a word on its language, where it quotes sources in another one than the question's."""
+    said = language_of(draft.text)
+    quotes = any(language_of(citation.text) == said for citation in draft.citations)
+    foreign = not draft.refused and said != language and quotes
+    return first_of_all(_WORDS[language]["foreign"], draft) if foreign else draft
+
+
 def _reason(reason: StopReason, language: Language) -> str:
     return _REASONS_KO.get(reason, reason.value) if language == "ko" else reason.value
 
@@ -104,12 +114,14 @@ _REASONS_KO = {
 _WORDS = {
     "en": {
         "stopped": "the loop had stopped because: {reason}",
+        "foreign": "The sources on this are in Korean. They say:",
         "early": "the turn ended early ({error}): this is the best answer it had by then",
         "unsourced": "sentences removed because they may be said only with a source, and had none: {count}",
         "unheeded": "your profile matters here, and the documents found do not say how: {what}",
     },
     "ko": {
         "stopped": "반복이 멈춘 이유: {reason}",
+        "foreign": "관련 자료가 영어로 되어 있어 원문 그대로 옮깁니다.",
         "early": "오류({error})로 일찍 끝났습니다. 그때까지의 가장 나은 답입니다",
         "unsourced": "출처 없이 말해서는 안 되는 내용이라 지운 문장: {count}개",
         "unheeded": "프로필과 관련이 있지만 찾은 자료가 다루지 않는 내용: {what}",

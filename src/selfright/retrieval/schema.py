@@ -43,7 +43,7 @@ CREATE TABLE collections (
 ) WITHOUT ROWID;
 """
 PAGE_BYTES = 8_192
-_SETTINGS = {"minilm-l6-v2": "minilm", "multilingual-e5-small-q4": "e5", "none": "none"}  # embedders by their setting
+_SETTINGS = {"multilingual-e5-small-q4": "e5", "none": "none"}  # embedders by their setting
 
 
 @dataclass(frozen=True, slots=True)

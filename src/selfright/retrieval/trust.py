@@ -15,7 +15,7 @@ from typing import Any
 from selfright.domain.passages import Language, Trust
 
 MOST_BM25 = 2.2  # k1 + 1: a term cannot add more than this times its idf
-USUAL_SPREAD = 0.055  # standard deviation of the cosines of the nearest passages, roughly
+USUAL_SPREAD = 0.0135  # standard deviation of the cosines of the nearest passages, roughly
 NEAR_SCALE = 0.04  # brings both halves to one scale
 NEAR_POWER = 1.5  # a cosine high above the others counts for more than its height
 _FEW = 10  # a spread over fewer cosines says little

@@ -6,7 +6,6 @@ from selfright.domain.answers import Attempt, Draft, Sentence
 from selfright.domain.flags import Flags
 from selfright.domain.judgements import Evaluation, EvaluationSource, QueryClass
 from selfright.domain.passages import Hit, Language
-from selfright.domain.ports import PairJudge
 from selfright.roles.abstain_model import AbstentionModel, shipped_model
 from selfright.roles.abstain_signals import Grounds
 from selfright.roles.analysis import TextAnalyzer
@@ -64,26 +63,13 @@ class CalibratedAbstainer(SupportAbstainer):
     """Abstains when the answer is too likely to be wrong, by all that its pass of the loop knows of it.
 
     That was fitted on answers from retrieved passages that were graded and judged offline. Any other answer (a model's
-    judgement, smalltalk, a summary, nothing graded) is decided on by its support. ``embedder`` names whose cosines the
-    hits carry, None when nobody's; ``reader`` is the one that the grader asks too.
+    judgement, smalltalk, a summary, nothing graded) is decided on by its support.
     """
 
-    def __init__(
-        self,
-        analyzer: TextAnalyzer,
-        embedder: str | None = None,
-        model: AbstentionModel | None = None,
-        reader: PairJudge | None = None,
-    ) -> None:
+    def __init__(self, analyzer: TextAnalyzer, model: AbstentionModel | None = None) -> None:
         super().__init__(DEFAULT_THRESHOLD)
         self._analyzer = analyzer
-        self._embedder = embedder
         self._model = model or shipped_model()
-        self._reader = reader
-
-    def without_reader(self) -> "CalibratedAbstainer":
-        """The same, by words and cosines."""
-        return CalibratedAbstainer(self._analyzer, self._embedder, self._model)
 
     def should_abstain(self, question: str, query_class: QueryClass, best: Attempt, flags: Flags) -> bool:
         """True for a refused draft; else, when judged, for one too likely to be wrong."""
@@ -91,7 +77,7 @@ class CalibratedAbstainer(SupportAbstainer):
         if best.draft.refused or evaluation is None or not _is_familiar(best, evaluation, query_class):
             return super().should_abstain(question, query_class, best, flags)
         grounds = Grounds(question, best.draft, evaluation, best.grading, best.hits, best.strips)
-        probability = self._model.probability(grounds, self._analyzer, embedder=self._embedder, reader=self._reader)
+        probability = self._model.probability(grounds, self._analyzer)
         # NaN, from a signal that is no number, is no ground for an answer either.
         return flags.abstention_enabled and not probability >= self._model.threshold
 

@@ -11,7 +11,6 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from selfright.domain.ports import PairJudge
 from selfright.roles.abstain_signals import Grounds, signals
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.scoring import Scorer, read_scorer
@@ -19,39 +18,19 @@ from selfright.roles.scoring import Scorer, read_scorer
 
 @dataclass(frozen=True, slots=True)
 class AbstentionModel:
-    """``lexical`` reads words only, ``semantic`` also cosines of the encoder named ``embedder``, ``read`` both and what
-    the reader named ``reader`` says of what is cited.
+    """``threshold`` is the least probability with which an answer is given."""
 
-    ``threshold`` is the least probability with which an answer is given.
-    """
-
-    embedder: str
-    reader: str
-    lexical: Scorer
-    semantic: Scorer
-    read: Scorer
+    scorer: Scorer
     threshold: float
 
-    def probability(
-        self, grounds: Grounds, analyzer: TextAnalyzer, *, embedder: str | None, reader: PairJudge | None = None
-    ) -> float:
-        """That the answer is right (0…1); ``embedder`` names whose cosines the hits carry. NaN for broken signals."""
-        if embedder != self.embedder or not grounds.has_cosines:
-            return self.lexical.probability(signals(grounds, analyzer))
-        found = signals(grounds, analyzer, reader if reader and reader.name == self.reader else None)
-        return (self.read if "answer" in found else self.semantic).probability(found)
+    def probability(self, grounds: Grounds, analyzer: TextAnalyzer) -> float:
+        """That the answer is right (0…1); NaN for broken signals."""
+        return self.scorer.probability(signals(grounds, analyzer))
 
 
 def read_model(stored: Mapping[str, Any]) -> AbstentionModel:
     """A model from its JSON form."""
-    return AbstentionModel(
-        stored["embedder"],
-        stored["reader"],
-        read_scorer(stored["lexical"]),
-        read_scorer(stored["semantic"]),
-        read_scorer(stored["read"]),
-        float(stored["threshold"]),
-    )
+    return AbstentionModel(read_scorer(stored["scorer"]), float(stored["threshold"]))
 
 
 @cache

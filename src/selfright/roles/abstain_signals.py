@@ -9,10 +9,8 @@ from dataclasses import dataclass
 from selfright.domain.answers import Citation, Draft
 from selfright.domain.judgements import Evaluation, Grading
 from selfright.domain.passages import Hit, Passage, Strip
-from selfright.domain.ports import PairJudge
 from selfright.domain.text import language_of
 from selfright.roles.analysis import TextAnalyzer
-from selfright.roles.grade.answer_spans import answer_spans
 from selfright.roles.grade.features import Asked
 
 SIGNALS = (
@@ -22,12 +20,7 @@ SIGNALS = (
     "cited",  # log-odds of the most probable passage that the answer cites
     "completeness",  # log-odds, as the evaluator judged the answer
     "missing",  # idf of the rarest term of the question that is not near what is cited, over that of its rarest
-    "cosine",  # the best cosine of question and passage
-    "answer",  # log-odds by the reader that what is cited holds the answer; only where it has read what is cited
 )
-READ = ("answer",)
-COSINES = tuple(name for name in SIGNALS if name not in READ)
-LEXICAL = tuple(name for name in COSINES if name != "cosine")
 _EDGE = 1e-3
 _AROUND = 200  # characters before and after what is cited
 
@@ -43,24 +36,13 @@ class Grounds:
     hits: tuple[Hit, ...]
     strips: tuple[Strip, ...]
 
-    @property
-    def has_cosines(self) -> bool:
-        """Whether question and passages were compared by meaning; of an English encoder's view of Korean, nothing."""
-        return language_of(self.question) == "en" and any(hit.cosine is not None for hit in self.hits)
 
-
-def signals(grounds: Grounds, analyzer: TextAnalyzer, reader: PairJudge | None = None) -> dict[str, float]:
-    """One value by each name in ``SIGNALS``; a signal that nothing is known of is as bad as it can be.
-
-    ``answer`` is there only when ``reader`` has read what is cited.
-    """
-    cosines = [hit.cosine for hit in grounds.hits if hit.cosine is not None]
+def signals(grounds: Grounds, analyzer: TextAnalyzer) -> dict[str, float]:
+    """One value by each name in ``SIGNALS``; a signal that nothing is known of is as bad as it can be."""
     asked = Asked.of(grounds.question, analyzer)
     return {
         **_judged(grounds),
         "missing": _rarest_missing(grounds, asked),
-        "cosine": max(cosines, default=0.0),
-        **_answered(grounds, asked, reader),
     }
 
 
@@ -80,20 +62,15 @@ def _judged(grounds: Grounds) -> dict[str, float]:
 
 def _rarest_missing(grounds: Grounds, asked: Asked) -> float:
     """0…1; 0 when all terms are there, or the question has none. A rare word that is not near is often the catch."""
-    weights = asked.matcher.weights
-    found = asked.matcher.places(_evidence(grounds))
-    left = max((weight for i, weight in enumerate(weights) if i not in found), default=0.0)
-    return left / max(weights) if left else 0.0
-
-
-def _answered(grounds: Grounds, asked: Asked, reader: PairJudge | None) -> dict[str, float]:
-    """How probable it is by the reader that one of the cited stretches holds the answer."""
-    cited = _cited(grounds)
-    spans = answer_spans(asked, list({passage.id: passage for _, passage in cited}.values()), reader)
-    chances = [
-        spans[p.id].chance * spans[p.id].within(c.start - p.start, c.end - p.start) for c, p in cited if p.id in spans
+    weights, evidence = asked.matcher.weights, _evidence(grounds)
+    found = asked.matcher.places(evidence)
+    # Words of another language are not there whatever the evidence says; names that both write alike are.
+    across = asked.korean != (language_of(evidence) == "ko")
+    looked_for = [
+        i for i, term in enumerate(asked.matcher.terms) if not across or (asked.korean and term.token.isascii())
     ]
-    return {"answer": _log_odds(max(chances))} if chances else {}
+    left = max((weights[i] for i in looked_for if i not in found), default=0.0)
+    return left / max(weights) if left else 0.0
 
 
 def _cited(grounds: Grounds) -> list[tuple[Citation, Passage]]:

@@ -22,21 +22,18 @@ SIGNALS = (
     "only_type",  # … and no other strip of the passage does
     "first",  # the passage's first strip
     "long",  # characters over 300, at most 2
-    "cosine",  # with the question; 0 when there is none
-    "relative_cosine",  # cosine minus the passage's best
     "answer",  # the chance that the passage's answer stands in it, by the reader; 0 when there is none
     "answer_chance",  # … times the reader's chance that the passage answers
     "unread",  # most of it was not shown to the reader
 )
 READ = ("answer", "answer_chance", "unread")
-SEMANTIC = ("cosine", "relative_cosine")
+LEXICAL = tuple(name for name in SIGNALS if name not in READ)
 
 
 def strip_signals(
     asked: Asked,
     passage: Passage,
     spans: Sequence[Span],
-    cosines: Sequence[float] | None = None,
     read: AnswerSpans | None = None,
 ) -> list[dict[str, float]]:
     """One dictionary per strip; ``spans`` are positions in the passage's text."""
@@ -49,7 +46,6 @@ def strip_signals(
     best = shares.index(max(shares))
     present = set().union(*places)
     rarest = max(present, key=lambda i: matcher.weights[i], default=-1)
-    top_cosine = max(cosines) if cosines else 0.0
     rows = []
     for i, (start, end) in enumerate(spans):
         before = places[i - 1] if i else set()
@@ -68,8 +64,6 @@ def strip_signals(
                 "only_type": typed[i] if typed[i] and sum(typed) == typed[i] else 0.0,
                 "first": float(i == 0),
                 "long": min(2.0, (end - start) / 300),
-                "cosine": cosines[i] if cosines else 0.0,
-                "relative_cosine": cosines[i] - top_cosine if cosines else 0.0,
                 "answer": read.within(start, end) if read else 0.0,
                 "answer_chance": read.within(start, end) * read.chance if read else 0.0,
                 "unread": float(read is not None and not read.covers(start, end)),

@@ -14,36 +14,31 @@ from typing import Any
 
 from selfright.domain.judgements import Grading
 from selfright.domain.passages import Hit, Passage, Refinement, Strip
-from selfright.domain.ports import Embedder, PairJudge
+from selfright.domain.ports import PairJudge
 from selfright.roles.analysis import TextAnalyzer
-from selfright.roles.decompose import Span, strip_spans
-from selfright.roles.grade.answer_spans import WORTH_READING, AnswerSpans, answer_spans
+from selfright.roles.decompose import strip_spans
+from selfright.roles.grade.answer_spans import AnswerSpans, answer_spans
 from selfright.roles.grade.features import Asked
 from selfright.roles.scoring import Scorer, read_scorer
 from selfright.roles.strip_signals import strip_signals
 
-_MOST_EMBEDDED = 24
-_LONGEST_EMBEDDED = 1_000
 _LEAST_REMAINDER = 20
-_LIMITS = ("lexical_margin", "semantic_margin", "read_margin", "floor", "irrelevant", "share_of_best")
+_LIMITS = ("lexical_margin", "read_margin", "floor", "irrelevant", "share_of_best")
 
 
 @dataclass(frozen=True, slots=True)
 class StripModel:
-    """Scorers by words, with cosines, and with both and a reader; how far (log-odds) a strip may fall behind its
+    """Scorers by words, and with what the reader of that name says; how far (log-odds) a strip may fall behind its
     passage's best.
 
     A passage whose best strip is under ``floor`` (log-odds) holds nothing; passages the grader gave less than
     ``irrelevant`` are not looked at. A strip with less than ``share_of_best`` of the best strip's probability goes too.
     """
 
-    embedder: str
     reader: str
     lexical: Scorer
-    semantic: Scorer
     read: Scorer
     lexical_margin: float
-    semantic_margin: float
     read_margin: float
     floor: float
     irrelevant: float
@@ -68,23 +63,18 @@ class Weighed:
 
 
 class OfflineRefiner:
-    """Implements the port ``Refiner``. ``embedder`` and ``reader`` are used for English, if the weights know them."""
+    """Implements the port ``Refiner``. ``reader`` is used if the weights know it."""
 
     def __init__(
-        self,
-        analyzer: TextAnalyzer,
-        embedder: Embedder | None = None,
-        model: StripModel | None = None,
-        reader: PairJudge | None = None,
+        self, analyzer: TextAnalyzer, model: StripModel | None = None, reader: PairJudge | None = None
     ) -> None:
         self._analyzer = analyzer
         self._model = model or shipped_model()
-        self._embedder = embedder if embedder and embedder.name == self._model.embedder else None
-        self._reader = reader if self._embedder and reader and reader.name == self._model.reader else None
+        self._reader = reader if reader is not None and reader.name == self._model.reader else None
 
     def without_reader(self) -> "OfflineRefiner":
-        """The same, by words and cosines: for a turn whose grader is a model, where nobody else needs a reader."""
-        return OfflineRefiner(self._analyzer, self._embedder, self._model)
+        """The same, by words: for a turn whose grader is a model, where nobody else needs a reader."""
+        return OfflineRefiner(self._analyzer, self._model)
 
     async def refine(self, question: str, hits: Sequence[Hit], grading: Grading | None = None) -> Refinement:
         """The strips of ``hits`` that help to answer; documents in the order of their best passage."""
@@ -100,14 +90,9 @@ class OfflineRefiner:
         asked = Asked.of(question, self._analyzer)
         ranked = _ranked(hits, grading)
         relevant = [(passage, p) for passage, p in ranked if p is None or p >= self._model.irrelevant] or ranked
-        cosines = self._cosines(asked, [passage for passage, _ in relevant])
-        worth = [passage for passage, p in relevant if passage.id in cosines and (p is None or p >= WORTH_READING)]
-        read = answer_spans(asked, worth, self._reader)
-        scored = [
-            strip
-            for passage, p in relevant
-            for strip in self._scored(asked, passage, p, cosines.get(passage.id), read.get(passage.id))
-        ]
+        # In the order of the hits, as the grader reads them: so none is read for this alone.
+        read = answer_spans(asked, [hit.passage for hit in hits], self._reader)
+        scored = [strip for passage, p in relevant for strip in self._scored(asked, passage, p, read.get(passage.id))]
         return Weighed(tuple(scored), tuple(passage for passage, _ in ranked))
 
     def chosen(self, weighed: Weighed) -> list[Strip]:
@@ -116,50 +101,25 @@ class OfflineRefiner:
         return [s.strip for s in weighed.scored if s.kept and s.strip.score >= least]
 
     def _scored(
-        self,
-        asked: Asked,
-        passage: Passage,
-        probability: float | None,
-        cosines: Mapping[Span, float] | None,
-        read: AnswerSpans | None,
+        self, asked: Asked, passage: Passage, probability: float | None, read: AnswerSpans | None
     ) -> list[Scored]:
         spans = strip_spans(passage.text)
         if not spans:
             return []
         scorer, margin = self._model.lexical, self._model.lexical_margin
-        if cosines:
-            scorer, margin = self._model.semantic, self._model.semantic_margin
-        if cosines and read:
+        if read:
             scorer, margin = self._model.read, self._model.read_margin
-        signals = strip_signals(asked, passage, spans, [cosines[span] for span in spans] if cosines else None, read)
+        signals = strip_signals(asked, passage, spans, read)
         scores = [scorer.score(values) for values in signals]
         best = max(scores)
-        crosses = asked.korean != (passage.language == "ko")  # words cannot tell across languages, so all of it stays
+        # Words alone cannot tell across languages, so all of it stays.
+        blind = read is None and asked.korean != (passage.language == "ko")
         found = []
         for (start, end), score in zip(spans, scores, strict=True):
             chance = scorer.curve(score) * (1.0 if probability is None else probability)
             strip = Strip(passage, passage.start + start, passage.start + end, passage.text[start:end], chance)
-            kept = crosses or (best - score <= margin and best >= self._model.floor)
+            kept = blind or (best - score <= margin and best >= self._model.floor)
             found.append(Scored(strip, score, kept))
-        return found
-
-    def _cosines(self, asked: Asked, passages: Sequence[Passage]) -> dict[str, dict[Span, float]]:
-        """Cosines of the strips of the first English passages, at most 24 strips, by passage id."""
-        if self._embedder is None or asked.korean:
-            return {}
-        chosen: list[tuple[str, Span]] = []
-        texts = [asked.text]
-        for passage in passages:
-            spans = strip_spans(passage.text) if passage.language == "en" else []
-            if spans and len(chosen) + len(spans) <= _MOST_EMBEDDED:
-                chosen += [(passage.id, span) for span in spans]
-                texts += [passage.text[start:end][:_LONGEST_EMBEDDED] for start, end in spans]
-        if not chosen:
-            return {}
-        vectors = self._embedder.embed(texts)
-        found: dict[str, dict[Span, float]] = {}
-        for (name, span), cosine in zip(chosen, vectors[1:] @ vectors[0], strict=True):
-            found.setdefault(name, {})[span] = float(cosine)
         return found
 
 
@@ -176,10 +136,8 @@ def refinement(weighed: Weighed, kept: Sequence[Strip]) -> Refinement:
 def read_model(stored: Mapping[str, Any]) -> StripModel:
     """A model from its JSON form."""
     return StripModel(
-        stored["embedder"],
         stored["reader"],
         read_scorer(stored["lexical"]),
-        read_scorer(stored["semantic"]),
         read_scorer(stored["read"]),
         *(float(stored[name]) for name in _LIMITS),
     )

@@ -9,7 +9,7 @@ from selfright.retrieval.router import DescriptionRouter
 from tests.support.embedders import WordHashes
 
 
-@pytest.mark.parametrize(("name", "asked"), [("minilm-l6-v2", True), ("another encoder", False)])
+@pytest.mark.parametrize(("name", "asked"), [("multilingual-e5-small-q4", True), ("another encoder", False)])
 def test_an_encoder_that_nothing_was_fitted_for_does_not_route(name: str, asked: bool, tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("# Boats\n\nThe ferry leaves at seven.", encoding="utf-8")
     (tmp_path / "b.md").write_text("# Taxes\n\nThe harbour tax is twelve euros.", encoding="utf-8")

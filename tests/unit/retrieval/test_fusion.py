@@ -78,8 +78,8 @@ def test_plain_fusion_always_takes_both() -> None:
 
 def test_adaptive_fusion_by_hand() -> None:
     # Both halves weigh 0.5. BM25 could reach 2.2 * (3 + 5) = 17.6 and reaches 4.4: 1 lies at sqrt(17.6 * 4.4) = 8.8.
-    # Under ten cosines count as usually spread, by 0.055: 0.22 above the lowest is 4 spreads, 0.04 * 4 ** 1.5 = 0.32.
-    words, near = [(1, 4.4), (2, 2.2)], [(2, 0.72), (3, 0.555), (4, 0.5)]
+    # Under ten cosines count as usually spread, by 0.0135: 0.054 above the lowest is 4 spreads, 0.04 * 4 ** 1.5 = 0.32.
+    words, near = [(1, 4.4), (2, 2.2)], [(2, 0.554), (3, 0.5135), (4, 0.5)]
     fused = AdaptiveFusion(model=EVEN).fuse(searched(), words, near)
     assert fused.items == [
         (2, pytest.approx(0.5 * 0.25 + 0.5 * 0.32)),

@@ -23,10 +23,9 @@ from selfright.domain.judgements import (
 from selfright.domain.passages import Hit, Strip
 from selfright.roles.abstain import MISSING, NEAREST, CalibratedAbstainer, SupportAbstainer
 from selfright.roles.abstain_model import read_model, shipped_model
-from selfright.roles.abstain_signals import COSINES, LEXICAL, SIGNALS, Grounds, signals
+from selfright.roles.abstain_signals import SIGNALS, Grounds, signals
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.evaluate.support import support
-from tests.support.readers import Damaged, Favourite
 from tests.support.texts import analyzer, hits, passage
 
 ABSTAINER = SupportAbstainer(0.5)
@@ -83,7 +82,7 @@ def test_abstention_can_be_switched_off_but_a_refusal_stays_one() -> None:
 # By all that is known
 
 
-def known(p: float, completeness: float, text: str = TEXT, cosine: float | None = None) -> Attempt:
+def known(p: float, completeness: float, text: str = TEXT) -> Attempt:
     """An answer that quotes the first sentence of its one passage, which the grader gives probability ``p``."""
     page = passage(text, "kettle.md", "Kettles")
     quoted = text.split(". ", maxsplit=1)[0] + "."
@@ -95,7 +94,7 @@ def known(p: float, completeness: float, text: str = TEXT, cosine: float | None 
         0.5,
         0,
         strips=(Strip(page, 0, len(text), text, p),),
-        hits=(Hit(page, 1 / 61, cosine=cosine),),
+        hits=(Hit(page, 1 / 61),),
         grading=grading,
     )
 
@@ -105,44 +104,19 @@ def read() -> TextAnalyzer:
     return analyzer(TEXT, "A lantern hangs over the door.", "Boats anchor outside.")
 
 
-def probability(best: Attempt, read: TextAnalyzer, embedder: str | None = None, question: str = QUESTION) -> float:
+def probability(best: Attempt, read: TextAnalyzer, question: str = QUESTION) -> float:
     assert best.evaluation is not None
     grounds = Grounds(question, best.draft, best.evaluation, best.grading, best.hits, best.strips)
-    return shipped_model().probability(grounds, read, embedder=embedder)
+    return shipped_model().probability(grounds, read)
 
 
 def test_the_signals_of_one_answer_by_hand(read: TextAnalyzer) -> None:
-    best = known(0.75, 0.5, cosine=0.6)
+    best = known(0.75, 0.5)
     assert best.evaluation is not None
     found = signals(Grounds(QUESTION, best.draft, best.evaluation, best.grading, best.hits, best.strips), read)
-    assert set(found) == set(COSINES)
+    assert set(found) == set(SIGNALS)
     assert [found[name] for name in ("sufficiency", "best", "cited")] == pytest.approx([math.log(3)] * 3)
-    assert (found["lead"], found["completeness"], found["cosine"], found["missing"]) == (0.75, 0.0, 0.6, 0.0)
-
-
-def test_a_reader_says_whether_what_is_cited_holds_the_answer(read: TextAnalyzer) -> None:
-    best = known(0.75, 0.5, cosine=0.6)
-    assert best.evaluation is not None
-    grounds = Grounds(QUESTION, best.draft, best.evaluation, best.grading, best.hits, best.strips)
-    quoted = best.draft.citations[0].text
-    inside, elsewhere = quoted.split()[2], TEXT[len(quoted) :].rsplit(maxsplit=1)[-1].rstrip(".")
-    assert inside not in TEXT[len(quoted) :]
-    assert elsewhere not in quoted
-    found = {word: signals(grounds, read, Favourite(word)) for word in (inside, elsewhere, "absent")}
-    assert set(found[inside]) == set(SIGNALS)
-    assert found[inside]["answer"] == pytest.approx(3.0, abs=0.01)  # the reader's own log-odds
-    assert found[elsewhere]["answer"] == found["absent"]["answer"] < -6
-    assert "answer" not in signals(grounds, read, Damaged(inside))
-    assert probability(best, read, "minilm-l6-v2") == shipped_model().probability(
-        grounds, read, embedder="minilm-l6-v2", reader=Favourite(inside, name="another")
-    )
-    sure, unsure = (
-        shipped_model().probability(
-            grounds, read, embedder="minilm-l6-v2", reader=Favourite(word, name=shipped_model().reader)
-        )
-        for word in (inside, "absent")
-    )
-    assert sure > unsure
+    assert (found["lead"], found["completeness"], found["missing"]) == (0.75, 0.0, 0.0)
 
 
 def test_a_rare_word_that_is_not_near_what_is_cited_is_missing(read: TextAnalyzer) -> None:
@@ -192,34 +166,19 @@ def test_a_summary_need_not_repeat_the_question(read: TextAnalyzer) -> None:
 
 
 def test_a_signal_that_is_no_number_is_no_ground_for_an_answer(read: TextAnalyzer) -> None:
-    best = known(0.95, 0.95, cosine=math.nan)
-    assert math.isnan(probability(best, read, "minilm-l6-v2"))
-    abstainer = CalibratedAbstainer(read, "minilm-l6-v2")
-    assert abstainer.should_abstain(QUESTION, QueryClass.QUESTION, best, Flags())
-
-
-def test_cosines_count_only_of_the_encoder_that_was_fitted_and_for_english(read: TextAnalyzer) -> None:
-    near, far = known(0.5, 0.5, cosine=0.9), known(0.5, 0.5, cosine=0.1)
-    assert probability(near, read, "minilm-l6-v2") > probability(far, read, "minilm-l6-v2")
-    for embedder, question in (
-        ("another", QUESTION),
-        (None, QUESTION),
-        ("minilm-l6-v2", "주전자의 용량은 얼마인가요?"),
-    ):
-        same = [probability(best, read, embedder, question) for best in (near, far)]
-        assert same[0] == same[1]
+    best = known(math.nan, 0.95)
+    assert math.isnan(probability(best, read))
+    assert CalibratedAbstainer(read).should_abstain(QUESTION, QueryClass.QUESTION, best, Flags())
 
 
 def test_the_shipped_weights_have_the_signs_that_their_signals_mean() -> None:
     stored = json.loads(files("selfright.roles").joinpath("abstain.json").read_text(encoding="utf-8"))
     model = read_model(stored)
-    for scorer, names in ((model.lexical, LEXICAL), (model.semantic, SIGNALS)):
-        assert set(scorer.names) <= set(names)
-        assert all(
-            (weight < 0) == (name == "missing") for name, weight in zip(scorer.names, scorer.weights, strict=True)
-        )
+    scorer = model.scorer
+    assert set(scorer.names) <= set(SIGNALS)
+    assert all((weight < 0) == (name == "missing") for name, weight in zip(scorer.names, scorer.weights, strict=True))
     assert 0 < model.threshold < 0.5
-    assert {"squad2", "clapnq"} <= set(stored["measured"]["semantic"])
+    assert {"squad2", "clapnq"} <= set(stored["measured"]["held out"])
 
 
 # What is said

@@ -11,10 +11,9 @@ from selfright.domain.passages import Passage
 from selfright.roles import pairs, strips
 from selfright.roles.grade.answer_spans import MOST_READ, answer_spans
 from selfright.roles.grade.features import Asked
-from selfright.roles.grade.neural import CHARACTERS
 from selfright.roles.grade.offline import OfflineGrader
+from selfright.roles.grade.windows import CHARACTERS
 from selfright.roles.strips import OfflineRefiner
-from tests.support.embedders import WordHashes
 from tests.support.readers import Damaged, Favourite
 from tests.support.texts import analyzer, hits, passage
 
@@ -25,7 +24,6 @@ TEXT = (
 )
 PAGE = passage(TEXT, "lamp.md", "Northern cape")
 READ = analyzer(TEXT, "A bakery sells rye bread.", "Boats anchor outside.")
-ENCODER = WordHashes(strips.shipped_model().embedder)
 
 
 def asked(question: str = QUESTION) -> Asked:
@@ -33,7 +31,7 @@ def asked(question: str = QUESTION) -> Asked:
 
 
 def refiner(reader: Favourite | None) -> OfflineRefiner:
-    return OfflineRefiner(READ, ENCODER, reader=reader)
+    return OfflineRefiner(READ, reader=reader)
 
 
 def knowing(word: str) -> Favourite:
@@ -48,10 +46,10 @@ def test_positions_are_those_of_the_passage_whatever_is_shown_of_it(before: str,
     reader = Favourite("Edda Marsh")
     found = answer_spans(asked(), [page], reader)[page.id]
     start = page.text.index("Edda Marsh")
-    assert all(len(text) <= CHARACTERS + len(title) + 1 for text in reader.seen)
+    assert all(len(text) <= CHARACTERS["en"] + len(title) + 1 for text in reader.seen)
     assert [(place.start, place.end) for place in found.places] == [(start, start + len("Edda Marsh"))]
     assert found.covers(start, start + 10)
-    assert found.covers(0, 10) == (len(page.text) <= CHARACTERS)
+    assert found.covers(0, 10) == (len(page.text) <= CHARACTERS["en"])
     assert found.chance > 0.9
 
 
@@ -92,8 +90,8 @@ def test_the_strip_that_a_reader_points_at_stays_whatever_its_words() -> None:
 def test_a_damaged_reader_is_done_without_and_said(caplog: pytest.LogCaptureFixture) -> None:
     pairs._say.cache_clear()
     damaged = Damaged("Marsh", name=strips.shipped_model().reader)
-    grader = OfflineGrader(READ, ENCODER, reader=damaged)
-    assert grader.judge(QUESTION, hits(PAGE)) == OfflineGrader(READ, ENCODER).judge(QUESTION, hits(PAGE))
+    grader = OfflineGrader(READ, reader=damaged)
+    assert grader.judge(QUESTION, hits(PAGE)) == OfflineGrader(READ).judge(QUESTION, hits(PAGE))
     assert grader._reader is damaged
     assert kept(damaged) == kept(None)
     (said,) = caplog.records  # once, though two roles asked, and loud enough to be seen at the shell

@@ -189,7 +189,7 @@ def test_the_unit_asked_for(question: str, unit: str) -> None:
 def test_the_weights_fit_the_signals() -> None:
     model = shipped_model()
     assert set(model.lexical) <= set(LEXICAL)
-    assert set(model.semantic) <= set(SIGNALS)
+    assert set(model.read) <= set(SIGNALS)
 
 
 def test_one_passage_is_said_and_cited_once() -> None:

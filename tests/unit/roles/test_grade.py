@@ -14,7 +14,6 @@ from selfright.domain.passages import Hit, Passage, Ranked
 from selfright.roles.grade.features import FEATURES, Asked, Read, features
 from selfright.roles.grade.model import shipped_model
 from selfright.roles.grade.offline import OfflineGrader
-from tests.support.embedders import WordHashes
 from tests.support.texts import analyzer, hits
 from tests.support.texts import passage as passage_of
 
@@ -86,10 +85,10 @@ def test_orders_in_a_passage_gain_nothing(order: str) -> None:
 
 
 def test_cosines_count_only_from_the_encoder_the_weights_know() -> None:
-    found = [replace(hit, dense=Ranked(1, 0.99)) for hit in hits(OTHER, NEAR)]
-    unknown = OfflineGrader(analyzer(*TEXTS), WordHashes("another")).judge(QUESTION, found)
+    found = [replace(hit, cosine=cosine) for hit, cosine in zip(hits(OTHER, NEAR), (0.95, 0.7), strict=True)]
+    unknown = OfflineGrader(analyzer(*TEXTS), "another").judge(QUESTION, found)
     without = OfflineGrader(analyzer(*TEXTS)).judge(QUESTION, found)
-    known = OfflineGrader(analyzer(*TEXTS), WordHashes(shipped_model().embedder)).judge(QUESTION, found)
+    known = OfflineGrader(analyzer(*TEXTS), shipped_model().embedder).judge(QUESTION, found)
     assert unknown == without
     assert known != without
 
@@ -102,8 +101,8 @@ def test_features_are_complete_and_compare_within_the_set() -> None:
 
 
 def test_words_that_are_covered_never_count_against_a_passage() -> None:
-    words = ("coverage", "sentence_coverage", "saturation", "adjacent", "cosine")
-    for variant in (shipped_model().lexical, shipped_model().korean, shipped_model().semantic):
+    words = ("coverage", "sentence_coverage", "saturation", "adjacent", "cosine", "reader")
+    for variant in shipped_model().variants.values():
         weights = dict(zip(variant.passage.names, variant.passage.weights, strict=True))
         assert all(weights.get(word, 0.0) >= 0.0 for word in words)
 

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selfright.domain.errors import JudgeFailed
+from selfright.domain.text import language_of
 from selfright.roles.calibration.stored import GraderCalibration, Origin
-from selfright.roles.grade.features import Asked, Read
-from selfright.roles.grade.model import Variant, shipped_model
-from selfright.roles.grade.neural import CHARACTERS, NEURAL, NeuralModel, shown, with_reader
+from selfright.roles.grade.features import Asked, Read, features
+from selfright.roles.grade.model import GraderModel, Variant, names_of, shipped_model
 from selfright.roles.grade.offline import OfflineGrader
+from selfright.roles.grade.windows import CHARACTERS, shown
 from selfright.roles.scoring import Curve, Scorer
-from tests.support.embedders import WordHashes
 from tests.support.readers import Favourite
 from tests.support.texts import analyzer, hits
 from tests.support.texts import passage as passage_of
@@ -26,16 +26,19 @@ KOREAN = replace(passage_of("기록은 밤마다 다시 쓰인다.", "ko"), id="
 TEXTS = [p.text for p in (LEFT, RIGHT, KOREAN)]
 
 
-def trusting(reader: str = "favourite") -> NeuralModel:
+def trusting(reader: str = "favourite") -> GraderModel:
     """A model that believes the reader and nothing else."""
-    curve = Curve((-1.0, 1.0), (0.05, 0.95))
-    only = Scorer(NEURAL, tuple(10.0 * (name == "reader_logit") for name in NEURAL), 0.0, curve)
-    return NeuralModel(reader, "", Variant(only, shipped_model().semantic.sufficiency))
+    model, curve = shipped_model(), Curve((-1.0, 1.0), (0.05, 0.95))
+    variants = dict(model.variants)
+    for name in ("reader", "both"):
+        names = names_of(name)
+        only = Scorer(names, tuple(10.0 * (each == "reader_logit") for each in names), 0.0, curve)
+        variants[name] = Variant(only, model.variants[name].sufficiency)
+    return replace(model, reader=reader, variants=variants)
 
 
-def grader(reader: Favourite | None, model: NeuralModel | None = None, embedder: str = "") -> OfflineGrader:
-    encoder = WordHashes(embedder or shipped_model().embedder)
-    return OfflineGrader(analyzer(*TEXTS), encoder, reader=reader, neural=model or trusting())
+def grader(reader: Favourite | None, model: GraderModel | None = None) -> OfflineGrader:
+    return OfflineGrader(analyzer(*TEXTS), reader=reader, model=model or trusting())
 
 
 def test_the_reader_tells_apart_what_the_signals_cannot() -> None:
@@ -52,29 +55,20 @@ def test_another_reader_than_the_one_the_scorers_know_is_not_asked() -> None:
     assert grading == grader(None).judge(QUESTION, hits(LEFT, RIGHT))
 
 
-def test_korean_and_sets_without_cosines_are_left_to_the_signals() -> None:
+def test_the_reader_is_not_asked_in_a_language_that_it_does_not_know() -> None:
     reader = Favourite("기록")
     grader(reader).judge(QUESTION, hits(KOREAN))
     grader(reader).judge("기록은 언제 다시 쓰이나요?", hits(KOREAN, LEFT))
-    grader(reader, embedder="another").judge(QUESTION, hits(LEFT))
     assert not reader.seen
 
 
-def test_the_few_passages_that_may_help_are_read_and_the_others_judged_by_signals() -> None:
+def test_the_first_five_are_read_whatever_their_words_and_the_others_judged_by_signals() -> None:
+    far = replace(passage_of("Bread rises in a warm kitchen.", "far"), id="far")
     near = [replace(passage_of(f"The compactor {n} rewrote the log at night.", f"n{n}"), id=f"n{n}") for n in range(8)]
-    far = replace(passage_of("Bread rises in a warm kitchen.", "far"), id="far")
     reader = Favourite("compactor")
-    asked = grader(reader).judge(QUESTION, hits(*near, far))
-    assert len(reader.seen) == 5
-    assert not any("Bread" in text for text in reader.seen)
-    assert asked.probability("far") == grader(None).judge(QUESTION, hits(*near, far)).probability("far")
-
-
-def test_nothing_is_read_when_nothing_may_help() -> None:
-    reader = Favourite("compactor")
-    far = replace(passage_of("Bread rises in a warm kitchen.", "far"), id="far")
-    grader(reader).judge(QUESTION, hits(far))
-    assert not reader.seen
+    asked = grader(reader).judge(QUESTION, hits(far, *near))
+    assert [text.split()[0] for text in reader.seen] == ["Bread", *["The"] * 4]
+    assert asked.probability("n7") == grader(None).judge(QUESTION, hits(far, *near)).probability("n7")
 
 
 def test_before_a_model_that_judges_nothing_is_read_unless_calibrated_with_the_reader() -> None:
@@ -84,13 +78,7 @@ def test_before_a_model_that_judges_nothing_is_read_unless_calibrated_with_the_r
     assert first == grader(None).judge(QUESTION, hits(LEFT, RIGHT))
     curve = Curve((0.0, 1.0), (0.0, 1.0))
     own = GraderCalibration(curve, curve, 0.2, 0.8, False, Origin("2026-01-01", 4, 2, "", "", 0.1))
-    calibrated = OfflineGrader(
-        analyzer(*TEXTS),
-        WordHashes(shipped_model().embedder),
-        reader=reader,
-        neural=trusting(),
-        calibration=own,
-    )
+    calibrated = OfflineGrader(analyzer(*TEXTS), reader=reader, model=trusting(), calibration=own)
     calibrated.without_reader().judge(QUESTION, hits(LEFT, RIGHT))
     assert reader.seen
 
@@ -108,7 +96,7 @@ def test_of_a_long_passage_the_reader_sees_the_part_to_the_point() -> None:
     text = shown(asked, long, Read.of(asked, long))
     assert "The compactor rewrote the log at night." in text
     assert text.startswith(long.heading)
-    assert len(text) <= CHARACTERS + len(long.heading) + 1
+    assert len(text) <= CHARACTERS["en"] + len(long.heading) + 1
 
 
 @given(st.text(max_size=3_000))
@@ -118,12 +106,14 @@ def test_what_is_shown_is_a_part_of_the_passage(text: str) -> None:
     assert not whole.heading
     seen = shown(asked, whole, Read.of(asked, whole))
     assert seen in whole.text
-    assert len(seen) == len(whole.text) if len(whole.text) <= CHARACTERS else 0 < len(seen) <= CHARACTERS
+    most = CHARACTERS[language_of(whole.text)]
+    assert len(seen) == len(whole.text) if len(whole.text) <= most else 0 < len(seen) <= most
 
 
 @given(st.lists(st.one_of(st.none(), st.floats(-50, 50)), min_size=1, max_size=6))
 def test_signals_are_bounded_and_compare_within_the_set(scores: list[float | None]) -> None:
-    rows = with_reader([{} for _ in scores], scores)
+    asked = Asked.of(QUESTION, analyzer(*TEXTS))
+    rows = features(asked, [Read.of(asked, LEFT) for _ in scores], (), scores)
     assert all(0 <= row["reader"] <= 1 and -1 <= row["reader_logit"] <= 1 for row in rows)
-    known = [row["behind_reader"] for row, score in zip(rows, scores, strict=True) if score is not None]
-    assert not known or min(known) == 0.0 <= max(known) < 1
+    behind = [row["behind_reader"] for row in rows]
+    assert min(behind) == 0.0 <= max(behind) <= 1

@@ -60,7 +60,7 @@ def judged(
     language = language_of(sentences[0])
     evidence = tuple(among or hits(LAMP, HORN))
     request = EvaluationRequest(QUESTION, Draft(compose(said), said), language, QueryClass.QUESTION, evidence)
-    return asyncio.run(LocalEvaluator(READ, None, ClaimJudging(judge, own)).evaluate(request))
+    return asyncio.run(LocalEvaluator(READ, ClaimJudging(judge, own)).evaluate(request))
 
 
 def claim(sentence: str, **judging: object) -> Claim:

@@ -1,45 +1,45 @@
-"""The grader's fit on rows made up for it: two steps, weights with the right sign, thresholds with a stated risk."""
+"""The grader's fit on rows made up for it: held out, weights with the right sign, thresholds with a stated risk."""
+
+import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from selfright.roles.grade.two_steps import joint_score, read_steps
-from training.fit_grader_reader_data import NAMES, on_their_own, pick
-from training.fit_grader_reader_model import Fitted, Steps, equal_sets, fit_passages, place_in_set, sign, thresholds
+from selfright.roles.grade.features import FEATURES
+from selfright.roles.grade.model import set_names_of
+from selfright.roles.scoring import read_scorer
+from training.fit_grader import Fitted, Sets, equal_sets, fit_passages, known_to, sign, thresholds
 from training.fitting import auc
-from training.grader_rows import Rows
+from training.grader_rows import Rows, compared_anew, on_their_own, pick, place_in_set
 
 USED = ("sentence_coverage", "names_missing", "cosine")
 
 
-def made(cases: int, seed: int, dataset: str = "squad2") -> Rows:
-    """Sets of four: the own passage is near, and helps unless a name is missing; the others are far."""
+def made(cases: int, seed: int) -> Rows:
+    """Sets of four: the first passage is near and helps, unless a name is missing; the reader has read two of each."""
     chance = np.random.default_rng(seed)
-    x = np.zeros((4 * cases, len(NAMES)))
-    own = np.arange(4 * cases) % 4 == 0
-    missing = chance.uniform(size=len(x)) < 0.5
-    x[:, NAMES.index("sentence_coverage")] = np.where(own, 0.8, 0.3) + chance.normal(0, 0.15, len(x))
-    x[:, NAMES.index("cosine")] = np.where(own, 0.7, 0.4) + chance.normal(0, 0.12, len(x))
-    x[:, NAMES.index("names_missing")] = missing
-    helps = (own & (chance.uniform(size=len(x)) < np.where(missing, 0.15, 0.85))).astype(int)
+    count = 4 * cases
+    x = np.zeros((count, len(FEATURES)))
+    own = np.arange(count) % 4 == 0
+    missing = chance.uniform(size=count) < 0.5
+    x[:, FEATURES.index("sentence_coverage")] = np.where(own, 0.8, 0.3) + chance.normal(0, 0.15, count)
+    x[:, FEATURES.index("cosine")] = np.where(own, 0.7, 0.4) + chance.normal(0, 0.12, count)
+    x[:, FEATURES.index("names_missing")] = missing
+    helps = (own & (chance.uniform(size=count) < np.where(missing, 0.15, 0.85))).astype(int)
+    score = np.where(np.arange(count) % 4 < 2, 4.0 * helps - 2 + chance.normal(0, 1, count), math.nan)
+    case = np.arange(count) // 4
     kind = np.where(own, "own", "retrieved")
-    case = np.arange(4 * cases) // 4
-    return Rows(x, helps, np.full(len(x), dataset), kind, case, case % 5)
+    return compared_anew(Rows(x, helps, score, np.full(count, "squad2"), kind, case, case % 5))
 
 
-def test_two_steps_see_that_the_near_passage_does_not_answer() -> None:
+def fitted(rows: Rows) -> Fitted:
+    return Fitted(pick(rows, USED), rows.y.astype(float), rows.fold, np.ones(len(rows.y)), USED)
+
+
+def test_the_fit_tells_what_helps_on_folds_that_it_has_not_seen() -> None:
     rows = made(300, 1)
-    own = rows.kind == "own"
-    fitted = Steps(rows, USED)
-    assert fitted.answers is not None
-    assert auc(fitted.held_out[own], rows.y[own]) > 0.75
-    assert auc(fitted.about.held_out[own], rows.y[own]) < 0.65  # the first step only knows what is near
-
-
-def test_without_pairs_that_are_near_and_do_not_answer_one_step_is_left() -> None:
-    fitted = Steps(made(100, 8, "covidqa"), USED)
-    assert fitted.answers is None
-    assert "answers" not in fitted.stored()
+    assert auc(fitted(rows).held_out, rows.y) > 0.8
 
 
 def test_every_set_has_the_same_say() -> None:
@@ -49,37 +49,50 @@ def test_every_set_has_the_same_say() -> None:
 
 def test_a_signal_that_is_wrong_about_its_meaning_counts_nothing() -> None:
     rows = made(120, 2)
-    rows.x[:, NAMES.index("cosine")] *= -1
-    weights = dict(zip(USED, Steps(rows, USED).about.weights, strict=False))
+    rows.x[:, FEATURES.index("cosine")] *= -1
+    weights = dict(zip(USED, fitted(rows).weights, strict=False))
     assert weights["cosine"] == 0.0
     assert all(weights[name] * sign(name) >= 0 for name in USED)
 
 
-@pytest.mark.parametrize("dataset", ["squad2", "covidqa"])
-def test_what_is_stored_judges_like_what_was_fitted(dataset: str) -> None:
-    rows = made(120, 3, dataset)
-    fitted = fit_passages(rows, USED)
-    scorer = read_steps(fitted.stored())
+def test_what_is_stored_judges_like_what_was_fitted() -> None:
+    rows = made(120, 3)
+    one = fitted(rows)
+    scorer = read_scorer(one.stored())
     for row in pick(rows, USED)[:20]:
-        score = weighed(row, fitted.about)
-        if fitted.answers:
-            second = row[[USED.index(name) for name in fitted.second]]
-            score = joint_score(score, weighed(second, fitted.answers))
-        wanted = np.interp(score, *fitted.curve)
+        wanted = np.interp(row @ one.weights[:-1] + one.weights[-1], *one.curve)
         assert scorer.probability(dict(zip(USED, row.tolist(), strict=True))) == pytest.approx(wanted, abs=0.01)
 
 
-def weighed(row: np.ndarray, fitted: Fitted) -> float:
-    return float(row @ fitted.weights[:-1] + fitted.weights[-1])
+def test_a_variant_with_a_reader_learns_from_what_was_read_only() -> None:
+    rows = made(40, 4)
+    assert len(known_to(rows, "both").y) == len(rows.y) / 2
+    assert (known_to(rows, "cosines").x[:, FEATURES.index("reader")] == 0).all()
+
+
+def test_sets_hold_what_a_variant_knows() -> None:
+    rows = made(60, 5)
+    one = {variant: fit_passages(rows, variant) for variant in ("cosines", "both")}
+    sets = Sets(rows, "both", one)
+    assert sets.names == set_names_of("both")
+    assert set(sets.size) == {1, 3}  # of sets of four, five and eight would bring nothing new
+    assert 0 < sets.y.mean() < 1
 
 
 def test_alone_nothing_is_behind() -> None:
     rows = made(10, 6)
-    rows.x[:, NAMES.index("behind_cosine")] = 0.3
     apart = on_their_own(rows)
-    assert (apart.x[:, NAMES.index("behind_cosine")] == 0).all()
-    assert (apart.x[:, NAMES.index("alone")] == 1).all()
+    assert (apart.x[:, FEATURES.index("behind_cosine")] == 0).all()
+    assert (apart.x[:, FEATURES.index("alone")] == 1).all()
     assert place_in_set(rows)[:8].tolist() == [0, 1, 2, 3, 0, 1, 2, 3]
+    assert (rows.x[:, FEATURES.index("alone")] == 0).all()
+
+
+def test_unread_is_not_a_reading_of_even_odds() -> None:
+    rows = made(10, 7)
+    unread = np.isnan(rows.score)
+    assert (rows.x[unread, FEATURES.index("reader")] == 0).all()
+    assert compared_anew(replace(rows, score=np.zeros(len(rows.y)))).x[0, FEATURES.index("reader")] == 0.5
 
 
 def test_the_stated_risk_holds_in_nine_of_ten_draws() -> None:

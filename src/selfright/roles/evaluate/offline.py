@@ -7,20 +7,18 @@ from dataclasses import replace
 from selfright.domain.answers import Draft, EvaluationRequest
 from selfright.domain.judgements import AnswerQuality, Claim, ClaimStatus, Evaluation, EvaluationSource, QueryClass
 from selfright.domain.passages import Hit, Language, Passage
-from selfright.domain.ports import Embedder
 from selfright.domain.text import language_of, sentence_spans
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.evaluate.claims import ClaimFacts, claim_facts
 from selfright.roles.evaluate.edits import edits
 from selfright.roles.evaluate.evidence import Source, sources
 from selfright.roles.evaluate.judged import ClaimJudging
-from selfright.roles.evaluate.missing import missing_points, missing_words
+from selfright.roles.evaluate.missing import missing_names, missing_points, missing_words
 from selfright.roles.evaluate.parts import PartFacts, part_facts
 from selfright.roles.evaluate.scoring import (
     ADEQUATE_OVERALL,
     SUPPORTED,
     UNSUPPORTED,
-    Belief,
     Scores,
     claim_support,
     confidence_in,
@@ -33,21 +31,16 @@ from selfright.roles.evaluate.wording import reason, suggestion
 _MOST_CLAIMS = 40
 _QUOTED = 0.95
 _MOST_SUGGESTED = 3
-_MOST_COMPARED = 4
 
 
 class LocalEvaluator:
     """Judges an answer by the words, numbers, names and negations it shares with the evidence (port ``Evaluator``).
 
-    ``embedder`` adds the similarity of English claims to evidence in other words, and to the question. ``judging`` has
-    the last word on claims: an index's own calibration, and a judge that the user chose.
+    ``judging`` has the last word on claims: an index's own calibration, and a judge that the user chose.
     """
 
-    def __init__(
-        self, analyzer: TextAnalyzer, embedder: Embedder | None = None, judging: ClaimJudging | None = None
-    ) -> None:
+    def __init__(self, analyzer: TextAnalyzer, judging: ClaimJudging | None = None) -> None:
         self._analyzer = analyzer
-        self._embedder = embedder
         self._judging = judging or ClaimJudging()
 
     async def evaluate(self, request: EvaluationRequest) -> Evaluation:
@@ -79,11 +72,10 @@ class LocalEvaluator:
         return _verdict(Scores(0.0, 0.0, 0.5), AnswerQuality.NEEDS_DOCS, 0.9, why, missing=missing_words(parts))
 
     def _judged(self, request: EvaluationRequest, evidence: Sequence[Source], language: Language) -> Evaluation:
-        embedder = self._embedder if language == "en" else None
         facts = self._judging(self._seen(_claims(request.draft), evidence, language), evidence)
         parts = part_facts(request.question, request.draft, evidence, self._analyzer)
-        scores = score_answer(facts, parts, request.query_class, _belief(request, embedder))
         same = language_of(request.question) == language
+        scores = score_answer(facts, parts, request.query_class, _helps(request), same_language=same)
         quality = label_answer(scores, facts, parts, has_evidence=bool(evidence), same_language=same)
         missing, advice = self._lacking(request, evidence, facts, parts, quality, language)
         return _verdict(
@@ -98,9 +90,9 @@ class LocalEvaluator:
 
     def _seen(self, claims: Sequence[str], evidence: Sequence[Source], language: Language) -> list[ClaimFacts]:
         """What can be seen of each claim; of English ones also whether it looks like an edit."""
+        seen = [claim_facts(text, evidence, self._analyzer) for text in claims]
         if language != "en":
-            return [claim_facts(text, evidence, self._analyzer) for text in claims]
-        seen = [claim_facts(text, evidence, self._analyzer, self._embedder) for text in claims]
+            return seen
         said = [sentence for source in evidence for sentence in source.sentences]
         return [
             fact if fact.verbatim or not fact.nearest else replace(fact, edits=edits(fact.text, said, self._analyzer))
@@ -119,7 +111,8 @@ class LocalEvaluator:
         """Missing info and suggestions; an adequate answer lacks nothing worth a word."""
         if quality is AnswerQuality.ADEQUATE:
             return [], []
-        words = missing_words(parts)
+        across = language_of(request.question) != language
+        words = missing_names(parts) if across else missing_words(parts)
         # An answer in the evidence's own words has passed over what else the evidence says. Rows of tables get their
         # headers put in front, so they are not verbatim; all their words are still there.
         quoted = 2 * sum(fact.verbatim or fact.coverage >= _QUOTED for fact in facts) >= len(facts)
@@ -134,22 +127,12 @@ class LocalEvaluator:
         return [*points, *words], advice
 
 
-def _belief(request: EvaluationRequest, embedder: Embedder | None) -> Belief:
-    return Belief(_helps(request), _likeness(request, embedder) if embedder and request.language == "en" else None)
-
-
 def _helps(request: EvaluationRequest) -> float | None:
     """The best score among the strips that the draft cites. Whole passages are evidence that nobody has judged."""
     if all(strip.text == strip.passage.text for strip in request.strips):
         return None
     cited = {citation.passage_id for citation in request.draft.citations}
     return max((strip.score for strip in request.strips if strip.passage.id in cited), default=None)
-
-
-def _likeness(request: EvaluationRequest, embedder: Embedder) -> float:
-    sentences = _claims(request.draft)[:_MOST_COMPARED]
-    vectors = embedder.embed([request.question, *sentences])
-    return float((vectors[1:] @ vectors[0]).max())
 
 
 def _claims(draft: Draft) -> list[str]:

@@ -24,13 +24,15 @@ WEIGHTS = "claims-2"  # what a calibration was made for: another number with oth
 # for an answer.
 BEARING = 0.5
 
-# Completeness: a logistic of the share of the question that is answered, of the belief in the evidence (log-odds) and
-# of the cosine of question and answer. The weights are the best of a coarse grid by the mean AUC of right answers on
+# Completeness: a logistic of the share of the question that is answered and of the belief in the evidence (log-odds).
+# The weights are the best of a coarse grid by the mean AUC of right answers on
 # the demo, SQuAD 2.0, CLAPNQ, COVID-QA and KorQuAD; a fit on the English sets alone forgets the share, which is what
 # tells unanswerable questions about a known thing.
-ANSWERED, BELIEF, LIKENESS = 4.0, 0.2, 4.0
-EVEN, EVEN_LIKENESS = 0.6, 0.5
+ANSWERED, BELIEF, EVEN = 4.0, 0.2, 0.6
 NAMES_ABSENT, TYPE_ABSENT = 0.4, 0.1
+# Of an answer in another language than the question words say nothing but what names are there: it is taken for
+# half an answer before what is believed of its evidence.
+UNKNOWN = 0.5
 SURE = 4.0
 
 COMPLETE = 0.6
@@ -81,10 +83,9 @@ def words_support(fact: ClaimFacts) -> float:
 
 def _shared(fact: ClaimFacts) -> float:
     """Log-odds of support by shared words, names and numbers, and by what conflicts."""
-    coverage = fact.coverage if fact.cosine is None else max(fact.coverage, 0.5 * (fact.coverage + fact.cosine))
     return (
         BIAS
-        + COVERAGE * coverage
+        + COVERAGE * fact.coverage
         + ANYWHERE * fact.anywhere
         + NAMES_MISSING * fact.names_missing
         + NUMBERS_MISSING * fact.numbers_missing
@@ -97,20 +98,16 @@ def _sigmoid(logit: float) -> float:
     return 1.0 / (1.0 + math.exp(-logit))
 
 
-@dataclass(frozen=True, slots=True)
-class Belief:
-    """What others make of the answer: ``helps`` is the probability that what it cites helps to answer, as judged before
-    it was written, ``likeness`` the cosine of the question and its closest sentence. None where nobody can tell.
-    """
-
-    helps: float | None = None
-    likeness: float | None = None
-
-
 def score_answer(
-    facts: Sequence[ClaimFacts], parts: Sequence[PartFacts], query_class: QueryClass, belief: Belief
+    facts: Sequence[ClaimFacts],
+    parts: Sequence[PartFacts],
+    query_class: QueryClass,
+    helps: float | None,
+    *,
+    same_language: bool,
 ) -> Scores:
-    """The scores.
+    """The scores. ``helps`` is the probability that what the answer cites helps to answer, as judged before it was
+    written; None where nobody can tell.
 
     Grounding: weighted share of supported claims. Completeness: how far, and how probably, the question is answered.
     Accuracy: absence of contradiction. An answer to something else is no good ground and no accurate answer, so both
@@ -121,18 +118,21 @@ def score_answer(
     true = sum(fact.weight * _accuracy(fact) for fact in facts) / total
     # A summary answers by what it condenses: the topic is enough.
     share = _mean([(part.weight, part.titled) for part in parts])
-    complete = min(1.0, 0.5 + share / 2) if query_class is QueryClass.SUMMARY else _completeness(parts, belief)
+    complete = (
+        min(1.0, 0.5 + share / 2) if query_class is QueryClass.SUMMARY else _completeness(parts, helps, same_language)
+    )
     bearing = 0.25 + 0.75 * min(1.0, complete / BEARING)
     return Scores(*(round(min(1.0, value), 4) for value in (supported * bearing, complete, true * bearing)))
 
 
-def _completeness(parts: Sequence[PartFacts], belief: Belief) -> float:
+def _completeness(parts: Sequence[PartFacts], helps: float | None, same_language: bool) -> float:
+    if not same_language:
+        absent = _mean([(1.0, part.names_missing) for part in parts])
+        return (1.0 - NAMES_ABSENT * absent) * (UNKNOWN + (1.0 - UNKNOWN) * (helps or 0.0))
     answered = _mean([(1.0, _answered(part)) for part in parts])
     logit = ANSWERED * (answered - EVEN)
-    if belief.helps is not None:
-        logit += BELIEF * max(-SURE, min(SURE, _log_odds(belief.helps)))
-    if belief.likeness is not None:
-        logit += LIKENESS * (belief.likeness - EVEN_LIKENESS)
+    if helps is not None:
+        logit += BELIEF * max(-SURE, min(SURE, _log_odds(helps)))
     return _sigmoid(logit)
 
 

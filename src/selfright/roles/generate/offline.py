@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from selfright.domain.answers import Draft, GenerationRequest, Sentence
 from selfright.domain.chat import Say
 from selfright.domain.judgements import QueryClass
-from selfright.domain.ports import Embedder
+from selfright.domain.passages import Language
+from selfright.domain.ports import PairJudge
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.generate.candidates import Candidate, candidates
 from selfright.roles.generate.citing import draft_of
@@ -16,9 +17,11 @@ from selfright.roles.generate.scores import PieceScorer
 from selfright.roles.generate.selection import choose_answer, choose_summary
 from selfright.roles.generate.smalltalk import nothing_found, reply
 
-# Below both, nothing of the question is in the evidence and no judge believed in the strip either.
+# Below both, nothing of the question is in the evidence and no judge believed in the strip either. Words of another
+# language cannot be in it, so there a judge need only find it likelier than most.
 _LEAST_COVERAGE = 0.15
 _LEAST_STRIP_SCORE = 0.5
+_LEAST_FOREIGN_SCORE = 0.1
 
 _LONGEST_PREDECESSOR = 220
 # A sentence that opens like this speaks of what the sentence before it named.
@@ -32,11 +35,11 @@ _DANGLING = re.compile(
 
 
 class OfflineGenerator:
-    """Extracts the answer (port ``Generator``); ``embedder`` adds similarity of meaning for English questions."""
+    """Extracts the answer (port ``Generator``); ``reader`` adds where in the passages it seems to stand."""
 
-    def __init__(self, analyzer: TextAnalyzer, embedder: Embedder | None = None) -> None:
+    def __init__(self, analyzer: TextAnalyzer, reader: PairJudge | None = None) -> None:
         self._analyzer = analyzer
-        self._scorer = PieceScorer(analyzer, embedder)
+        self._scorer = PieceScorer(analyzer, reader)
 
     @property
     def needs_documents(self) -> bool:
@@ -62,16 +65,18 @@ class OfflineGenerator:
             chosen = choose_summary(found)
         else:
             chosen = _in_order(choose_answer(found))
-        if not chosen or not (request.query_class is QueryClass.SUMMARY or _relevant(found)):
+        if not chosen or not (request.query_class is QueryClass.SUMMARY or _relevant(found, request.language)):
             text = nothing_found(request.language)
             return Draft(text, (Sentence(text),), refused=True)
         return draft_of([group for candidate in chosen for group in _with_predecessor(candidate, chosen)])
 
 
-def _relevant(found: Sequence[Candidate]) -> bool:
+def _relevant(found: Sequence[Candidate], language: Language) -> bool:
     coverage = max((candidate.coverage for candidate in found), default=0.0)
-    score = max((piece.strip.score for candidate in found for piece in candidate.pieces), default=0.0)
-    return coverage >= _LEAST_COVERAGE or score >= _LEAST_STRIP_SCORE
+    strips = [piece.strip for candidate in found for piece in candidate.pieces]
+    score = max((strip.score for strip in strips), default=0.0)
+    foreign = max((strip.score for strip in strips if strip.passage.language != language), default=0.0)
+    return coverage >= _LEAST_COVERAGE or score >= _LEAST_STRIP_SCORE or foreign >= _LEAST_FOREIGN_SCORE
 
 
 def _in_order(chosen: list[Candidate]) -> list[Candidate]:

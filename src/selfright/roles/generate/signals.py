@@ -1,12 +1,14 @@
 """What the choice of sentences looks at: cheap signals of each piece of the evidence, in a fixed order."""
 
+import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.generate.pieces import Piece
+from selfright.roles.grade.answer_spans import AnswerSpans
 from selfright.roles.grade.features import Asked
 from selfright.roles.matching import Places
 from selfright.roles.offers import offers
@@ -29,13 +31,19 @@ SIGNALS = (
     "beside",  # a number that is not in the question stands next to one of its words
     "long",
     "asks",  # it is a question itself
-    "cosine",  # with the question; 0 when there is none
+    "answer",  # the chance that the passage's answer stands in it, by a reader; 0 when it was not asked
+    "answer_chance",  # … times the reader's chance that the passage answers
+    "relative_chance",  # … over the best piece's
+    "passage_chance",  # the reader's log-odds, over ten, that the passage answers
+    "unread",  # most of it was not shown to the reader
 )
-LEXICAL = tuple(name for name in SIGNALS if "cosine" not in name)
+READ = ("answer", "answer_chance", "relative_chance", "passage_chance", "unread")
+LEXICAL = tuple(name for name in SIGNALS if name not in READ)
 
 _LONG = 300
 _NEAR, _BESIDE = 3, 20
 _MOST_NUMBERS = 4
+_UNREAD, _LEAST = -0.4, 1e-4
 _PIECES = "item"  # a count of things, whose unit may be left out
 _UNTYPED = (AnswerType.OTHER, AnswerType.YES_NO)
 _COUNTED = (AnswerType.NUMBER, AnswerType.TIME, AnswerType.VERSION)
@@ -76,7 +84,7 @@ def _introduced_by(piece: Piece) -> str:
 
 
 def signals(asked: Asked, pieces: Sequence[Piece], analyzer: TextAnalyzer) -> list[dict[str, float]]:
-    """One dictionary by ``SIGNALS`` for each piece; cosines are 0."""
+    """One dictionary by ``LEXICAL`` for each piece."""
     share = asked.matcher.share
     reads = _read(asked, pieces)
     contexts = [share(set(r.around)) for r in reads]
@@ -132,7 +140,28 @@ def _form(asked: Asked, piece: Piece) -> dict[str, float]:
         "beside": _beside(asked, text, novel) if asked.kind in _COUNTED else 0.0,
         "long": min(2.0, len(text) / _LONG),
         "asks": float(_ASKS.search(text) is not None),
-        "cosine": 0.0,
+    }
+
+
+def read_signals(pieces: Sequence[Piece], spans: Mapping[str, AnswerSpans]) -> list[dict[str, float]]:
+    """One dictionary by ``READ`` for each piece; ``spans`` are what a reader makes of the passages, by their ids."""
+    rows = [_read_piece(piece, spans.get(piece.strip.passage.id)) for piece in pieces]
+    best = max((row["answer_chance"] for row in rows), default=0.0) or 1.0
+    return [{**row, "relative_chance": row["answer_chance"] / best} for row in rows]
+
+
+def _read_piece(piece: Piece, spans: AnswerSpans | None) -> dict[str, float]:
+    if spans is None:
+        return {"answer": 0.0, "answer_chance": 0.0, "passage_chance": _UNREAD, "unread": 1.0}
+    start = piece.start - piece.strip.passage.start
+    end = start + max(1, len(piece.text))
+    inside = spans.within(start, end)
+    odds = math.log(max(spans.chance, _LEAST) / max(1 - spans.chance, _LEAST))
+    return {
+        "answer": inside,
+        "answer_chance": inside * spans.chance,
+        "passage_chance": odds / 10,
+        "unread": float(not spans.covers(start, end)),
     }
 
 

@@ -12,12 +12,10 @@ from selfright.domain.judgements import AnswerPlace
 from selfright.domain.passages import Passage
 from selfright.domain.ports import PairJudge
 from selfright.roles.grade.features import Asked, Read
-from selfright.roles.grade.neural import chance, shown, window
+from selfright.roles.grade.windows import chance, shown, window
 from selfright.roles.pairs import read_pairs
 
-# Reading costs much more than signals do, so only what may turn out to help is read.
-MOST_READ = 5
-WORTH_READING = 0.05  # the probability, without the reader, that a passage helps
+MOST_READ = 5  # reading a passage takes about 40 ms of two cores
 
 
 @dataclass(frozen=True, slots=True)

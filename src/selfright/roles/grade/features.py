@@ -3,6 +3,7 @@
 Nothing here decides; the weights beside it do. Every signal is a number in about 0…1 so that weights can be read.
 """
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,18 +32,18 @@ FEATURES = (
     "negation_differs",  # question and best sentence disagree in negation
     "no_terms",  # the question has no key terms
     "korean",
-    "cross_language",
+    "cross_language",  # no sentence is in the question's language
     "cosine",  # of question and passage; 0 when there is none
-    "sentence_cosine",  # of question and the best-matching sentences; 0 when there is none
+    "reader",  # the chance that the passage answers, by a reader alone; 0 when it was not asked
+    "reader_logit",  # the same as log-odds over ten
     "behind_saturation",  # how far behind the best passage of the set; 0 for the best
     "behind_sentence_coverage",
     "behind_cosine",
-    "behind_sentence_cosine",
+    "behind_reader",
     "alone",  # the only passage of its set
 )
-COSINES = ("cosine", "sentence_cosine", "behind_cosine", "behind_sentence_cosine")
-LEXICAL = tuple(name for name in FEATURES if name not in COSINES)
-SEMANTIC = tuple(name for name in FEATURES if name not in ("korean", "cross_language"))
+COSINES = ("cosine", "behind_cosine")
+READER = ("reader", "reader_logit", "behind_reader")
 # More of these never counts against a passage, more of those never for it.
 FOR = (
     "coverage",
@@ -54,7 +55,8 @@ FOR = (
     "adjacent",
     "type_novel",
     "cosine",
-    "sentence_cosine",
+    "reader",
+    "reader_logit",
 )
 AGAINST = (
     "names_missing",
@@ -63,9 +65,10 @@ AGAINST = (
     "behind_saturation",
     "behind_sentence_coverage",
     "behind_cosine",
-    "behind_sentence_cosine",
+    "behind_reader",
 )
-_COMPARED = ("saturation", "sentence_coverage", "cosine", "sentence_cosine")
+COMPARED = ("saturation", "sentence_coverage", "cosine", "reader")
+_MOST_LOGIT = 10.0
 
 _WINDOW = 3
 _SATURATION = 1.2
@@ -141,35 +144,52 @@ def _once(text: str, spans: Sequence[tuple[int, int]], places: Sequence[Places])
 
 
 def features(
-    asked: Asked, reads: Sequence[Read], cosines: Sequence[tuple[float, float] | None] = ()
+    asked: Asked,
+    reads: Sequence[Read],
+    cosines: Sequence[float | None] = (),
+    scores: Sequence[float | None] = (),
 ) -> list[dict[str, float]]:
     """One dictionary by ``FEATURES`` for each passage of a set.
 
-    ``cosines`` are those of passage and best sentences (-1…1), None for a passage that has none.
+    ``cosines`` (-1…1) are of question and passage, ``scores`` (log-odds) a reader's; None for a passage without.
     """
-    pairs = cosines or [None] * len(reads)
-    rows = [_alone(asked, read, *(pair or (0.0, 0.0))) for read, pair in zip(reads, pairs, strict=True)]
+    cosines, scores = cosines or [None] * len(reads), scores or [None] * len(reads)
+    rows = [
+        {**_alone(asked, read), "cosine": cosine or 0.0, **read_signals(score)}
+        for read, cosine, score in zip(reads, cosines, scores, strict=True)
+    ]
     return compared(rows)
 
 
 def compared(rows: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
     """The rows of one set with what only the set can tell: how far each passage is behind the best."""
-    best = {name: max(row[name] for row in rows) for name in _COMPARED}
+    best = {name: max(row[name] for row in rows) for name in COMPARED}
     alone = float(len(rows) == 1)
-    return [{**row, **{f"behind_{name}": best[name] - row[name] for name in _COMPARED}, "alone": alone} for row in rows]
+    return [{**row, **{f"behind_{name}": best[name] - row[name] for name in COMPARED}, "alone": alone} for row in rows]
 
 
-def _alone(asked: Asked, read: Read, cosine: float, sentence_cosine: float) -> dict[str, float]:
+def read_signals(score: float | None) -> dict[str, float]:
+    """What a reader's log-odds say by themselves; None when it was not asked."""
+    if score is None:
+        return {"reader": 0.0, "reader_logit": 0.0}
+    bounded = max(-_MOST_LOGIT, min(_MOST_LOGIT, score)) if math.isfinite(score) else math.nan
+    return {"reader": 1 / (1 + math.exp(-bounded)), "reader_logit": bounded / _MOST_LOGIT}
+
+
+def _alone(asked: Asked, read: Read) -> dict[str, float]:
     return {
         **_coverages(asked, read),
         **_rarity(asked, read),
         **_answer_signals(asked, read),
         "no_terms": float(not asked.matcher.terms),
         "korean": float(asked.korean),
-        "cross_language": float(asked.korean != (language_of(read.text) == "ko")),
-        "cosine": cosine,
-        "sentence_cosine": sentence_cosine,
+        "cross_language": float(_is_foreign(asked, read)),
     }
+
+
+def _is_foreign(asked: Asked, read: Read) -> bool:
+    """Whether no sentence is in the question's language: one in another language does not make a passage foreign."""
+    return all(asked.korean != (language_of(read.text[start:end]) == "ko") for start, end in read.spans)
 
 
 def _coverages(asked: Asked, read: Read) -> dict[str, float]:

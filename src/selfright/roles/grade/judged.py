@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from selfright.domain.passages import Passage
 from selfright.domain.ports import PairJudge
 from selfright.roles.grade.features import Asked, Read
-from selfright.roles.grade.neural import shown
+from selfright.roles.grade.windows import shown
 from selfright.roles.pairs import read_pairs
 from selfright.roles.scoring import log_odds
 

@@ -13,6 +13,7 @@ from statistics import fmean
 from typing import Any
 
 from selfright.domain.judgements import Verdict
+from selfright.roles.grade.features import COSINES, FEATURES, READER
 from selfright.roles.scoring import Scorer, log_odds, read_scorer
 
 SET_SIGNALS = (
@@ -22,18 +23,15 @@ SET_SIGNALS = (
     "most_saturation",  # the highest of any passage
     "most_adjacent",
     "most_cosine",
-    "most_sentence_cosine",
     "spread_saturation",  # the highest over the mean: one passage stands out
     "spread_sentence_coverage",
     "spread_cosine",
-    "spread_sentence_cosine",
     "names_missing",  # of the most probable passage
     "numbers_missing",
     "few",  # 1 / passages: with few of them nothing can stand out
 )
-SETS_LEXICAL = tuple(name for name in SET_SIGNALS if "cosine" not in name)
-_MOST = ("saturation", "adjacent", "cosine", "sentence_cosine")
-_SPREAD = ("saturation", "sentence_coverage", "cosine", "sentence_cosine")
+_MOST = ("saturation", "adjacent", "cosine")
+_SPREAD = ("saturation", "sentence_coverage", "cosine")
 _MISSING = ("names_missing", "numbers_missing")
 
 
@@ -45,21 +43,40 @@ class Variant:
     sufficiency: Scorer
 
 
+VARIANTS = {"words": (), "korean": (), "cosines": COSINES, "reader": READER, "both": (*COSINES, *READER)}
+"""The scorers, and the signals that each counts beside the words. ``korean`` are the words of Korean questions on
+Korean passages: weighed as all words are, but worth more."""
+
+
+def names_of(variant: str) -> tuple[str, ...]:
+    """The signals of passages that a variant counts."""
+    return tuple(name for name in FEATURES if name not in (*COSINES, *READER) or name in VARIANTS[variant])
+
+
+def set_names_of(variant: str) -> tuple[str, ...]:
+    """The signals of sets that a variant counts."""
+    return tuple(name for name in SET_SIGNALS if "cosine" not in name or "cosine" in VARIANTS[variant])
+
+
 @dataclass(frozen=True, slots=True)
 class GraderModel:
-    """``lexical``, ``korean`` and ``cross`` read words only and are calibrated where both sides are English, both are
-    Korean, and the languages differ; ``semantic`` also reads cosines of the encoder named ``embedder``.
+    """``variants`` are named as in ``VARIANTS``; cosines are those of the encoder named ``embedder``, and readings
+    those of the reader named ``reader``.
 
     A set whose sufficiency is below ``lower`` is incorrect, from ``upper`` on it is correct.
     """
 
     embedder: str
-    lexical: Variant
-    korean: Variant
-    cross: Variant
-    semantic: Variant
+    reader: str
+    variants: Mapping[str, Variant]
     lower: float
     upper: float
+
+    def variant(self, *, has_cosine: bool, was_read: bool, korean: bool = False) -> Variant:
+        """The scorers for a passage of which this is known; ``korean``: it is Korean, and so is the question."""
+        if was_read:
+            return self.variants["both" if has_cosine else "reader"]
+        return self.variants["cosines" if has_cosine else "korean" if korean else "words"]
 
     def verdict(self, sufficiency: float) -> Verdict:
         """What a set of that sufficiency (0…1) is."""
@@ -70,13 +87,12 @@ class GraderModel:
 
 def read_model(stored: Mapping[str, Any]) -> GraderModel:
     """A model from its JSON form."""
-    lexical, korean, cross, semantic = (
-        Variant(read_scorer(stored[name]["passage"]), read_scorer(stored[name]["sufficiency"]))
-        for name in ("lexical", "korean", "cross", "semantic")
-    )
-    thresholds = stored["thresholds"]
-    lower, upper = float(thresholds["lower"]), float(thresholds["upper"])
-    return GraderModel(stored["embedder"], lexical, korean, cross, semantic, lower, upper)
+    variants = {
+        name: Variant(read_scorer(parts["passage"]), read_scorer(parts["sufficiency"]))
+        for name, parts in stored["variants"].items()
+    }
+    lower, upper = (float(stored["thresholds"][name]) for name in ("lower", "upper"))
+    return GraderModel(stored["embedder"], stored["reader"], variants, lower, upper)
 
 
 @cache

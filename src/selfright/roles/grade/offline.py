@@ -10,21 +10,19 @@ from itertools import zip_longest
 from selfright.domain.errors import JudgeFailed
 from selfright.domain.judgements import Grade, Grading, Verdict
 from selfright.domain.passages import Hit
-from selfright.domain.ports import Embedder, PairJudge
+from selfright.domain.ports import PairJudge
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.calibration.stored import UNCALIBRATED, GraderCalibration
-from selfright.roles.grade.answer_spans import MOST_READ, WORTH_READING
+from selfright.roles.grade.answer_spans import MOST_READ
 from selfright.roles.grade.features import Asked, Read, features
 from selfright.roles.grade.judged import opinions
 from selfright.roles.grade.model import GraderModel, Variant, set_signals, shipped_model
-from selfright.roles.grade.neural import NeuralModel, shipped_neural, shown, with_reader
 from selfright.roles.grade.opposing import without_opposing
+from selfright.roles.grade.windows import shown
 from selfright.roles.pairs import read_pairs
 from selfright.roles.scoring import Blend
 from selfright.roles.visible import visible
 
-SENTENCES = 2
-_LONGEST_EMBEDDED = 2_000
 _MOST_HITS = 50
 _LIKELY = 0.5
 
@@ -46,22 +44,19 @@ class Reading:
 
 
 class OfflineGrader:
-    """Implements the port ``Grader`` with a small trained model over cheap signals.
+    """Implements the port ``Grader`` with a small trained model over cheap signals and what a reader says.
 
-    ``embedder`` is the encoder whose cosines the hits carry. Cosines count for English only, and only when they come
-    from the encoder the weights were fitted on; else words alone decide. The same holds for ``reader`` and the network
-    that ``neural`` (by default the shipped one) was fitted on: where cosines count, it is asked too, about the five
-    passages at most that may help by the signals. ``judge`` is one that the user chose: it takes the reader's place,
-    in any language that it reads, and ``calibration`` says what it counts beside the signals.
+    ``embedder`` names the encoder whose cosines the hits carry; they count only if the weights were fitted on it.
+    ``reader`` is asked about the first five passages of a retrieval, if the weights know it. ``judge`` is one that the
+    user chose: it takes the reader's place, and ``calibration`` says what it counts beside the signals.
     """
 
     def __init__(
         self,
         analyzer: TextAnalyzer,
-        embedder: Embedder | None = None,
+        embedder: str = "",
         model: GraderModel | None = None,
         reader: PairJudge | None = None,
-        neural: NeuralModel | None = None,
         calibration: GraderCalibration | None = None,
         judge: PairJudge | None = None,
     ) -> None:
@@ -70,10 +65,8 @@ class OfflineGrader:
         self._blend = (calibration.judge if calibration else None) or UNCALIBRATED
         self._analyzer = analyzer
         self._model = model or shipped_model()
-        self._embedder = embedder if embedder and embedder.name == self._model.embedder else None
-        self._neural = neural or shipped_neural()
-        known = reader is not None and self._neural is not None and reader.name == self._neural.reader
-        self._reader = reader if known and judge is None else None
+        self._embedder = embedder
+        self._reader = reader if reader is not None and reader.name == self._model.reader and judge is None else None
 
     @property
     def has_judge(self) -> bool:
@@ -91,7 +84,8 @@ class OfflineGrader:
 
         With an index's own calibration the reader stays, for it was made with it; so does a judge that the user chose.
         """
-        return self if self._calibration or self._judge else OfflineGrader(self._analyzer, self._embedder, self._model)
+        kept = self._calibration or self._judge
+        return self if kept else OfflineGrader(self._analyzer, self._embedder, self._model)
 
     async def grade(self, question: str, hits: Sequence[Hit]) -> Grading:
         """Grades the first 50 hits. Raises ``JudgeFailed`` when a hit's scores or a signal are not numbers."""
@@ -112,12 +106,17 @@ class OfflineGrader:
             return Reading((), (), (), (), withheld)
         asked = Asked.of(question, self._analyzer)
         reads = [Read.of(asked, hit.passage) for hit in graded]
-        cosines = self._cosines(asked, graded, reads)
-        signals = features(asked, reads, cosines)
-        scores = self._scores(asked, graded, reads, self._worth_reading(signals, cosines))
-        rows = tuple(with_reader(signals, scores))
-        known = ((pair is not None, score is not None) for pair, score in zip(cosines, scores, strict=True))
-        variants = tuple(self._variant(asked, hit, *which) for hit, which in zip(graded, known, strict=True))
+        cosines = [hit.cosine if self._embedder == self._model.embedder else None for hit in graded]
+        scores = self._scores(asked, graded, reads)
+        rows = tuple(features(asked, reads, cosines, scores))
+        variants = tuple(
+            self._model.variant(
+                has_cosine=cosine is not None,
+                was_read=score is not None,
+                korean=bool(row["korean"] and not row["cross_language"]),
+            )
+            for cosine, score, row in zip(cosines, scores, rows, strict=True)
+        )
         chances = [v.passage.probability(row) for v, row in zip(variants, rows, strict=True)]
         _require_numbers(chances)
         chances = without_opposing(chances, asked, reads, self._analyzer)
@@ -167,69 +166,17 @@ class OfflineGrader:
         found = [i for i, p in enumerate(reading.probabilities) if p >= self._model.lower]
         return found or [max(range(len(reading.hits)), key=reading.probabilities.__getitem__)]
 
-    def _variant(self, asked: Asked, hit: Hit, has_cosines: bool, was_read: bool) -> Variant:
-        if was_read and self._neural:
-            return self._neural.variant
-        if has_cosines:
-            return self._model.semantic
-        if asked.korean != (hit.passage.language == "ko"):
-            return self._model.cross
-        return self._model.korean if asked.korean else self._model.lexical
-
-    def _worth_reading(
-        self, rows: Sequence[Mapping[str, float]], cosines: Sequence[tuple[float, float] | None]
-    ) -> list[int]:
-        """The places of the few passages that the reader is asked about, in order: those that may help by the signals.
-
-        Without cosines its scorers know too little.
-        """
-        if self._reader is None:
-            return []
-        chances = {
-            i: self._model.semantic.passage.probability(row)
-            for i, (row, pair) in enumerate(zip(rows, cosines, strict=True))
-            if pair is not None
-        }
-        likely = sorted((i for i, p in chances.items() if p >= WORTH_READING), key=lambda i: -chances[i])
-        return sorted(likely[:MOST_READ])
-
-    def _scores(
-        self, asked: Asked, hits: Sequence[Hit], reads: Sequence[Read], chosen: Sequence[int]
-    ) -> Sequence[float | None]:
-        """The reader's scores of the chosen passages, None for the others."""
+    def _scores(self, asked: Asked, hits: Sequence[Hit], reads: Sequence[Read]) -> list[float | None]:
+        """The reader's scores of the first passages in a language that it reads, None for the others."""
         scores: list[float | None] = [None] * len(hits)
-        if self._reader and chosen:
-            texts = [shown(asked, hits[i].passage, reads[i]) for i in chosen]
-            judged = read_pairs(self._reader, asked.text, texts)
-            for i, found in zip(chosen, judged, strict=True) if judged is not None else ():
-                scores[i] = found.score
+        if self._reader is None or ("ko" if asked.korean else "en") not in self._reader.languages:
+            return scores
+        chosen = [i for i, hit in enumerate(hits) if hit.passage.language in self._reader.languages][:MOST_READ]
+        texts = [shown(asked, hits[i].passage, reads[i]) for i in chosen]
+        judged = read_pairs(self._reader, asked.text, texts)
+        for i, found in zip(chosen, judged, strict=True) if judged is not None else ():
+            scores[i] = found.score
         return scores
-
-    def _cosines(
-        self, asked: Asked, hits: Sequence[Hit], reads: Sequence[Read]
-    ) -> Sequence[tuple[float, float] | None]:
-        """Cosines of passage and best sentences with the question, or None where words alone decide."""
-        english = [i for i, hit in enumerate(hits) if hit.passage.language == "en"]
-        if self._embedder is None or asked.korean or not english:
-            return [None] * len(hits)
-        texts: list[str] = [asked.text]
-        owners: list[tuple[int, bool]] = [(-1, False)]
-        for i in english:
-            if hits[i].cosine is None:
-                texts.append(f"{hits[i].passage.heading}\n{reads[i].text[:_LONGEST_EMBEDDED]}".strip())
-                owners.append((i, False))
-            for number in reads[i].best_sentences(asked, SENTENCES):
-                texts.append(reads[i].text[slice(*reads[i].spans[number])][:_LONGEST_EMBEDDED])
-                owners.append((i, True))
-        vectors = self._embedder.embed(texts)
-        best: dict[tuple[int, bool], float] = {}
-        for owner, cosine in zip(owners[1:], vectors[1:] @ vectors[0], strict=True):
-            best[owner] = max(best.get(owner, -1.0), float(cosine))
-        for i in english:
-            cosine = hits[i].cosine
-            if cosine is not None:
-                best[i, False] = cosine
-        return [(best[i, False], best[i, True]) if (i, True) in best else None for i in range(len(hits))]
 
 
 def _is_blank(left: str, hit: Hit) -> bool:

@@ -1,0 +1,124 @@
+"""What the network that reads pairs is worth beside the words, of claims beside their evidence.
+
+    python -m training.claims_read --data DIR [--network FILE]
+
+Rows are claims that the network has not learnt from, of sets that may shape what ships; in the blend of both each set
+counts the same. Figures are of groups that the blend was not fitted on (five folds); the last sets only measure. As
+long as the network is behind the words on most of them, it judges no claims.
+"""
+
+import argparse
+import json
+import random
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from selfright.domain.passages import Passage
+from selfright.domain.ports import Tokenizer
+from selfright.domain.text import language_of
+from selfright.llm.pair_net import PairViews
+from selfright.roles.analysis import TextAnalyzer
+from selfright.roles.evaluate.judged import ClaimJudging
+from selfright.roles.evaluate.offline import LocalEvaluator
+from training.answered import healthver_nc, mtrag
+from training.bm25 import Index
+from training.fit_grader import SHIPPED, network
+from training.fitting import Array, auc, calibration_error, logistic, sigmoid
+from training.labelled import passage
+from training.reading_rows import CLAIMS, SUPPORTED, claims_of
+
+MOST = 200  # rows of a set
+FOLDS, RIDGE = 5, 1.0
+MEASURED_ON = ("mtrag", "healthver_nc")
+
+
+@dataclass(frozen=True)
+class Said:
+    """A claim beside its evidence: 1 when it is supported."""
+
+    dataset: str
+    group: str
+    claim: str
+    evidence: Passage
+    label: int
+
+
+def claims(data: Path) -> Iterator[Said]:
+    """Rows of all sets, drawn with a seed where there are many."""
+    for name in CLAIMS:
+        rows = [row for row in claims_of(data, name) if row.text and row.left_out]
+        random.Random(3).shuffle(rows)
+        for n, row in enumerate(rows[:MOST]):
+            yield Said(
+                name, row.group, row.asked, passage(f"{name}/{n}", row.heading, row.text), int(row.label == SUPPORTED)
+            )
+    for loader in (mtrag, healthver_nc):
+        answers = list(loader(data))
+        random.Random(3).shuffle(answers)
+        for one in answers[:MOST]:
+            text = "\n\n".join(each.text for each in one.evidence)
+            yield Said(loader.__name__, one.group, one.answer, passage(one.evidence[0].id, "", text), one.label)
+
+
+def opinions(rows: Sequence[Said], tokenizer: Tokenizer, file: Path) -> Array:
+    """Log-odds of each claim by words, and by the network; NaN where nobody is asked: it stands there word for word."""
+    reader = PairViews(network(file)).claims
+    texts = {row.evidence.text for row in rows}
+    analyzer = TextAnalyzer(tokenizer, Index(tokenizer.tokens(text) for text in texts).statistics)
+    evaluator = LocalEvaluator(analyzer, ClaimJudging(reader))
+    found = np.full((len(rows), 2), np.nan)
+    for n, row in enumerate(rows):
+        said = evaluator.opinions(row.claim, row.evidence)
+        if said:
+            found[n] = said["words"], said.get("judge", np.nan)
+    return found
+
+
+def fitted(x: Array, rows: Sequence[Said]) -> Array:
+    """Weights of words and network, and the intercept."""
+    y = np.array([float(row.label) for row in rows])
+    names = [row.dataset for row in rows]
+    weight = np.array([1_000 / names.count(name) for name in names])
+    return logistic(x, y, weight, RIDGE)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--network", type=Path, default=SHIPPED)
+    arguments = parser.parse_args()
+    from selfright.retrieval.tokenizer import BilingualTokenizer
+
+    rows = list(claims(arguments.data))
+    x = opinions(rows, BilingualTokenizer(), arguments.network)
+    asked = [n for n in range(len(rows)) if not np.isnan(x[n]).any()]
+    rows, x = [rows[n] for n in asked], x[asked]
+    y = np.array([float(row.label) for row in rows])
+    train = np.array([row.dataset not in MEASURED_ON for row in rows])
+    fold = np.array([zlib.crc32(row.group.encode()) % FOLDS for row in rows])
+    p = np.zeros(len(rows))
+    for k in range(FOLDS):
+        seen = np.flatnonzero(train & (fold != k))
+        w = fitted(x[seen], [rows[n] for n in seen])
+        p[fold == k] = sigmoid(x[fold == k] @ w[:-1] + w[-1])
+    measured = {}
+    for name in dict.fromkeys(row.dataset for row in rows):
+        for language in ("en", "ko"):
+            mask = np.array([row.dataset == name and language_of(row.claim) == language for row in rows])
+            if mask.sum() >= 30:
+                measured[f"{name}, {language}"] = {
+                    "claims": int(mask.sum()),
+                    "words": round(auc(x[mask, 0], y[mask]), 3),
+                    "network": round(auc(x[mask, 1], y[mask]), 3),
+                    "together": round(auc(p[mask], y[mask]), 3),
+                    "ece": round(calibration_error(p[mask], y[mask]), 3),
+                }
+    print(json.dumps(measured, indent=1))
+
+
+if __name__ == "__main__":
+    main()
