@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from selfright.ingest.exporting import ExportReport
     from selfright.ingest.importing import ImportReport
     from selfright.ingest.pipeline import Progress, Report
+    from selfright.ingest.syncing import SyncKeywords
     from selfright.memory.conversation import Conversation, SessionInfo, TurnRecord
     from selfright.retrieval.stores.langchain import SelfrightRetriever
     from selfright.roles.calibration.claims import ClaimReport
@@ -386,6 +387,22 @@ class Selfright:
         yourself. ``ray`` has the work done on a cluster: ``local`` (this machine's cores), ``auto``, or ``host:port``.
         """
         return self._engine.index.add([Path(path) for path in several(paths)], collection, progress, ray, origin)
+
+    def sync(
+        self,
+        paths: str | Path | Iterable[str | Path],
+        *,
+        progress: "Progress | None" = None,
+        **options: Unpack["SyncKeywords"],
+    ) -> "Report":
+        """Makes the index what folders are: adds and replaces like ``add``, and removes what is there no longer.
+
+        ``options`` are those of ``SyncOptions``; ``dry_run=True`` only reports. Raises ``InputError`` for a folder that
+        is missing, or is empty while the index has documents from it.
+        """
+        from selfright.ingest.syncing import SyncOptions
+
+        return self._engine.index.sync([Path(path) for path in several(paths)], SyncOptions(**options), progress)
 
     def take_in(
         self, path: str | Path, name: str, *, collection: str = "default", apart: bool = False

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from selfright.ingest.exporting import ExportReport
     from selfright.ingest.importing import ImportReport
     from selfright.ingest.pipeline import Progress, Report
+    from selfright.ingest.syncing import SyncOptions
     from selfright.llm.embedding_cache import CachedEmbedder
     from selfright.retrieval.stores.langchain import LangChainStore
     from selfright.retrieval.stores.opening import OpenedStore
@@ -133,6 +134,22 @@ class IndexRoom:
             return self._add_on(ray, paths, collection, progress, origin)
         store = self._opened(create=True)
         return ingest(paths, writer=store, library=store, collection=collection, progress=progress, origin=origin)
+
+    def sync(self, paths: Sequence[Path], options: "SyncOptions", progress: "Progress | None") -> "Report":
+        """Makes the index what the folders are; a dry run needs no index and changes none."""
+        from selfright.domain.errors import IndexNotFound
+        from selfright.ingest.syncing import NoDocuments, sync
+
+        if self._foreign:
+            self._foreign.put(())  # says that it cannot
+        if not options.dry_run:
+            store = self._opened(create=True)
+            return sync(paths, store, store, options, progress)
+        try:
+            made = self._as_made()
+        except IndexNotFound:
+            return sync(paths, None, NoDocuments(), options, progress)
+        return sync(paths, made, made, options, progress)
 
     def _add_on(
         self, ray: str, paths: Sequence[Path], collection: str, progress: "Progress | None", origin: Origin

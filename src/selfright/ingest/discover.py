@@ -9,33 +9,43 @@ from selfright.domain.errors import InputError, UnreadableFile
 from selfright.ingest.files import Limits, SourceFile, readable_name
 
 _NAMED = 20
+_KINDS = 50
+_OTHER_KINDS = "files of other kinds are not read"
+_HIDDEN = "hidden"
+_LEADS_OUT = "the link leads out of its folder"
 
 
 @dataclass(slots=True)
 class Discovery:
     """What was found: files to read, sorted within each folder; what cannot be read; what was passed over.
 
-    ``skipped`` counts hidden and unsupported files and links that lead out of their folder; ``skipped_names`` has the
-    first 20 of them.
+    ``skipped`` counts hidden and unsupported files and links that lead out of their folder, ``skipped_why`` by reason;
+    ``skipped_names`` has the first 20 of them with theirs.
     """
 
     files: list[SourceFile] = field(default_factory=list)
     failed: list[UnreadableFile] = field(default_factory=list)
     skipped: int = 0
-    skipped_names: list[str] = field(default_factory=list)
+    skipped_names: list[tuple[str, str]] = field(default_factory=list)
+    skipped_why: dict[str, int] = field(default_factory=dict)
 
-    def skip(self, path: Path) -> None:
+    def skip(self, path: Path, why: str) -> None:
         """Counts a file that is passed over."""
         self.skipped += 1
         if len(self.skipped_names) < _NAMED:
-            self.skipped_names.append(readable_name(str(path)))
+            self.skipped_names.append((readable_name(str(path)), why))
+        kind = why if why in self.skipped_why or len(self.skipped_why) < _KINDS else _OTHER_KINDS
+        self.skipped_why[kind] = self.skipped_why.get(kind, 0) + 1
 
 
-def discover(paths: Sequence[Path], suffixes: Collection[str], limits: Limits | None = None) -> Discovery:
+def discover(
+    paths: Sequence[Path], suffixes: Collection[str], limits: Limits | None = None, *, maybe_none: bool = False
+) -> Discovery:
     """The files that ``paths`` (files or folders) name, each once.
 
     A file in a named folder is called by its path within that folder, a file named itself by its name. Raises
-    ``InputError`` for a path that does not exist, and when there is nothing to read in all of them.
+    ``InputError`` for a path that does not exist, and unless ``maybe_none`` when there is nothing to read in all of
+    them.
     """
     found = Discovery()
     seen: set[str] = set()
@@ -47,7 +57,7 @@ def discover(paths: Sequence[Path], suffixes: Collection[str], limits: Limits | 
             if real not in seen:
                 seen.add(real)
                 found.files.append(file)
-    if not found.files and not found.failed:
+    if not found.files and not found.failed and not maybe_none:
         where = ", ".join(str(path) for path in paths) or "no paths were given"
         raise InputError(f"nothing to read in {where}; supported are {_listed(suffixes)}")
     return found
@@ -78,10 +88,10 @@ def _walk(root: Path, found: Discovery, suffixes: Collection[str], limits: Limit
             path = Path(entry.path)
             if entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
                 folders.append(path)
-            elif _wanted(entry, suffixes, inside):
-                yield SourceFile(path, readable_name(path.relative_to(root).as_posix()), limits)
+            elif why := _why_not(entry, suffixes, inside):
+                found.skip(path, why)
             else:
-                found.skip(path)
+                yield SourceFile(path, readable_name(path.relative_to(root).as_posix()), limits)
 
 
 def _entries(folder: Path, found: Discovery, limits: Limits) -> list[os.DirEntry[str]]:
@@ -94,8 +104,13 @@ def _entries(folder: Path, found: Discovery, limits: Limits) -> list[os.DirEntry
         return []
 
 
-def _wanted(entry: os.DirEntry[str], suffixes: Collection[str], inside: str) -> bool:
-    if entry.name.startswith(".") or os.path.splitext(entry.name)[1].lower() not in suffixes:
-        return False
+def _why_not(entry: os.DirEntry[str], suffixes: Collection[str], inside: str) -> str:
+    """Why an entry is passed over; empty for a file to read."""
+    suffix = os.path.splitext(entry.name)[1].lower()
+    if entry.name.startswith("."):
+        return _HIDDEN
+    if suffix not in suffixes:
+        return f"{readable_name(suffix[:12]) or 'files without an ending'}: not a kind that is read"
     # Links may not lead out of the folder that was named: it may have come from somebody else.
-    return not entry.is_symlink() or os.path.realpath(entry.path).startswith(inside)
+    leads_out = entry.is_symlink() and not os.path.realpath(entry.path).startswith(inside)
+    return _LEADS_OUT if leads_out else ""

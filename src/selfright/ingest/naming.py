@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import PurePath
+from typing import Protocol
 
 from selfright.domain.passages import Document
 
@@ -31,28 +32,53 @@ class Known:
         shown = hashlib.sha256(json.dumps(told).encode()).hexdigest()[:32]
         return cls(document.source, document.collection, document.content_hash, shown, fresh)
 
+    def says_what(self, other: "Known") -> bool:
+        """Whether what is searched and shown is the same, wherever it is from."""
+        return (self.content_hash, self.shown) == (other.content_hash, other.shown)
+
     def holds_what(self, other: "Known") -> bool:
         """Whether nothing has changed: neither what is searched or shown, nor where it is from."""
-        same = (self.content_hash, self.shown) == (other.content_hash, other.shown)
-        return same and _is_same_place(self.source, other.source)
+        return self.says_what(other) and is_same_place(self.source, other.source)
 
 
 Look = Callable[[str], Known | None]
 """Finds what is known under an id; asked again for the same ones, so it should remember."""
 
 
-def name_of(document: Document, look: Look) -> str:
+class Elsewhere(Protocol):
+    """Finds a document that is stored under a name that says nothing; both give an id, or None."""
+
+    def by_place(self, document: Document) -> str | None:
+        """What was read from the same place before, whatever it is called."""
+        ...
+
+    def by_content(self, document: Document) -> str | None:
+        """What holds the same and whose place is gone."""
+        ...
+
+
+def name_of(document: Document, look: Look, elsewhere: Elsewhere | None = None) -> str:
     """The id that the document has already, be it that it was moved, or a free one: short, then with its folders."""
     for name in _possible(document, look):
         found = look(name)
-        if found is not None and found.source is not None and _is_same_place(found.source, document.source):
+        if found is not None and found.source is not None and is_same_place(found.source, document.source):
             return name
     now, named_by_file = Known.of(document), _is_named_by_file(document)
+    if elsewhere is not None and named_by_file and (there := _unused(elsewhere.by_place(document), look)):
+        return there
     for name in _possible(document, look):
         found = look(name)
         if found is not None and _has_moved(found, now, by_content=named_by_file):
             return name
+    if elsewhere is not None and named_by_file and (there := _unused(elsewhere.by_content(document), look)):
+        return there
     return next(name for name in _names(document) if look(name) is None)
+
+
+def _unused(name: str | None, look: Look) -> str | None:
+    """The name, unless this run has given it to another document."""
+    found = look(name) if name is not None else None
+    return name if found is not None and not found.fresh else None
 
 
 def _possible(document: Document, look: Look) -> Iterator[str]:
@@ -77,7 +103,8 @@ def _has_moved(found: Known, now: Known, *, by_content: bool) -> bool:
     return gone and (found.content_hash == now.content_hash or not by_content)
 
 
-def _is_same_place(one: str | None, other: str | None) -> bool:
+def is_same_place(one: str | None, other: str | None) -> bool:
+    """Whether two sources are one place, be it by way of links."""
     if one == other or one is None or other is None:
         return one == other
     return os.path.isabs(one) and os.path.isabs(other) and os.path.realpath(one) == os.path.realpath(other)

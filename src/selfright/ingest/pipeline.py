@@ -2,25 +2,29 @@
 
 import dataclasses
 import os
+import time
 from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import DEFAULT_COLLECTION, Document, Origin, Passage
 from selfright.domain.ports import Library, Writer
 from selfright.ingest.discover import Discovery, discover
 from selfright.ingest.files import Limits, SourceFile
-from selfright.ingest.naming import Known, name_of
+from selfright.ingest.naming import Elsewhere as StoredElsewhere
+from selfright.ingest.naming import Known, is_same_place, name_of
 from selfright.ingest.parallel import Elsewhere, Reading, Split, readings
 from selfright.ingest.reading import SUFFIXES
 from selfright.ingest.splitting import split as split_document
 
 _BATCH = 512
 _COMMIT = 2_000
+_COMMIT_S = 20.0  # so much work at most is lost when the process is killed
+_NAMED = 1_000
 
 
 class Progress(Protocol):
@@ -31,17 +35,43 @@ class Progress(Protocol):
         ...
 
 
+class Stored(Protocol):
+    """Where a run looks up what is stored."""
+
+    def document(self, document_id: str) -> Document | None:
+        """The document with its text, or None."""
+        ...
+
+
+class Change(NamedTuple):
+    """What became of a document; ``source`` is where it was read from."""
+
+    kind: Literal["added", "replaced", "moved", "removed"]
+    document_id: str
+    source: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a run did, in documents; ``failed`` has a path (with the row, if it was one) and the reason for each."""
+    """What a run did, in documents; ``failed`` has a path (with the row, if it was one) and the reason for each.
+
+    ``skipped`` counts files that were passed over, ``skipped_why`` by reason. ``moved`` are those of ``replaced`` of
+    which only the place changed. ``removed`` and ``kept`` are for ``sync`` alone: what is gone, and what would be but
+    for a file or folder that could not be read. ``changes`` names the first 1,000.
+    """
 
     added: int
     replaced: int
     unchanged: int
     failed: tuple[tuple[str, str], ...]
     skipped: int
-    skipped_names: tuple[str, ...]
+    skipped_names: tuple[tuple[str, str], ...]
     passages: int
+    moved: int = 0
+    removed: int = 0
+    kept: int = 0
+    changes: tuple[Change, ...] = ()
+    skipped_why: tuple[tuple[str, int], ...] = ()
 
 
 def ingest(  # noqa: PLR0913, PLR0917 - where documents come from and go to, and named options
@@ -63,11 +93,8 @@ def ingest(  # noqa: PLR0913, PLR0917 - where documents come from and go to, and
     ``InputError`` when a path does not exist or nothing readable is there, and passes on what the writer raises.
     """
     found = discover(paths, SUFFIXES, limits)
-    run = _Run(writer, library, collection, split, found, origin)
-    with closing(_readings(found, run.failed, progress or _silent, split, processes)) as items:
-        for reading in items:
-            run.take(reading)
-    run.flush(commit=True)
+    run = Run(writer, library, collection, split, found, origin)
+    run.through(progress, processes)
     return run.report()
 
 
@@ -103,38 +130,88 @@ def _size(file: SourceFile) -> int:
         return 0
 
 
-class _Run:
-    """One run's documents on their way into the store."""
+class Run:
+    """One run's documents on their way into the store.
+
+    ``stored_elsewhere`` finds documents that are called otherwise; without it, names decide.
+    """
 
     def __init__(
-        self, writer: Writer, library: Library, collection: str, split: Split, found: Discovery, origin: Origin
+        self,
+        writer: Writer,
+        library: Stored,
+        collection: str,
+        split: Split,
+        found: Discovery,
+        origin: Origin,
+        stored_elsewhere: StoredElsewhere | None = None,
     ) -> None:
         self.failed = list(found.failed)
+        self.seen: dict[str, Known] = {}
         self._writer, self._library = writer, library
         self._collection, self._split, self._found, self._origin = collection, split, found, origin
+        self._stored_elsewhere = stored_elsewhere
         self._batch: dict[str, tuple[Document, Sequence[Passage]]] = {}
-        self._seen: dict[str, Known] = {}
         self._waiting = self._uncommitted = 0
-        self._added = self._replaced = self._unchanged = self._passages = 0
+        self._committed_at = time.monotonic()
+        self._added = self._replaced = self._unchanged = self._passages = self._moved = self._removed = 0
+        self._changes: list[Change] = []
+
+    def through(self, progress: Progress | None, processes: int | Elsewhere | None = None) -> None:
+        """Reads and stores all that was found, and commits; broken off from the keyboard, it keeps what it stored."""
+        try:
+            with closing(_readings(self._found, self.failed, progress or _silent, self._split, processes)) as items:
+                for reading in items:
+                    self.take(reading)
+            self.flush(commit=True)
+        except KeyboardInterrupt:
+            self._writer.commit()
+            raise
 
     def take(self, reading: Reading) -> None:
         """Stores a document with the next batch, unless it is stored already as it is."""
         document = dataclasses.replace(reading.document.brought_by(self._origin), collection=self._collection)
         look = cache(self._known)
-        document = dataclasses.replace(document, id=name_of(document, look))
+        document = dataclasses.replace(document, id=name_of(document, look, self._stored_elsewhere))
         before, now = look(document.id), Known.of(document, fresh=True)
-        self._seen[document.id] = now
+        self.seen[document.id] = now
         if before is not None and before.holds_what(now):
             self._unchanged += 1
             return
-        self._added += before is None
-        self._replaced += before is not None
+        self._count(document, before, now)
         cut = reading.passages(document)
         self._put(document, self._split(document) if cut is None else cut)
 
+    def leave(self, unchanged: int) -> None:
+        """Counts documents that need not be read."""
+        self._unchanged += unchanged
+
+    def remove(self, gone: Sequence[tuple[str, str | None]]) -> None:
+        """Removes documents, ids and sources, behind all that was put; nothing of it lasts before ``flush``."""
+        self.flush()
+        if gone:
+            self._writer.remove([document_id for document_id, _ in gone])
+        self._removed += len(gone)
+        for document_id, source in gone:
+            self._tell(Change("removed", document_id, source))
+
+    def _count(self, document: Document, before: Known | None, now: Known) -> None:
+        if before is None:
+            self._added += 1
+            self._tell(Change("added", document.id, document.source))
+            return
+        moved = before.says_what(now) and not is_same_place(before.source, now.source)
+        self._replaced += 1
+        self._moved += moved
+        self._tell(Change("moved" if moved else "replaced", document.id, document.source))
+
+    def _tell(self, change: Change) -> None:
+        if len(self._changes) < _NAMED:
+            self._changes.append(change)
+
     def _known(self, document_id: str) -> Known | None:
-        if document_id in self._seen:
-            return self._seen[document_id]
+        if document_id in self.seen:
+            return self.seen[document_id]
         stored = self._library.document(document_id)
         return Known.of(stored) if stored else None
 
@@ -145,7 +222,8 @@ class _Run:
         self._passages += len(passages)
         self._waiting += len(passages)
         if self._waiting >= _BATCH or len(self._batch) >= _BATCH:
-            self.flush(commit=self._uncommitted + self._waiting >= _COMMIT)
+            late = time.monotonic() - self._committed_at > _COMMIT_S
+            self.flush(commit=late or self._uncommitted + self._waiting >= _COMMIT)
 
     def flush(self, *, commit: bool = False) -> None:
         """Hands the batch to the writer."""
@@ -155,9 +233,9 @@ class _Run:
         self._waiting, self._batch = 0, {}
         if commit:
             self._writer.commit()
-            self._uncommitted = 0
+            self._uncommitted, self._committed_at = 0, time.monotonic()
 
-    def report(self) -> Report:
+    def report(self, kept: int = 0) -> Report:
         """What was done."""
         return Report(
             added=self._added,
@@ -167,4 +245,9 @@ class _Run:
             skipped=self._found.skipped,
             skipped_names=tuple(self._found.skipped_names),
             passages=self._passages,
+            moved=self._moved,
+            removed=self._removed,
+            kept=kept,
+            changes=tuple(self._changes),
+            skipped_why=tuple(sorted(self._found.skipped_why.items(), key=lambda why: (-why[1], why[0]))),
         )

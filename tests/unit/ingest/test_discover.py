@@ -35,7 +35,12 @@ def test_hidden_and_unsupported_files_are_counted_and_named(tmp_path: Path) -> N
     found = discover([tmp_path], SUFFIXES)
     assert [file.name for file in found.files] == ["a.md"]
     assert found.skipped == 3
-    assert sorted(Path(name).name for name in found.skipped_names) == [".git", ".hidden.md", "c.png"]
+    assert sorted((Path(name).name, why) for name, why in found.skipped_names) == [
+        (".git", "hidden"),
+        (".hidden.md", "hidden"),
+        ("c.png", ".png: not a kind that is read"),
+    ]
+    assert found.skipped_why == {"hidden": 2, ".png: not a kind that is read": 1}
 
 
 def test_names_passed_over_are_bounded(tmp_path: Path) -> None:

@@ -102,7 +102,10 @@ def test_one_bad_file_does_not_stop_the_others(tmp_path: Path) -> None:
     report = ingest([docs], shelf, shelf)
     assert counts(report) == (1, 0, 0, 3)
     assert [Path(path).name for path, _ in report.failed] == ["b.md", "c.pdf", "d.docx"]
-    assert (report.skipped, [Path(name).name for name in report.skipped_names]) == (1, ["e.png"])
+    assert (report.skipped, [(Path(name).name, why) for name, why in report.skipped_names]) == (
+        1,
+        [("e.png", ".png: not a kind that is read")],
+    )
 
 
 def test_a_missing_path_stops_the_run_before_it_begins(tmp_path: Path) -> None:

@@ -6,15 +6,12 @@ from typing import get_args
 import click
 
 from selfright.domain.passages import Origin
+from selfright.entrypoints.commands.index_changes import exit_code, searched_by_words, tell_report, tell_words_only
 from selfright.entrypoints.commands.index_collections import collections, describe
+from selfright.entrypoints.commands.index_sync import sync
 from selfright.entrypoints.commands.index_transfer import copy, export, import_
 from selfright.entrypoints.commands.index_upkeep import compact, reembed, verify
 from selfright.entrypoints.commands.options import index_option, json_option, print_json, set_option, values_of
-
-_WORDS_ONLY = (
-    "selfright: this index is searched by words alone, for the encoder's weights are not installed here; name their "
-    "file with '--set embedder=e5:FILE' (docs/models.md says where it is), then run 'selfright index reembed'"
-)
 
 
 @click.group()
@@ -33,6 +30,7 @@ def index() -> None:
     show_default=True,
     help="Who brought the files: what came by upload or from the web gives way to your own.",
 )
+@click.option("--prune", is_flag=True, help="Then remove what came from PATHS and is there no longer.")
 @click.option("--ray", metavar="ADDRESS", help="Do the work on a Ray cluster: local, auto or host:port.")
 @set_option
 @json_option
@@ -41,6 +39,7 @@ def add(
     index: str | None,
     collection: str,
     origin: Origin,
+    prune: bool,
     ray: str | None,
     assignments: tuple[str, ...],
     as_json: bool,
@@ -50,29 +49,21 @@ def add(
     Reads txt, md, html, pdf, docx, csv, json and jsonl. A bad file gives one line, and the rest goes on.
     """
     from selfright.api import Selfright
+    from selfright.domain.errors import UsageError
     from selfright.entrypoints.progress import bar
 
+    if prune and ray:
+        raise UsageError("--prune does not work with --ray; run 'selfright index sync' on the folders afterwards")
     with Selfright.open(**values_of(assignments, index=index)) as selfright, bar("Indexing") as progress:
-        report = selfright.add(paths, collection=collection, origin=origin, progress=progress, ray=ray)
-        words_only = selfright.settings.embedder == "auto" and selfright.info().embedder == "none"
-    for path, why in report.failed:
-        click.echo(f"selfright: {path}: {why}", err=True)
-    counts = {
-        "added": report.added,
-        "replaced": report.replaced,
-        "unchanged": report.unchanged,
-        "failed": len(report.failed),
-        "skipped": report.skipped,
-        "passages": report.passages,
-    }
-    if as_json:
-        print_json({**counts, "errors": [{"path": str(path), "error": why} for path, why in report.failed]})
-    else:
-        click.echo(", ".join(f"{name} {number:,}" for name, number in counts.items()))
+        if prune:
+            report = selfright.sync(paths, collection=collection, origin=origin, progress=progress)
+        else:
+            report = selfright.add(paths, collection=collection, origin=origin, progress=progress, ray=ray)
+        words_only = searched_by_words(selfright)
+    tell_report(report, as_json=as_json, pruned=prune)
     if words_only:
-        click.echo(_WORDS_ONLY, err=True)
-    nothing_read = report.failed and not (report.added or report.replaced or report.unchanged)
-    return 1 if nothing_read else 0
+        tell_words_only()
+    return exit_code(report)
 
 
 @index.command()
@@ -134,5 +125,5 @@ def info(index: str | None, assignments: tuple[str, ...], as_json: bool) -> None
         click.echo(f"{name:<15} {shown:,}" if isinstance(shown, int) else f"{name:<15} {shown}")
 
 
-for command in (import_, export, copy, describe, collections, verify, compact, reembed):
+for command in (sync, import_, export, copy, describe, collections, verify, compact, reembed):
     index.add_command(command)

@@ -1,0 +1,247 @@
+"""An index made what some folders are: ``selfright index sync``.
+
+Removed is only what came from these folders, in this collection, and is certainly gone: what a file or folder that
+could not be read held before stays.
+"""
+
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterator, MutableMapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+from typing import Protocol, TypedDict
+
+from selfright.domain.errors import InputError
+from selfright.domain.passages import DEFAULT_COLLECTION, Document, DocumentInfo, Origin, Passage
+from selfright.domain.ports import Writer
+from selfright.ingest.discover import Discovery, discover
+from selfright.ingest.files import Limits, SourceFile, readable_name
+from selfright.ingest.parallel import Elsewhere
+from selfright.ingest.pipeline import Progress, Report, Run
+from selfright.ingest.reading import SUFFIXES
+from selfright.ingest.splitting import split
+
+FileStates = MutableMapping[str, tuple[int, int]]
+"""Size in bytes and time of the last change in nanoseconds, by a file's real path."""
+
+_ROW = re.compile(r":(\d+)(?:~\d+)?$")
+
+
+class Documents(Protocol):
+    """What is asked of a ``Library`` here."""
+
+    def document(self, document_id: str) -> Document | None:
+        """The document with its text, or None."""
+        ...
+
+    def documents(self, after: str = "", collections: Sequence[str] = ()) -> Iterator[DocumentInfo]:
+        """The documents behind ``after``, ordered by id."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SyncOptions:
+    """How folders are synchronised.
+
+    ``dry_run`` changes nothing and reports what would be done. ``allow_empty`` lets a folder without any file empty its
+    part of the index. ``states`` remembers files from pass to pass: those that look unchanged are not read again.
+    """
+
+    collection: str = DEFAULT_COLLECTION
+    origin: Origin = "index"
+    dry_run: bool = False
+    allow_empty: bool = False
+    states: FileStates | None = None
+
+
+class SyncKeywords(TypedDict, total=False):
+    """``SyncOptions`` by name."""
+
+    collection: str
+    origin: Origin
+    dry_run: bool
+    allow_empty: bool
+    states: FileStates | None
+
+
+def sync(
+    paths: Sequence[Path],
+    writer: Writer | None,
+    library: "Documents",
+    options: SyncOptions,
+    progress: Progress | None = None,
+    processes: int | Elsewhere | None = None,
+) -> Report:
+    """Adds and replaces as ``ingest`` does, then removes what came from ``paths`` and is there no longer.
+
+    A file that moved within reach, also under another name, stays the same document where exactly its text is found
+    again. Commits as it goes. Raises ``InputError`` for a path that does not exist, and for one with nothing to read
+    in it when the index has documents from there, unless ``allow_empty``. A dry run needs no writer.
+    """
+    found = discover(paths, SUFFIXES, Limits(), maybe_none=True)
+    known = _Known.of(paths, library, options.collection)
+    if not options.allow_empty:
+        _check_not_empty(paths, found, known)
+    target = _Nowhere() if options.dry_run or writer is None else writer
+    now = {_real(file.path): _state(file.path) for file in found.files}
+    unread = known.left(found, now, options.states)
+    run = Run(target, library, options.collection, split, found, options.origin, known)
+    run.leave(len(unread))
+    run.through(progress, processes)
+    seen = {*run.seen, *unread}
+    gone, kept = known.gone(seen, {_real(Path(error.path)) for error in run.failed})
+    run.remove(gone)
+    run.flush(commit=True)
+    if options.states is not None and not options.dry_run:
+        options.states.clear()
+        options.states.update(now)
+    return run.report(kept)
+
+
+def folder_states(paths: Sequence[Path]) -> dict[str, tuple[int, int]]:
+    """What the files under ``paths`` look like now; raises ``InputError`` for a path that does not exist."""
+    found = discover(paths, SUFFIXES, Limits(), maybe_none=True)
+    return {_real(file.path): _state(file.path) for file in found.files}
+
+
+@dataclass(slots=True)
+class _Known:
+    """The documents of a collection that came from the paths, and those whose file is gone, wherever it was."""
+
+    library: "Documents"
+    within: dict[str, list[DocumentInfo]] = field(default_factory=lambda: defaultdict(list))
+    lost: dict[int, list[DocumentInfo]] = field(default_factory=lambda: defaultdict(list))
+
+    @classmethod
+    def of(cls, paths: Sequence[Path], library: "Documents", collection: str) -> "_Known":
+        known = cls(library)
+        roots = [_real(path) for path in paths]
+        for info in library.documents(collections=[collection]):
+            if info.source is None or not os.path.isabs(info.source):
+                continue
+            place = os.path.realpath(info.source)
+            if _is_within(place, roots):
+                known.within[place].append(info)
+            if not os.path.lexists(info.source):
+                known.lost[info.characters].append(info)
+        return known
+
+    def left(self, found: Discovery, now: dict[str, tuple[int, int]], states: FileStates | None) -> frozenset[str]:
+        """Takes files that look as they did at the last pass out of ``found``; the ids of their documents."""
+        ids: set[str] = set()
+        files: list[SourceFile] = []
+        for file in found.files:
+            place = _real(file.path)
+            if states is not None and place in self.within and states.get(place) == now[place]:
+                ids.update(info.id for info in self.within[place])
+            else:
+                files.append(file)
+        found.files = files
+        return frozenset(ids)
+
+    def by_place(self, document: Document) -> str | None:
+        """The document that was read from there, the same row where it is one of several."""
+        there = self.within.get(os.path.realpath(document.source or ""), ())
+        matching = [info.id for info in there if _row(info.id) == _row(document.id)]
+        return matching[0] if len(matching) == 1 else None
+
+    def by_content(self, document: Document) -> str | None:
+        """The one document that holds the same text and whose file is gone; each is found once."""
+        waiting = self.lost.get(len(document.text), [])
+        matching = [info for info in waiting if _is_same(info, document, self.library)]
+        if len(matching) != 1:
+            return None
+        waiting.remove(matching[0])
+        return matching[0].id
+
+    def gone(self, seen: set[str], failed: set[str]) -> tuple[list[tuple[str, str | None]], int]:
+        """Ids and sources of what is gone, and the number of those that stay since they could not be looked at."""
+        gone: list[tuple[str, str | None]] = []
+        kept = 0
+        for place, infos in self.within.items():
+            unseen = [(info.id, info.source) for info in infos if info.id not in seen]
+            if unseen and _is_within(place, failed):
+                kept += len(unseen)
+            else:
+                gone += unseen
+        return gone, kept
+
+
+def _row(document_id: str) -> str:
+    """The number of a row that a file does not name; empty for a whole file."""
+    found = _ROW.search(document_id)
+    return found.group(1) if found else ""
+
+
+def _is_same(info: DocumentInfo, document: Document, library: "Documents") -> bool:
+    """Whether a stored document is this one; a title made of the file's name goes with the name."""
+    if info.content_hash == document.content_hash:
+        return True
+    if info.title != _stem(info.source) or document.title != _stem(document.source):
+        return False
+    stored = library.document(info.id)
+    return stored is not None and stored.text == document.text
+
+
+def _stem(source: str | None) -> str:
+    return PurePath(source or "").stem
+
+
+def _check_not_empty(paths: Sequence[Path], found: Discovery, known: _Known) -> None:
+    """A drive that is not mounted looks like an empty folder: that alone must not empty an index."""
+    there = [_real(file.path) for file in found.files] + [_real(Path(error.path)) for error in found.failed]
+    for path in paths:
+        root = [_real(path)]
+        if any(_is_within(place, root) for place in there):
+            continue
+        number = sum(len(infos) for place, infos in known.within.items() if _is_within(place, root))
+        if number:
+            raise InputError(
+                f"nothing to read in {path}, but the index has {number:,} documents from there; check that the "
+                "drive is mounted, or remove them with --allow-empty"
+            )
+
+
+def _is_within(place: str, roots: Sequence[str] | set[str]) -> bool:
+    return any(place == root or place.startswith(root.rstrip(os.sep) + os.sep) for root in roots)
+
+
+def _real(path: Path) -> str:
+    return os.path.realpath(readable_name(os.path.abspath(path)))
+
+
+def _state(path: Path) -> tuple[int, int]:
+    try:
+        stat = os.stat(path)
+    except OSError:
+        return -1, 0
+    return stat.st_size, stat.st_mtime_ns
+
+
+class _Nowhere:
+    """A writer that changes nothing."""
+
+    def put(self, batch: Sequence[tuple[Document, Sequence[Passage]]]) -> None:
+        """Nothing."""
+
+    def remove(self, document_ids: Sequence[str]) -> list[str]:
+        """Nothing."""
+        return list(document_ids)
+
+    def commit(self) -> None:
+        """Nothing."""
+
+
+class NoDocuments:
+    """The library of an index that is not there yet."""
+
+    def document(self, document_id: str) -> Document | None:
+        """None."""
+        del document_id
+        return None
+
+    def documents(self, after: str = "", collections: Sequence[str] = ()) -> Iterator[DocumentInfo]:
+        """None."""
+        del after, collections
+        return iter(())

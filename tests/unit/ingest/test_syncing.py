@@ -1,0 +1,239 @@
+"""Synchronising: the index is what the folders are, and nothing goes that is not certainly gone."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+
+from selfright.domain.errors import InputError
+from selfright.domain.passages import Document, DocumentInfo, Passage
+from selfright.ingest.pipeline import Report
+from selfright.ingest.syncing import NoDocuments, SyncOptions, sync
+
+
+class Shelf:
+    """A store in memory."""
+
+    def __init__(self) -> None:
+        self.held: dict[str, Document] = {}
+        self.changed = 0
+
+    def put(self, batch: Sequence[tuple[Document, Sequence[Passage]]]) -> None:
+        self.held.update({document.id: document for document, _ in batch})
+        self.changed += len(batch)
+
+    def remove(self, document_ids: Sequence[str]) -> list[str]:
+        self.changed += len(document_ids)
+        return [name for name in document_ids if self.held.pop(name, None)]
+
+    def commit(self) -> None: ...
+
+    def document(self, document_id: str) -> Document | None:
+        return self.held.get(document_id)
+
+    def documents(self, after: str = "", collections: Sequence[str] = ()) -> Iterator[DocumentInfo]:
+        for name, found in sorted(self.held.items()):
+            if found.collection in collections:
+                yield DocumentInfo(
+                    name,
+                    found.title,
+                    found.collection,
+                    found.language,
+                    found.source,
+                    found.content_hash,
+                    len(found.text),
+                    1,
+                )
+
+    def texts(self) -> dict[str, str]:
+        return {name: document.text for name, document in self.held.items()}
+
+
+def folder(root: Path, **files: str) -> Path:
+    for name, text in files.items():
+        path = root / name.replace("__", "/").replace("_", ".")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return root
+
+
+def done(shelf: Shelf, *paths: Path, **options: object) -> Report:
+    return sync(list(paths), shelf, shelf, replace(SyncOptions(), **options))
+
+
+def figures(report: Report) -> tuple[int, int, int, int, int]:
+    return report.added, report.replaced - report.moved, report.moved, report.removed, report.unchanged
+
+
+def test_added_replaced_removed(tmp_path: Path) -> None:
+    shelf = Shelf()
+    docs = folder(tmp_path / "docs", a_md="one", b_md="two", c_md="three")
+    assert figures(done(shelf, docs)) == (3, 0, 0, 0, 0)
+    folder(docs, b_md="changed", d_md="four")
+    (docs / "c.md").unlink()
+    dry = done(shelf, docs, dry_run=True)
+    assert shelf.texts() == {"a.md": "one", "b.md": "two", "c.md": "three"}
+    real = done(shelf, docs)
+    assert figures(dry) == figures(real) == (1, 1, 0, 1, 1)
+    assert dry.changes == real.changes
+    assert {(change.kind, change.document_id) for change in real.changes} == {
+        ("replaced", "b.md"),
+        ("added", "d.md"),
+        ("removed", "c.md"),
+    }
+    assert shelf.texts() == {"a.md": "one", "b.md": "changed", "d.md": "four"}
+
+
+def test_a_dry_run_needs_no_index(tmp_path: Path) -> None:
+    report = sync([folder(tmp_path, a_md="one")], None, NoDocuments(), SyncOptions(dry_run=True))
+    assert report.added == 1
+
+
+def test_what_moved_or_was_renamed_keeps_its_identity(tmp_path: Path) -> None:
+    shelf = Shelf()
+    docs = folder(tmp_path / "docs", a_md="# Same\n\none", b_txt="two", rows_csv="text\nfirst\nsecond")
+    done(shelf, docs)
+    (docs / "deep").mkdir()
+    (docs / "a.md").rename(docs / "deep" / "called-otherwise.md")
+    (docs / "b.txt").rename(docs / "c.txt")  # its title is its file's name
+    (docs / "rows.csv").rename(docs / "deep" / "lines.csv")
+    assert figures(done(shelf, docs))[:4] == (0, 1, 3, 0)
+    assert shelf.texts() == {"a.md": "# Same\n\none", "b.txt": "two", "rows.csv:2": "first", "rows.csv:3": "second"}
+    assert shelf.held["b.txt"].title == "c"
+    assert shelf.held["a.md"].source == str(docs / "deep" / "called-otherwise.md")
+    assert figures(done(shelf, docs)) == (0, 0, 0, 0, 4)
+
+
+def test_two_files_that_hold_the_same_are_never_taken_for_one(tmp_path: Path) -> None:
+    shelf = Shelf()
+    docs = folder(tmp_path / "docs", a_md="same", b_md="same")
+    done(shelf, docs)
+    shutil.move(docs / "a.md", docs / "x.md")
+    shutil.move(docs / "b.md", docs / "y.md")
+    done(shelf, docs)
+    assert sorted(document.source or "" for document in shelf.held.values()) == [str(docs / "x.md"), str(docs / "y.md")]
+
+
+def test_only_what_came_from_these_folders_into_this_collection_is_removed(tmp_path: Path) -> None:
+    shelf = Shelf()
+    one, other = folder(tmp_path / "one", a_md="one", b_md="two"), folder(tmp_path / "one-more", c_md="three")
+    uploaded = Document("u", "U", "text", source="upload:u.md")
+    shelf.held["u"] = uploaded
+    done(shelf, one)
+    done(shelf, other, collection="others")
+    (one / "b.md").unlink()
+    (other / "c.md").unlink()
+    (other / "d.md").write_text("four")
+    done(shelf, one)
+    assert sorted(shelf.held) == ["a.md", "c.md", "u"]
+    done(shelf, tmp_path)
+    assert "c.md" in shelf.held  # another collection's
+
+
+def test_what_cannot_be_read_stays(tmp_path: Path) -> None:
+    shelf = Shelf()
+    docs = folder(
+        tmp_path, a_json='[{"text": "one"}, {"text": "two"}]', b_md="three", c_jsonl='{"text": "x"}\n{"text": "y"}'
+    )
+    done(shelf, docs)
+    (docs / "a.json").write_text('[{"text": "one"')
+    (docs / "b.md").unlink()
+    (docs / "c.jsonl").write_text('{"text": "x"}\nbroken')
+    report = done(shelf, docs)
+    assert (report.removed, report.kept, len(report.failed)) == (1, 3, 2)
+    assert sorted(shelf.held) == ["a.json:1", "a.json:2", "c.jsonl:1", "c.jsonl:2"]
+
+
+def test_a_row_that_is_gone_goes(tmp_path: Path) -> None:
+    shelf = Shelf()
+    done(shelf, folder(tmp_path, a_jsonl='{"_id": "p", "text": "x"}\n{"_id": "q", "text": "y"}'))
+    folder(tmp_path, a_jsonl='{"_id": "q", "text": "y"}')
+    assert figures(done(shelf, tmp_path / "a.jsonl")) == (0, 0, 0, 1, 1)
+
+
+def test_an_empty_folder_empties_nothing_unless_asked(tmp_path: Path) -> None:
+    shelf = Shelf()
+    docs = folder(tmp_path / "docs", a_md="one")
+    done(shelf, docs)
+    (docs / "a.md").unlink()
+    with pytest.raises(InputError, match=r"1 documents from there.*--allow-empty"):
+        done(shelf, docs)
+    docs.rmdir()
+    with pytest.raises(InputError, match="no such file or folder"):
+        done(shelf, docs, allow_empty=True)
+    docs.mkdir()
+    assert done(shelf, docs, allow_empty=True).removed == 1
+    assert shelf.held == {}
+
+
+def test_files_that_look_unchanged_are_not_read_again(tmp_path: Path) -> None:
+    shelf = Shelf()
+    docs = folder(tmp_path, a_md="one", b_md="two")
+    states: dict[str, tuple[int, int]] = {}
+    done(shelf, docs, states=states)
+    kept = (docs / "a.md").stat()
+    (docs / "a.md").write_text("six")  # as long and as old as before: only a full pass sees that
+    import os
+
+    os.utime(docs / "a.md", ns=(kept.st_atime_ns, kept.st_mtime_ns))
+    (docs / "b.md").unlink()
+    assert figures(done(shelf, docs, states=states)) == (0, 0, 0, 1, 1)
+    assert figures(done(shelf, docs)) == (0, 1, 0, 0, 0)
+
+
+_FILES = [f"{top}/{name}" for top in ("a", "b", "a/sub") for name in ("README.md", "x.md")]
+
+
+class Folders(RuleBasedStateMachine):
+    """Whatever files come, change, move and go: after a pass the index holds exactly what the folders do."""
+
+    @initialize()
+    def begin(self) -> None:
+        self.root = Path(tempfile.mkdtemp())
+        self.shelf = Shelf()
+
+    def teardown(self) -> None:
+        shutil.rmtree(self.root)
+
+    @rule(file=st.sampled_from(_FILES), text=st.sampled_from(["one", "two", "three"]))
+    def write(self, file: str, text: str) -> None:
+        (self.root / file).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / file).write_text(text)
+
+    @rule(file=st.sampled_from(_FILES))
+    def delete(self, file: str) -> None:
+        (self.root / file).unlink(missing_ok=True)
+
+    @rule(file=st.sampled_from(_FILES), to=st.sampled_from(_FILES))
+    def move(self, file: str, to: str) -> None:
+        if (self.root / file).exists():
+            (self.root / to).parent.mkdir(parents=True, exist_ok=True)
+            (self.root / file).rename(self.root / to)
+
+    @rule(place=st.sampled_from(["a", "b", "."]))
+    def sync(self, place: str) -> None:
+        path = self.root / place
+        if not path.exists():
+            return
+        elsewhere = {source: text for source, text in self.texts().items() if not source.startswith(str(path) + "/")}
+        done(self.shelf, path, allow_empty=True)
+        there = {str(file): file.read_text() for file in path.rglob("*.md")}
+        held = self.texts()
+        assert {source: text for source, text in held.items() if source.startswith(str(path) + "/")} == there
+        # What was elsewhere is there still, unless its file is gone and it was found again here.
+        for source, text in elsewhere.items():
+            assert held.get(source) == text or (not Path(source).exists() and text in there.values())
+        assert done(self.shelf, path, allow_empty=True).changes == ()
+
+    def texts(self) -> dict[str, str]:
+        held = {document.source or "": document.text for document in self.shelf.held.values()}
+        assert len(held) == len(self.shelf.held)
+        return held
+
+
+TestFolders = Folders.TestCase
