@@ -152,7 +152,8 @@ class Run:
         self._collection, self._split, self._found, self._origin = collection, split, found, origin
         self._stored_elsewhere = stored_elsewhere
         self._batch: dict[str, tuple[Document, Sequence[Passage]]] = {}
-        self._waiting = self._uncommitted = 0
+        self._waiting = self._waiting_characters = self._uncommitted = 0
+        self._told = 0, 0
         self._committed_at = time.monotonic()
         self._added = self._replaced = self._unchanged = self._passages = self._moved = self._removed = 0
         self._changes: list[Change] = []
@@ -160,13 +161,25 @@ class Run:
     def through(self, progress: Progress | None, processes: int | Elsewhere | None = None) -> None:
         """Reads and stores all that was found, and commits; broken off from the keyboard, it keeps what it stored."""
         try:
-            with closing(_readings(self._found, self.failed, progress or _silent, self._split, processes)) as items:
+            tell = self._behind(progress) if progress is not None else _silent
+            with closing(_readings(self._found, self.failed, tell, self._split, processes)) as items:
                 for reading in items:
                     self.take(reading)
             self.flush(commit=True)
+            if progress is not None:
+                progress(self._told[1], self._told[1], "")
         except KeyboardInterrupt:
             self._writer.commit()
             raise
+
+    def _behind(self, progress: Progress) -> Progress:
+        """The progress of what is stored: vectors take most of the time, and what waits for them is yet to be done."""
+
+        def tell(done: int, total: int, name: str) -> None:
+            self._told = max(self._told[0], done - self._waiting_characters), total
+            progress(*self._told, name)
+
+        return tell
 
     def take(self, reading: Reading) -> None:
         """Stores a document with the next batch, unless it is stored already as it is."""
@@ -221,6 +234,7 @@ class Run:
         self._batch[document.id] = document, passages
         self._passages += len(passages)
         self._waiting += len(passages)
+        self._waiting_characters += len(document.text)
         if self._waiting >= _BATCH or len(self._batch) >= _BATCH:
             late = time.monotonic() - self._committed_at > _COMMIT_S
             self.flush(commit=late or self._uncommitted + self._waiting >= _COMMIT)
@@ -230,7 +244,7 @@ class Run:
         if self._batch:
             self._writer.put(list(self._batch.values()))
         self._uncommitted += self._waiting
-        self._waiting, self._batch = 0, {}
+        self._waiting, self._waiting_characters, self._batch = 0, 0, {}
         if commit:
             self._writer.commit()
             self._uncommitted, self._committed_at = 0, time.monotonic()

@@ -259,3 +259,34 @@ def test_a_line_of_true_size_is_refused_without_being_held(tmp_path: Path) -> No
     rows = list(read(SourceFile(path, path.name)))
     assert texts(rows) == ["after"]
     assert "line 1: longer than 67,108,864 bytes" in reasons(rows)[0]
+
+
+@pytest.mark.parametrize("wrap", [lambda rows: rows, lambda rows: {"title": "Faults", "version": 3, "items": rows}])
+def test_a_long_list_of_records_is_a_document_each(read_file: Read, wrap: Callable[[object], object]) -> None:
+    rows = [{"code": f"E-{n}", "question": f"What is fault {n}?", "answer": {"short": "압력"}} for n in range(100)]
+    found = read_file("faults.json", json.dumps(wrap(rows)))
+    assert [item.id for item in found][:2] == ["faults.json:1", "faults.json:2"]
+    assert found[1].title == "What is fault 1?"
+    assert found[1].text == "- code: E-1\n- question: What is fault 1?\n- answer:\n  - short: 압력"
+    assert len(found) == 100 + (wrap is not None and isinstance(wrap([]), dict))
+    if len(found) > 100:
+        assert (found[-1].id, found[-1].text) == ("faults.json", "- title: Faults\n- version: 3")
+    assert len(read_file("few.json", json.dumps(wrap(rows[:99])))) == 1
+
+
+def test_records_are_called_by_their_ids_where_each_has_its_own(read_file: Read) -> None:
+    rows = [{"id": n, "name": "n"} for n in range(100)]
+    assert [item.id for item in read_file("a.json", json.dumps(rows))] == [str(n) for n in range(100)]
+    rows[7]["id"] = 8  # two records of one id would be one document
+    assert [item.id for item in read_file("a.json", json.dumps(rows))][6:9] == ["a.json:7", "a.json:8", "a.json:9"]
+
+
+def test_a_long_table_is_cut_under_its_header(read_file: Read) -> None:
+    lines = "".join(f"{n},valve {n}\n" for n in range(1, 251))
+    found = read_file("parts.csv", f"no,part\n{lines}")
+    assert [(item.id, item.title) for item in found] == [
+        ("parts.csv:1", "parts (1–100)"), ("parts.csv:101", "parts (101–200)"), ("parts.csv:201", "parts (201–250)"),
+    ]  # fmt: skip
+    assert all(item.text.startswith("| no | part |\n|---|---|\n") for item in found)
+    assert "".join(item.text for item in found).count("| valve ") == 250
+    assert [item.id for item in read_file("short.csv", f"no,part\n{lines[: lines.index('101,')]}")] == ["short.csv"]
