@@ -203,3 +203,10 @@ def removing() -> None:
         if "missing" in st.session_state:
             service(memory()).document(st.session_state["missing"])
     show_documents()
+
+
+def test_the_page_takes_every_kind_of_file_that_is_read() -> None:
+    from selfright.entrypoints.ui.documents_view import TYPES
+    from selfright.ingest.reading import SUFFIXES
+
+    assert {f".{kind}" for kind in TYPES} == SUFFIXES

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from selfright.domain.errors import InputError, UnreadableFile
 from selfright.ingest.files import Limits, SourceFile, readable_name
+from selfright.ingest.reading import OLDER
 
 _NAMED = 20
 _KINDS = 50
@@ -76,7 +77,9 @@ def _files(path: Path, found: Discovery, suffixes: Collection[str], limits: Limi
     if path.suffix.lower() in suffixes or not path.exists():
         yield file
     else:
-        found.failed.append(file.refuse(f"files of this kind are not read; supported are {_listed(suffixes)}"))
+        instead = OLDER.get(path.suffix.lower())
+        why = f"save it as {instead}" if instead else f"supported are {_listed(suffixes)}"
+        found.failed.append(file.refuse(f"files of this kind are not read; {why}"))
 
 
 def _walk(root: Path, found: Discovery, suffixes: Collection[str], limits: Limits) -> Iterator[SourceFile]:
@@ -109,6 +112,8 @@ def _why_not(entry: os.DirEntry[str], suffixes: Collection[str], inside: str) ->
     suffix = os.path.splitext(entry.name)[1].lower()
     if entry.name.startswith("."):
         return _HIDDEN
+    if suffix in OLDER:
+        return f"{suffix}: save it as {OLDER[suffix]}"
     if suffix not in suffixes:
         return f"{readable_name(suffix[:12]) or 'files without an ending'}: not a kind that is read"
     # Links may not lead out of the folder that was named: it may have come from somebody else.

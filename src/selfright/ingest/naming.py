@@ -125,9 +125,13 @@ def _longer(document: Document) -> Iterator[str]:
 
 
 def _is_named_by_file(document: Document) -> bool:
-    """Whether the id is the file's own name (or that with a row's number), not one that a row brought along."""
-    source = _source(document)
-    return any(name and source.endswith("/" + name) for name in (document.id, document.id.rpartition(":")[0]))
+    """Whether the id is the file's own name (or that with a sheet or a row), not one that a row brought along."""
+    source, name = _source(document), document.id
+    while name:
+        if source.endswith("/" + name):
+            return True
+        name = name.rpartition(":")[0]
+    return False
 
 
 def _source(document: Document) -> str:

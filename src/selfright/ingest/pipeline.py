@@ -16,12 +16,12 @@ from selfright.domain.ports import Library, Writer
 from selfright.ingest.discover import Discovery, discover
 from selfright.ingest.files import Limits, SourceFile
 from selfright.ingest.naming import Elsewhere as StoredElsewhere
-from selfright.ingest.naming import Known, is_same_place, name_of
+from selfright.ingest.naming import Known, Look, is_same_place, name_of
 from selfright.ingest.parallel import Elsewhere, Reading, Split, readings
 from selfright.ingest.reading import SUFFIXES
 from selfright.ingest.splitting import split as split_document
 
-_BATCH = 512
+_BATCH = 128  # passages that are embedded and stored at once: a few seconds between two steps of the progress
 _COMMIT = 2_000
 _COMMIT_S = 20.0  # so much work at most is lost when the process is killed
 _NAMED = 1_000
@@ -157,6 +157,7 @@ class Run:
         self._committed_at = time.monotonic()
         self._added = self._replaced = self._unchanged = self._passages = self._moved = self._removed = 0
         self._changes: list[Change] = []
+        self._divided: set[str | None] = set()
 
     def through(self, progress: Progress | None, processes: int | Elsewhere | None = None) -> None:
         """Reads and stores all that was found, and commits; broken off from the keyboard, it keeps what it stored."""
@@ -192,8 +193,20 @@ class Run:
             self._unchanged += 1
             return
         self._count(document, before, now)
+        if before is None:
+            self._replace_whole(document, look)
         cut = reading.passages(document)
         self._put(document, self._split(document) if cut is None else cut)
+
+    def _replace_whole(self, document: Document, look: Look) -> None:
+        """Removes what the file was as a whole before it grew into parts: ``t.csv`` when ``t.csv:101`` comes."""
+        whole = document.id
+        while ":" in whole and document.source not in self._divided:
+            whole = whole.rpartition(":")[0]
+            there = look(whole)
+            if there is not None and not there.fresh and is_same_place(there.source, document.source):
+                self._writer.remove([whole])
+        self._divided = {document.source}
 
     def leave(self, unchanged: int) -> None:
         """Counts documents that need not be read."""

@@ -16,6 +16,10 @@ _READERS = {
     ".htm": "html",
     ".pdf": "pdf",
     ".docx": "docx",
+    ".pptx": "pptx",
+    ".xlsx": "xlsx",
+    ".hwpx": "hwpx",
+    ".odt": "odt",
     ".csv": "csv",
     ".tsv": "csv",
     ".json": "json",
@@ -23,6 +27,8 @@ _READERS = {
     ".ndjson": "jsonl",
 }
 SUFFIXES = frozenset(_READERS)
+OLDER = {".doc": ".docx", ".ppt": ".pptx", ".xls": ".xlsx", ".hwp": ".hwpx", ".rtf": ".docx", ".xlsm": ".xlsx"}
+"""Formats that are not read, and the one to save them as."""
 
 
 def read(file: SourceFile) -> Iterator[Document | UnreadableFile]:

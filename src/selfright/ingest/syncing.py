@@ -25,7 +25,7 @@ from selfright.ingest.splitting import split
 FileStates = MutableMapping[str, tuple[int, int]]
 """Size in bytes and time of the last change in nanoseconds, by a file's real path."""
 
-_ROW = re.compile(r":(\d+)(?:~\d+)?$")
+_PART = re.compile(r"((?::[^:/~]+)*)(?:~\d+)?$")
 
 
 class Documents(Protocol):
@@ -141,9 +141,9 @@ class _Known:
         return frozenset(ids)
 
     def by_place(self, document: Document) -> str | None:
-        """The document that was read from there, the same row where it is one of several."""
+        """The document that was read from there, the same part where it is one of several."""
         there = self.within.get(os.path.realpath(document.source or ""), ())
-        matching = [info.id for info in there if _row(info.id) == _row(document.id)]
+        matching = [info.id for info in there if _part(info.id) == _part(document.id)]
         return matching[0] if len(matching) == 1 else None
 
     def by_content(self, document: Document) -> str | None:
@@ -168,9 +168,9 @@ class _Known:
         return gone, kept
 
 
-def _row(document_id: str) -> str:
-    """The number of a row that a file does not name; empty for a whole file."""
-    found = _ROW.search(document_id)
+def _part(document_id: str) -> str:
+    """The sheet and the row of what is a part of its file; empty for a whole file."""
+    found = _PART.search(document_id)
     return found.group(1) if found else ""
 
 

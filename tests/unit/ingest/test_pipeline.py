@@ -32,7 +32,7 @@ class Shelf:
         self.batches.append(sum(len(passages) for _, passages in batch))
 
     def remove(self, document_ids: Sequence[str]) -> list[str]:
-        raise AssertionError("adding removes nothing")
+        return [name for name in document_ids if self.committed.pop(name, None)]
 
     def commit(self) -> None:
         self.committed.update(self.pending)
@@ -282,6 +282,17 @@ def test_the_same_row_twice_is_the_same_document(tmp_path: Path) -> None:
     shelf = Shelf()
     docs = folder(tmp_path, c_jsonl='{"_id": "r", "text": "same"}\n' * 2)
     assert counts(ingest([docs], shelf, shelf)) == (1, 0, 1, 0)
+
+
+def test_a_table_that_grew_into_parts_is_not_there_twice(tmp_path: Path) -> None:
+    shelf = Shelf()
+    lines = "".join(f"{n},valve\n" for n in range(1, 151))
+    (tmp_path / "t.csv").write_text("no,part\n" + lines[:500])
+    ingest([tmp_path], shelf, shelf)
+    assert list(shelf.committed) == ["t.csv"]
+    (tmp_path / "t.csv").write_text("no,part\n" + lines)
+    ingest([tmp_path], shelf, shelf)
+    assert list(shelf.committed) == ["t.csv:1", "t.csv:101"]
 
 
 def test_batches_and_commits_are_bounded(tmp_path: Path) -> None:

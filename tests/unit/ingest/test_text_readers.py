@@ -1,5 +1,6 @@
 """Text and Markdown: decoded in whatever encoding they are, otherwise untouched."""
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
 from selfright.ingest.encoding import decode
 from selfright.ingest.files import Limits, SourceFile
+from selfright.ingest.readers.markdown import shown
 from selfright.ingest.reading import read, read_page
 
 KOREAN = "관의 압력이 2 bar 아래로 내려가면 밸브가 열립니다.\r\n둘째 줄.\n"
@@ -94,3 +96,62 @@ def test_a_single_page_can_be_read_by_its_path(tmp_path: Path) -> None:
         read_page(tmp_path / "rows.jsonl")
     (tmp_path / "page.txt").write_text("One page.")
     assert read_page(tmp_path / "page.txt").id == "page.txt"
+
+
+JAPANESE = "圧力が七バールを超えると、安全弁が開きます。毎週月曜日に点検してください。"
+SIMPLIFIED = "当压力超过七巴时，安全阀会打开。请在每个星期一进行检查，并把结果写在记录本里。"
+TRADITIONAL = "當壓力超過七巴時，安全閥會打開。請在每個星期一進行檢查，並把結果寫在記錄本裡。"
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        (JAPANESE, "shift_jis"), (JAPANESE, "euc_jp"), (JAPANESE, "iso2022_jp"), ("ポンプ", "shift_jis"),
+        (SIMPLIFIED, "gb2312"), (SIMPLIFIED, "gb18030"), (TRADITIONAL, "big5"),
+        ("압력이 칠 바를 넘으면 안전밸브가 열립니다.", "euc-kr"), ("뷁쉛 펲시", "cp949"),
+        ("La soupape s’ouvre à sept bars, déjà très tôt.", "cp1252"), ("Das Überdruckventil öffnet.", "latin-1"),
+    ],
+)  # fmt: skip
+def test_encodings_are_told_apart_by_their_letters(read_one: Callable[..., Document], text: str, encoding: str) -> None:
+    for times in (1, 200):
+        content = f"Valve 7\n{text}\n" * times
+        assert read_one("a.txt", content.encode(encoding)).text == content
+
+
+def test_of_html_in_markdown_stays_what_a_reader_sees(read_one: Callable[..., Document]) -> None:
+    document = read_one(
+        "readme.md",
+        '<h1 align="center">Pump <img src="a.png" alt="logo" width=9></h1>\n\n<!-- toc -->\n\n'
+        '## Install & run {#install .x}\n\nWith <b>bold</b>, `<div class="a">`, List<String> and a < b > c.\n\n'
+        '## Use it [¶](#use-it)\n\n```html\n<p class="kept">{#kept}\n```\n'
+        "<details><summary>More</summary>inside</details>\n",
+    )
+    assert document.title == "Pump logo"
+    assert document.text == (
+        '# Pump logo\n\n\n\n## Install & run\n\nWith bold, `<div class="a">`, List<String> and a < b > c.\n\n'
+        '## Use it\n\n```html\n<p class="kept">{#kept}\n```\n\nMore\ninside\n'
+    )
+
+
+@pytest.mark.parametrize("opening", ["<!-- ", "`", "``", "```\n", "<a ", "<", "{#", "# [¶](#"])
+def test_markdown_that_never_closes_takes_no_longer(opening: str) -> None:
+    begun = time.process_time()
+    shown(opening * 100_000)
+    assert time.process_time() - begun < 5
+
+
+def test_a_comment_that_never_closes_hides_nothing(read_one: Callable[..., Document]) -> None:
+    assert read_one("a.md", "one <!-- two --> three <!-- four").text == "one  three <!-- four"
+
+
+@pytest.mark.parametrize(
+    "anchor",
+    [
+        '<a class="headerlink" href="#use" title="Permanent link">¶</a>',
+        '<a href="#use" class="anchor" aria-hidden="true"></a>',
+        '<a class="hash-link" href="#use">\u200b</a>',
+    ],
+)
+def test_anchors_of_headings_are_no_text(read_one: Callable[..., Document], anchor: str) -> None:
+    document = read_one("a.html", f'<h1 id="use">Use{anchor}</h1><p>See <a href="#more">more</a>.</p>')
+    assert (document.title, document.text) == ("Use", "# Use\n\nSee more.")

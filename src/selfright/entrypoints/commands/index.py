@@ -46,7 +46,8 @@ def add(
 ) -> int:
     """Add PATHS: files, folders, or JSONL with _id|id, title, text, metadata. Unchanged documents are skipped.
 
-    Reads txt, md, html, pdf, docx, csv, json and jsonl. A bad file gives one line, and the rest goes on.
+    Reads txt, md, html, pdf, docx, pptx, xlsx, hwpx, odt, csv, json and jsonl. A bad file gives one line, and the rest
+    goes on.
     """
     from selfright.api import Selfright
     from selfright.domain.errors import UsageError

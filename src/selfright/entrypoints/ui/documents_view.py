@@ -12,7 +12,12 @@ from selfright.entrypoints.ui.words import Words
 
 PAGE = 100
 MOST_PAGES = 20
-_TYPES = ["txt", "md", "markdown", "html", "htm", "pdf", "docx", "jsonl"]
+TYPES = (
+    *("txt", "md", "markdown", "html", "htm", "pdf", "docx", "pptx", "xlsx", "hwpx", "odt"),
+    *("csv", "tsv", "json", "jsonl", "ndjson"),
+)
+"""What the service reads, by suffix."""
+
 _LINES = "upload-lines"
 
 
@@ -32,7 +37,7 @@ def _upload(mind: Memory, client: Client) -> None:
     words = mind.words
     st.header(words["upload"], anchor=False)
     with st.form(f"upload-{mind.uploads}"):
-        files = st.file_uploader(words["upload_pick"], type=_TYPES, accept_multiple_files=True)
+        files = st.file_uploader(words["upload_pick"], type=list(TYPES), accept_multiple_files=True)
         collection = st.selectbox(words["collection"], _writable(client))
         sent = st.form_submit_button(words["upload_do"], type="primary")
     if sent and files:

@@ -5,17 +5,12 @@ import io
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
 from selfright.ingest.files import SourceFile
 from selfright.ingest.readers import markup
 from selfright.ingest.readers.rows import Row, documents
-
-if TYPE_CHECKING:
-    from _csv import Reader
-
 
 _ROWS = 100
 
@@ -29,34 +24,40 @@ def read(file: SourceFile) -> Iterator[Document | UnreadableFile]:
     csv.field_size_limit(file.limits.file_bytes)  # the module's own limit is 128 KiB for all who use it
     lines = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text))
     try:
-        header = [name.strip() for name in next(lines)]
-        names = [name.lower() for name in header]
-        if "text" in names:
-            yield from documents(file, _rows(names, lines))
-        else:
-            yield from tables(file, header, lines, "text/csv")
+        yield from table_documents(file, next(lines), lines, "text/csv")
     except csv.Error as error:
         raise file.refuse(f"line {lines.line_num} is no CSV ({error}); mend it, or save the table again") from error
 
 
-def tables(
+def table_documents(
     file: SourceFile, header: list[str], lines: Iterable[list[str]], media_type: str, name: str = "", title: str = ""
-) -> Iterator[Document]:
-    """A table as one document, or as one for each 100 rows called by their numbers: ``table.csv:101``.
+) -> Iterator[Document | UnreadableFile]:
+    """A document a row where there is a column ``text``, else the table.
 
-    ``name`` is the table's own where a file has several.
+    ``name`` is the table's own where a file has several. Rows are numbered as they come, the header being the first.
     """
     own = replace(file, name=f"{file.name}:{name}") if name else file
+    names = [cell.strip().lower() for cell in header]
+    if "text" in names:
+        yield from documents(own, _rows(names, lines))
+    else:
+        yield from _tables(own, [cell.strip() for cell in header], lines, media_type, title or file.stem)
+
+
+def _tables(
+    file: SourceFile, header: list[str], lines: Iterable[list[str]], media_type: str, title: str
+) -> Iterator[Document]:
+    """A table as one document, or as one for each 100 rows called by their numbers: ``table.csv:101``."""
     first, rows = 1, iter(lines)
     part = list(islice(rows, _ROWS + 1))
     if len(part) <= _ROWS:
-        yield own.document(markup.table([header, *part]), title or file.stem, media_type)
+        yield file.document(markup.table([header, *part]), title, media_type)
         return
     while part:
         shown, part = part[:_ROWS], part[_ROWS:]
-        document = own.document(markup.table([header, *shown]), title or file.stem, media_type)
+        document = file.document(markup.table([header, *shown]), title, media_type)
         last = first + len(shown) - 1
-        yield replace(document, id=f"{own.name}:{first}", title=f"{document.title} ({first:,}–{last:,})")
+        yield replace(document, id=f"{file.name}:{first}", title=f"{document.title} ({first:,}–{last:,})")
         first = last + 1
         part += islice(rows, _ROWS + 1 - len(part))
 
@@ -67,10 +68,11 @@ def _delimiter(text: str) -> str:
     return max(",;\t|", key=header.count)
 
 
-def _rows(names: list[str], lines: "Reader") -> Iterator[Row]:
+def _rows(names: list[str], lines: Iterable[list[str]]) -> Iterator[Row]:
     known = {"_id", "id", "title", "text", "url"}
-    for cells in lines:
+    for number, cells in enumerate(lines, start=2):
         if any(cell.strip() for cell in cells):
             row = dict(zip(names, cells, strict=False))
             rest = {name: cell for name, cell in row.items() if name not in known and name and cell}
-            yield lines.line_num, {**{name: cell for name, cell in row.items() if name in known}, "metadata": rest}
+            line = getattr(lines, "line_num", number)  # a row of a CSV file may take several lines
+            yield line, {**{name: cell for name, cell in row.items() if name in known}, "metadata": rest}

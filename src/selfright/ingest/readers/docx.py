@@ -1,14 +1,12 @@
 """Word documents: headings, paragraphs, lists and tables in reading order."""
 
-import io
 import re
-import zipfile
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from selfright.domain.passages import Document
 from selfright.ingest.files import SourceFile
-from selfright.ingest.readers import markup
+from selfright.ingest.readers import markup, packed
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -17,8 +15,7 @@ _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _PARAGRAPH, _TABLE, _MOVED_AWAY = f"{_W}p", f"{_W}tbl", f"{_W}moveFrom"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
-_PARTS = 10_000
-_XML_SHARE = 4
+_KIND = packed.Kind("Word document", ".docx", ".doc")
 _HEADING = re.compile(r"heading (\d)", re.IGNORECASE)
 _SIGNS = {f"{_W}tab": " ", f"{_W}br": "\n", f"{_W}cr": "\n", f"{_W}noBreakHyphen": "-"}
 _NO_TITLE = "Word Document"  # what the library says when there is none
@@ -28,29 +25,14 @@ def read(file: SourceFile) -> Iterator[Document]:
     """One document; its title is the one in its properties, else its first heading."""
     import docx
 
-    archive = io.BytesIO(file.read_bytes())
-    _check(archive, file)
+    archive = packed.archive_of(file, _KIND)
     try:
         word = docx.Document(archive)
         text = markup.joined(_blocks(word.element.body, _style_names(word.styles.element)))
         title = word.core_properties.title
     except Exception as error:  # hostile files make the library fail in more ways than can be named
-        raise file.refuse(f"no Word document that can be read ({error}); save it again as .docx") from error
+        raise packed.unreadable(file, _KIND, error) from error
     yield file.document(text, title if title not in ("", _NO_TITLE) else markup.first_heading(text), _MEDIA_TYPE)
-
-
-def _check(archive: io.BytesIO, file: SourceFile) -> None:
-    """Refuses what unpacks to too much, before anything is unpacked; XML may take a quarter, for it grows in memory."""
-    try:
-        parts = zipfile.ZipFile(archive).infolist()
-    except Exception as error:  # likewise
-        old = "an old .doc or a protected file?" if archive.getvalue().startswith(b"\xd0\xcf\x11\xe0") else str(error)
-        raise file.refuse(f"no Word document that can be read ({old}); save it again as .docx") from error
-    size = sum(part.file_size for part in parts)
-    xml = sum(part.file_size for part in parts if part.filename.lower().endswith((".xml", ".rels")))
-    limit = file.limits.unpacked_bytes
-    if len(parts) > _PARTS or size > limit or xml > limit / _XML_SHARE:
-        raise file.refuse(f"unpacks to {size:,} bytes in {len(parts):,} parts, which is too much; split the document")
 
 
 def _style_names(styles: "_Element") -> dict[str, str]:

@@ -26,6 +26,8 @@ _BLOCKS = frozenset(
     "blockquote figure figcaption address form fieldset legend details summary hr center "
     "h1 h2 h3 h4 h5 h6".split()
 )
+_ANCHOR_SIGNS = frozenset(("", "#", "¶", "§", "🔗", "\uf0c1", "link"))
+_ANCHOR_NAMES = frozenset("headerlink anchor header-anchor heading-anchor hash-link permalink anchorjs-link".split())  # noqa: SIM905
 _BLANKS = re.compile(r"\s+")
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 
@@ -37,7 +39,7 @@ def read(file: SourceFile) -> Iterator[Document]:
     root = _parse(decode(data, file.refuse, declared.group(1).decode("ascii") if declared else None), file)
     writer = _Writer()
     _walk(root, writer, hidden_names(root))
-    yield file.document(writer.text(), _title(root), "text/html", _canonical(root))
+    yield file.document(writer.text(), _title(root, hidden_names(root)), "text/html", _canonical(root))
 
 
 def _parse(text: str, file: SourceFile) -> "HtmlElement":
@@ -89,7 +91,18 @@ def _is_dropped(element: "HtmlElement", hidden: frozenset[str]) -> bool:
         return not any(above.tag in ("article", "main") for above in element.iterancestors())
     if element.tag in _DROPPED or element.get("role") in _DROPPED_ROLES:
         return True
+    if element.tag == "a" and _is_anchor(element):
+        return True
     return is_hidden(element, hidden)
+
+
+def _is_anchor(link: "HtmlElement") -> bool:
+    """Whether a link only points to the heading that it stands in: ``¶``, or nothing to be read at all."""
+    if not (link.get("href") or "").startswith("#"):
+        return False
+    named = not _ANCHOR_NAMES.isdisjoint((link.get("class") or "").lower().split())
+    text = link.text_content().strip()
+    return text in _ANCHOR_SIGNS or (named and len(text) <= 2)
 
 
 def _is_data(table: "HtmlElement") -> bool:
@@ -172,10 +185,9 @@ class _Writer:
         self._bullet = False
 
 
-def _title(root: "HtmlElement") -> str:
+def _title(root: "HtmlElement", hidden: frozenset[str]) -> str:
     """A page's own title: the first heading where ``<title>`` repeats it, else ``<title>`` up to its first ``|``."""
-    heading, title = (
-        next((text for node in root.iter(tag) if (text := " ".join(node.text_content().split()))), "")
-        for tag in ("h1", "title")
-    )
+    headings = (" ".join(_visible(node, hidden).lstrip("# ").split()) for node in root.iter("h1"))
+    titles = (" ".join(node.text_content().split()) for node in root.iter("title"))
+    heading, title = next(filter(None, headings), ""), next(filter(None, titles), "")
     return heading if not title or (heading and heading in title) else title.split(" | ")[0]

@@ -5,12 +5,14 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from selfright.domain.passages import Document
 from selfright.domain.text import BlockKind
 from selfright.ingest.files import SourceFile, one_line
 from selfright.ingest.readers import markup
+from selfright.ingest.readers.pdf_notes import notes_of
 
 _PAGES = 10_000
 _HEADING_SIZE = 1.15
@@ -19,6 +21,7 @@ _LEVELS = 3
 _FULL_LINE = 0.75
 _BULLET = re.compile(r"\s*[-*•·▪◦●○]\s+")
 _HYPHENS = ("\ufffe", "\x02")  # how PDFium tells a word that was divided at a line's end
+_CJK_LETTER = re.compile(r"[\u3001-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff01-\uff60]")
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\ufffe\uffff]")
 _MEANINGLESS = re.compile(
     r"\W*(?:untitled|anonymous|unspecified)|document\d*$|microsoft (?:word|powerpoint)|제목\s*없음"
@@ -29,10 +32,11 @@ _MEANINGLESS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a page, with its letters' size in points."""
+    """A line of a page, with its letters' size in points; ``vertical``: it was written downwards."""
 
     text: str
     size: float
+    vertical: bool = False
 
 
 def read(file: SourceFile) -> Iterator[Document]:
@@ -70,13 +74,40 @@ def _title(given: str, text: str) -> str:
 def _text(pdf: Any, file: SourceFile) -> str:
     if len(pdf) > _PAGES:
         raise file.refuse(f"more than {_PAGES:,} pages; split it")
-    pages = [_lines(pdf[n]) for n in range(len(pdf))]
+    if pdf.get_formtype():
+        pdf.init_forms()
+    pages = [_page(pdf, n) for n in range(len(pdf))]
     sizes: Counter[float] = Counter()
-    for line in (line for page in pages for line in page):
+    for line in (line for lines, _ in pages for line in lines):
         sizes[line.size] += len(line.text)
     levels = _levels(sizes)
-    text = markup.joined(block for page in pages for block in _blocks(page, levels))
+    parts = (chain(_blocks(lines, levels), (("list", note) for note in notes)) for lines, notes in pages)
+    text = markup.joined(block for part in parts for block in part)
     return _UNPRINTABLE.sub("", text)
+
+
+def _page(pdf: Any, number: int) -> tuple[list[Line], list[str]]:
+    """A page's lines, and its form's values and comments as list items."""
+    page = pdf[number]
+    try:
+        return _upright(_lines(page)), list(notes_of(pdf, page))
+    finally:
+        page.close()
+
+
+def _upright(lines: Sequence[Line]) -> list[Line]:
+    """Letters that stand one under the other, put beside one another: vertical Korean, Chinese and Japanese."""
+    upright: list[Line] = []
+    for line in lines:
+        letter = line.text.strip()
+        before = upright[-1] if upright else None
+        stands_under = before is not None and before.vertical and line.size == before.size
+        if _CJK_LETTER.fullmatch(letter):
+            text = before.text + letter if before is not None and stands_under else letter
+            upright[len(upright) - stands_under :] = [Line(text, line.size, vertical=True)]
+        else:
+            upright.append(line)
+    return upright
 
 
 def _lines(page: Any) -> list[Line]:
@@ -93,7 +124,6 @@ def _lines(page: Any) -> list[Line]:
         return lines
     finally:
         textpage.close()
-        page.close()
 
 
 def _levels(sizes: Counter[float]) -> dict[float, int]:
@@ -117,6 +147,8 @@ def _blocks(lines: Sequence[Line], levels: dict[float, int]) -> Iterator[markup.
             kind, text = "list" if bullet else "paragraph", ""
         if level:
             yield "heading", markup.heading(level, line.text)
+        elif line.vertical and text and goes_on:
+            text += line.text
         else:
             text = _joined(text, _BULLET.sub("- ", line.text, count=1))
         goes_on = not level and len(line.text) >= full

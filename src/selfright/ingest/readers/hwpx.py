@@ -1,0 +1,123 @@
+"""Hangul documents (HWPX, KS X 6101): headings, paragraphs, tables, boxes and notes in reading order."""
+
+import re
+import zipfile
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from selfright.domain.passages import Document
+from selfright.ingest.files import SourceFile
+from selfright.ingest.readers import markup, packed
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+_KIND = packed.Kind("Hangul document", ".hwpx", ".hwp")
+_MEDIA_TYPE = "application/hwp+zip"
+_SECTION = re.compile(r"Contents/section(\d+)\.xml")
+_OUTLINE = re.compile(r"(?:개요|outline)\s*(\d+)", re.IGNORECASE)
+_TITLE_STYLES = ("제목", "title")
+_HEADING_LENGTH = 200
+_SIGNS = {"tab": " ", "lineBreak": "\n", "nbSpace": " ", "fwSpace": " ", "hyphen": "-"}
+_APART = frozenset(("p", "tbl"))
+_NOT_SHOWN = frozenset(("header", "footer", "hiddenComment", "pageNum", "memo"))
+
+
+def read(file: SourceFile) -> Iterator[Document]:
+    """One document; its title is the one in its properties, else its first heading."""
+    archive = packed.archive_of(file, _KIND)
+    try:
+        with zipfile.ZipFile(archive) as parts:
+            names = parts.namelist()
+            styles = _styles(packed.parsed(parts.read("Contents/header.xml"))) if "Contents/header.xml" in names else {}
+            sections = sorted((int(found[1]), name) for name in names if (found := _SECTION.fullmatch(name)))
+            roots = (packed.parsed(parts.read(name)) for _, name in sections)
+            text = markup.joined(block for root in roots for block in _blocks(root, styles))
+            title = _title(packed.parsed(parts.read("Contents/content.hpf"))) if "Contents/content.hpf" in names else ""
+    except Exception as error:  # hostile files make the libraries fail in more ways than can be named
+        raise packed.unreadable(file, _KIND, error) from error
+    if not sections:
+        raise packed.unreadable(file, _KIND, "there are no sections in it")
+    yield file.document(text, title or markup.first_heading(text), _MEDIA_TYPE)
+
+
+def _name(element: "_Element") -> str:
+    """The tag without its namespace, which differs between versions of the format."""
+    return str(element.tag).rpartition("}")[2]
+
+
+def _title(package: "_Element") -> str:
+    return next((" ".join((node.text or "").split()) for node in package.iter() if _name(node) == "title"), "")
+
+
+def _styles(header: "_Element") -> Mapping[str, int]:
+    """The level of a heading by a style's number."""
+    levels: dict[str, int] = {}
+    for style in (node for node in header.iter() if _name(node) == "style"):
+        for name in (style.get("name") or "", style.get("engName") or ""):
+            if found := _OUTLINE.fullmatch(name.strip()):
+                levels[style.get("id") or ""] = int(found[1])
+            elif name.strip().lower() in _TITLE_STYLES:
+                levels[style.get("id") or ""] = 1
+    return levels
+
+
+def _blocks(parent: "_Element", styles: Mapping[str, int]) -> Iterator[markup.Block]:
+    for child in _nearest(parent, _APART):
+        if _name(child) == "p":
+            yield _paragraph(child, styles)
+            yield from _blocks(child, styles)  # tables, boxes and notes that hang on it
+        else:
+            yield from _table(child, styles)
+
+
+def _paragraph(paragraph: "_Element", styles: Mapping[str, int]) -> markup.Block:
+    text = "\n".join(filter(None, map(markup.one_blank, _visible(paragraph).split("\n"))))
+    level = styles.get(paragraph.get("styleIDRef") or "", 0)
+    if text and level and len(text) <= _HEADING_LENGTH:
+        return "heading", markup.heading(level, text)
+    return "paragraph", text
+
+
+def _table(table: "_Element", styles: Mapping[str, int]) -> Iterator[markup.Block]:
+    """A table, and behind it those that stand in its cells."""
+    rows = [list(_nearest(row, frozenset(("tc",)))) for row in _nearest(table, frozenset(("tr",)))]
+    yield "table", markup.table([" ".join(_cell(cell)) for cell in row] for row in rows)
+    for cell in (cell for row in rows for cell in row):
+        for inner in _inner_tables(cell):
+            yield from _table(inner, styles)
+
+
+def _cell(cell: "_Element") -> Iterator[str]:
+    for paragraph in _nearest(cell, frozenset(("p",))):
+        yield _visible(paragraph)
+        yield from _cell(paragraph)
+
+
+def _inner_tables(parent: "_Element") -> Iterator["_Element"]:
+    for child in _nearest(parent, _APART):
+        if _name(child) == "tbl":
+            yield child
+        else:
+            yield from _inner_tables(child)
+
+
+def _nearest(parent: "_Element", names: frozenset[str]) -> Iterator["_Element"]:
+    """What has one of the names and belongs to ``parent`` itself, not to a paragraph or table within it."""
+    for child in parent:
+        name = _name(child)
+        if name in names:
+            yield child
+        elif name not in _APART and name not in _NOT_SHOWN:
+            yield from _nearest(child, names)
+
+
+def _visible(paragraph: "_Element") -> str:
+    """The text of a paragraph's own runs; what hangs on it has paragraphs of its own."""
+    pieces: list[str] = []
+    for run in (child for child in paragraph if _name(child) == "run"):
+        for text in (child for child in run if _name(child) == "t"):
+            pieces.append(text.text or "")
+            for sign in text:
+                pieces += [_SIGNS.get(_name(sign), ""), sign.tail or ""]
+    return "".join(pieces)
