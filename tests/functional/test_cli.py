@@ -1,6 +1,7 @@
 """The command line as people use and script it."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -133,10 +134,37 @@ def test_graph_and_config(cli: Cli) -> None:
 
 
 def test_chat_understands_a_follow_up(cli: Cli, indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = iter(["Who is the harbour master?", "/sources", "/nonsense", "", "/quit"])
+    lines = iter(["Who is the harbour master?", "/sources", "/nonsense", "/help", "", "/quit"])
     monkeypatch.setattr("builtins.input", lambda _: next(lines))
     outcome = cli("chat", "--index", indexed)
     assert outcome.code == 0
     assert "Orla Keane" in outcome.out
     assert "Sources:" in outcome.out
     assert "no command '/nonsense'" in outcome.err
+    assert outcome.err.count("/quit ends") == 3  # at first, for the mistake, and for /help
+
+
+def test_korean_output_has_no_english_codes(cli: Cli, indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = iter(["던모어 등대의 등은 얼마나 자주 교체합니까?", "/sources", "/trace", "/quit"])
+    monkeypatch.setattr("builtins.input", lambda _: next(lines))
+    said = cli("chat", "--index", indexed, "--session", "codes").out
+    assert "90일" in said
+    places = ("lighthouse.md", "harbour.md", "등대.md", "ms", "ko/", "rrf")
+    rest = said
+    for place in places:
+        rest = rest.replace(place, "")
+    assert re.findall(r"[A-Za-z_]{3,}", rest) == []
+
+
+def test_a_page_or_service_without_an_index_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from selfright.entrypoints.commands.serve import tell_missing_index
+
+    tell_missing_index({"index": str(tmp_path / "nowhere")})
+    assert f"there is no index at {tmp_path / 'nowhere'}" in capsys.readouterr().err
+
+
+def test_a_trace_says_beforehand_how_to_record(cli: Cli, indexed: Path) -> None:
+    asked = json.loads(cli("ask", "Who is the harbour master?", "--index", indexed, "--json").out)
+    assert "--record" in cli("trace", "show", asked["trace_id"]).err
+    recorded = json.loads(cli("ask", "Who is the harbour master?", "--index", indexed, "--record", "--json").out)
+    assert "--record" not in cli("trace", "show", recorded["trace_id"]).err

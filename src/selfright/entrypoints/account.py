@@ -1,11 +1,12 @@
 """An answer as a person reads it: the text, its sources, and a short account of how it came about."""
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from unicodedata import east_asian_width
 
 from selfright.domain.answers import Answer, Iteration
-from selfright.domain.judgements import StopReason
+from selfright.domain.judgements import StopReason, Verdict
 from selfright.domain.passages import Language
 
 Words = Mapping[str, str]
@@ -23,6 +24,7 @@ _WORDS: Mapping[Language, Words] = MappingProxyType(
             "unjudged": "not judged",
             "stopped": "stopped",
             "removed": "removed",
+            "steps in all": "in all",
             "note": "note",
             "cost": "cost",
             "web": "web",
@@ -41,6 +43,7 @@ _WORDS: Mapping[Language, Words] = MappingProxyType(
             "unjudged": "평가 안 함",
             "stopped": "종료",
             "removed": "삭제",
+            "steps in all": "모두",
             "note": "참고",
             "cost": "비용",
             "web": "웹",
@@ -86,6 +89,73 @@ _STOPPED: Mapping[Language, Mapping[StopReason, str]] = MappingProxyType(
     }
 )
 
+_VERDICTS: Mapping[Language, Mapping[Verdict, str]] = MappingProxyType(
+    {
+        "en": {
+            Verdict.CORRECT: "correct (enough was found)",
+            Verdict.AMBIGUOUS: "ambiguous (part of it was found)",
+            Verdict.INCORRECT: "incorrect (too little was found)",
+            Verdict.UNKNOWN: "unknown (the judge failed)",
+        },
+        "ko": {
+            Verdict.CORRECT: "충분함",
+            Verdict.AMBIGUOUS: "일부만 충분함",
+            Verdict.INCORRECT: "부족함",
+            Verdict.UNKNOWN: "판정 실패",
+        },
+    }
+)
+_LABELS: Mapping[str, str] = MappingProxyType(
+    {
+        "adequate": "충분한 답",
+        "needs_docs": "문서가 더 필요함",
+        "hallucination": "근거 없는 내용이 있음",
+        "off_topic": "다른 것에 답함",
+        "question": "질문",
+        "summary": "요약",
+        "chitchat": "잡담",
+        "unknown": "알 수 없음",
+        "local": "로컬 평가",
+        "llm": "모델 평가",
+        "heuristic": "휴리스틱 평가",
+        "not judged": "평가 안 함",
+        "nothing to say": "할 말 없음",
+        "fast path": "빠른 경로",
+        "stop": "종료",
+        "again": "다시",
+        "passages": "구절",
+        "strips": "조각",
+        "sentences": "문장",
+        "slots": "사실",
+        "repaired": "보완함",
+        "removed": "덜어냄",
+        "from": "출처:",
+    }
+)
+_STEP_NAMES: Mapping[str, str] = MappingProxyType(
+    {
+        "contextualize": "맥락 읽기",
+        "extract_slots": "사실 찾기",
+        "store_memory": "기억하기",
+        "classify": "질문 분류",
+        "retrieve": "색인 검색",
+        "grade": "검색 판정",
+        "refine_knowledge": "근거 추리기",
+        "web_search": "웹 검색",
+        "assemble_context": "근거 모으기",
+        "generate": "초안 쓰기",
+        "evaluate": "초안 평가",
+        "quality_check": "계속할지 결정",
+        "rewrite": "검색어 고치기",
+        "repair_claims": "문장별 근거 찾기",
+        "finalize": "답 내기",
+    }
+)
+_CODES = (*_STEP_NAMES, *_LABELS, *(verdict.value for verdict in Verdict), *(reason.value for reason in StopReason))
+_WORD = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(_CODES, key=len, reverse=True)))})(?!\w)")
+
+_ENGLISH = re.compile(r"[a-z]{3,} [a-z]{2,}")
+
 
 def account(answer: Answer) -> str:
     """The answer, its sources and its account, in the language of the question."""
@@ -98,9 +168,29 @@ def account(answer: Answer) -> str:
 
 
 def steps(answer: Answer) -> str:
-    """The nodes of the turn in their order: milliseconds, name, and what each decided."""
-    rows = [f"  {step.seconds * 1000:8.1f} ms  {step.node:<18} {step.said}".rstrip() for step in answer.trace]
-    return "\n".join([*rows, f"  {answer.cost.seconds * 1000:8.1f} ms  in all"])
+    """The nodes of the turn in their order: milliseconds, name, and what each decided, in the question's language."""
+    korean = answer.language == "ko"
+    rows = []
+    for step in answer.trace:
+        name = _STEP_NAMES.get(step.node, step.node) if korean else step.node
+        said = _in_korean(step.said) if korean else step.said
+        rows.append(f"  {step.seconds * 1000:8.1f} ms  {_padded(name, 18)} {said}".rstrip())
+    return "\n".join([*rows, f"  {answer.cost.seconds * 1000:8.1f} ms  {_WORDS[answer.language]['steps in all']}"])
+
+
+def _in_korean(said: str) -> str:
+    """A step's words with its codes in Korean."""
+
+    def told(code: str) -> str:
+        if code in _LABELS:
+            return _LABELS[code]
+        if code in _STEP_NAMES:
+            return _STEP_NAMES[code]
+        verdicts = {verdict.value: shown for verdict, shown in _VERDICTS["ko"].items()}
+        return verdicts.get(code) or _STOPPED["ko"][StopReason(code)]
+
+    clauses = (_WORD.sub(lambda found: told(found.group()), clause) for clause in said.split(", "))
+    return ", ".join(clause for clause in clauses if not _ENGLISH.search(clause))  # reasons of the router, say
 
 
 def _sources(answer: Answer) -> list[str]:
@@ -113,11 +203,13 @@ def _sources(answer: Answer) -> list[str]:
 
 
 def _lines(answer: Answer, words: Words) -> list[str]:
-    rows = [(words["verdict"], answer.verdict.value)] if answer.verdict else []
+    rows = [(words["verdict"], _VERDICTS[answer.language][answer.verdict])] if answer.verdict else []
     rows += [
-        (f"{words['pass']} {n}", _pass(iteration, words)) for n, iteration in enumerate(answer.iterations, start=1)
+        (f"{words['pass']} {n}", _pass(iteration, answer.language))
+        for n, iteration in enumerate(answer.iterations, start=1)
     ]
-    rows.append((words["stopped"], f"{answer.stop_reason.value} ({_STOPPED[answer.language][answer.stop_reason]})"))
+    why = _STOPPED[answer.language][answer.stop_reason]
+    rows.append((words["stopped"], why if answer.language == "ko" else f"{answer.stop_reason.value} ({why})"))
     rows += [(words["removed"], claim) for claim in answer.removed_claims]
     rows += [(words["note"], note) for note in answer.notes]
     rows += [(words["web"], words[answer.web.effect])] if answer.web else []
@@ -127,14 +219,15 @@ def _lines(answer: Answer, words: Words) -> list[str]:
     return [f"  {_padded(name + ':')} {text}" for name, text in rows]
 
 
-def _padded(text: str) -> str:
+def _padded(text: str, column: int = _COLUMN) -> str:
     """Filled up to the width of the column on a terminal, where Hangul takes two cells a syllable."""
     cells = sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
-    return text + " " * max(0, _COLUMN - cells)
+    return text + " " * max(0, column - cells)
 
 
-def _pass(iteration: Iteration, words: Words) -> str:
+def _pass(iteration: Iteration, language: Language) -> str:
+    words = _WORDS[language]
     judged = words["unjudged"] if iteration.overall is None else f"{words['quality']} {iteration.overall:.2f}"
     gain = f" ({iteration.improvement:+.2f})" if iteration.improvement is not None else ""
-    verdict = f", {iteration.verdict.value}" if iteration.verdict else ""
+    verdict = f", {_VERDICTS[language][iteration.verdict].partition(' (')[0]}" if iteration.verdict else ""
     return f"{judged}{gain}{verdict}  «{iteration.query}»"

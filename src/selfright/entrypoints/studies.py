@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from selfright.entrypoints.advice import of_study
+
 if TYPE_CHECKING:
     from selfright.evals.results import Comparison, Funnel, RunResult, Study
 
@@ -38,6 +40,7 @@ def tell(study: "Study", files: Sequence[Path]) -> None:
         _tell_runs(study)
     for file in files:
         click.echo(f"wrote {file}")
+    click.echo(of_study(study))
 
 
 def failures(study: "Study") -> int:

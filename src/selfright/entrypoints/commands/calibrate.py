@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from selfright.entrypoints.advice import of_calibration
 from selfright.entrypoints.commands.options import index_option, json_option, print_json, set_option, values_of
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ def calibrate(
     click.echo(f"stored in {path}")
     for file in files:
         click.echo(f"wrote {file}")
+    click.echo(of_calibration(report))
 
 
 def _print(report: "CalibrationReport | ClaimReport") -> None:

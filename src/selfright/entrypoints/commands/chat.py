@@ -1,5 +1,6 @@
 """``selfright chat``."""
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -21,8 +22,18 @@ if TYPE_CHECKING:
 DEFAULT_SESSION = "chat"
 _HELP = (
     "Ask away. /sources shows the last answer's sources and account, /trace how it came about, /forget starts anew, "
-    "/quit ends."
+    "/help says this again, /quit ends."
 )
+_HELP_KO = (
+    "질문을 입력하십시오. /sources는 마지막 답의 출처와 과정, /trace는 단계, /forget은 새 대화, /help는 이 안내, "
+    "/quit은 끝내기입니다."
+)
+
+
+def _help() -> str:
+    """The commands, in Korean where the machine speaks it."""
+    spoken = next(filter(None, (os.environ.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))), "")
+    return _HELP_KO if spoken.lower().startswith("ko") else _HELP
 
 
 @click.command()
@@ -55,7 +66,7 @@ class Conversation:
 
     def go(self) -> None:
         """Until the input or ``/quit`` ends it."""
-        click.echo(_HELP, err=True)
+        click.echo(_help(), err=True)
         self._take_up()
         while (text := _read()) is not None:
             match text.strip():
@@ -63,13 +74,15 @@ class Conversation:
                     continue
                 case "/quit" | "/exit":
                     return
+                case "/help" | "/?":
+                    click.echo(_help(), err=True)
                 case "/forget":
                     self._selfright.forget(self._session, self._user)
                     self._last = None
                 case "/sources" | "/trace" as wish:
                     self._show(wish)
                 case command if command.startswith("/"):
-                    click.echo(f"no command '{command}'. {_HELP}", err=True)
+                    click.echo(f"no command '{command}'. {_help()}", err=True)
                 case question:
                     self._answer(question)
 
@@ -87,12 +100,14 @@ class Conversation:
         from selfright.domain.events import TurnFinished
         from selfright.entrypoints.telling import Teller
 
-        teller = Teller(sys.stdout)
+        teller = Teller(sys.stdout, question)
         try:
             for event in self._selfright.stream(question, session=self._session, user=self._user):
                 teller.tell(event)
                 if isinstance(event, TurnFinished):
                     self._last = event.answer
+                    for note in event.answer.notes:
+                        click.echo(f"  – {note}", err=True)
         except (InputError, SessionBusy) as error:
             click.echo(f"selfright: {error}", err=True)
 

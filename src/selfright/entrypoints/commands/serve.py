@@ -33,6 +33,7 @@ def serve(
 
     values = values_of(assignments, index=index, preset=preset)
     index_first(paths, values)
+    tell_missing_index(values)
     run(Selfright.open(**values), host, port, _tell)
 
 
@@ -47,6 +48,18 @@ def index_first(paths: tuple[Path, ...], values: Mapping[str, Any]) -> None:
         report = selfright.add(paths, progress=progress)
     for path, why in report.failed:
         click.echo(f"selfright: {path}: {why}", err=True)
+
+
+def tell_missing_index(values: Mapping[str, Any]) -> None:
+    """Says where there is no index yet, which may be meant: the first upload makes one."""
+    from selfright.api import Selfright
+    from selfright.domain.errors import IndexNotFound
+
+    with Selfright.open(**values) as selfright:
+        try:
+            selfright.collections()
+        except IndexNotFound as error:
+            click.echo(f"selfright: {error}, or send files to it; until then every question goes unanswered", err=True)
 
 
 def check_installed() -> None:

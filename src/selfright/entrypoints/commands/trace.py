@@ -11,6 +11,10 @@ from selfright.entrypoints.commands.options import index_option, json_option, pr
 if TYPE_CHECKING:
     from selfright.domain.traces import Replay
 
+_NOT_RECORDED = (
+    "selfright: to run a turn again ('selfright trace replay ID'), record it: ask with --record, or set traces=full"
+)
+
 
 @click.group()
 def trace() -> None:
@@ -33,6 +37,8 @@ def list_(limit: int, user: str | None, as_json: bool) -> None:
         print_json([trace_form(one) for one in traces])
     else:
         click.echo(listed(traces))
+    if traces and all(one.kind != "full" for one in traces):
+        click.echo(_NOT_RECORDED, err=True)
 
 
 @trace.command()
@@ -55,6 +61,8 @@ def show(trace_id: str, page_path: Path | None, as_json: bool) -> None:
         print_json(trace_form(found))
     elif page_path is None:
         click.echo(drawn(found))
+    if found.kind != "full":
+        click.echo(_NOT_RECORDED, err=True)
 
 
 @trace.command()

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from selfright.entrypoints.commands.options import index_option, preset_option, set_option, values_of
-from selfright.entrypoints.commands.serve import check_installed, index_first
+from selfright.entrypoints.commands.serve import check_installed, index_first, tell_missing_index
 
 HERE = "127.0.0.1"
 
@@ -55,6 +55,7 @@ def ui(
 
     values = values_of(assignments, index=index, preset=preset)
     index_first(paths, values)
+    tell_missing_index(values)
     with PageProcess(port, reports, _tell) as page:
         serve(Selfright.open(**values), HERE, 0, page.start)
 
