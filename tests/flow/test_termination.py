@@ -123,13 +123,14 @@ def test_a_run_that_goes_on_was_improving(scores: list[float]) -> None:
         assert after - before >= 0.05 - 1e-6
 
 
-def test_worked_example_of_the_progress_guard() -> None:
-    """SPEC 8: 0.45 → 0.68 (+0.23, go on) → 0.71 (+0.03, stop)."""
+@pytest.mark.parametrize(("limit", "reason"), [(3, StopReason.STAGNATED), (2, StopReason.MAX_ITERATIONS)])
+def test_worked_example_of_the_progress_guard(limit: int, reason: StopReason) -> None:
+    """SPEC 8: 0.45 → 0.68 (+0.23, go on) → 0.71 (+0.03, stop), unless the limit comes first."""
     judge = Judge(*(evaluation(score) for score in (0.45, 0.68, 0.71, 0.9)))
-    turn = run_turn(PRESETS["self_refine"], judge, quality_threshold=0.8, max_refine_iterations=9)
+    turn = run_turn(PRESETS["self_refine"], judge, quality_threshold=0.8, max_refine_iterations=limit)
     assert turn.state["quality_score_history"] == (0.45, 0.68, 0.71)
     assert [i.improvement for i in turn.state["iterations"]] == [None, 0.23, 0.03]
-    assert turn.state["stop_reason"] is StopReason.STAGNATED
+    assert turn.state["stop_reason"] is reason
 
 
 def test_a_decline_is_not_what_the_user_gets() -> None:

@@ -14,7 +14,7 @@ from selfright.domain.errors import InputError, UnknownName, UsageError
 from selfright.domain.events import TurnEvent
 from selfright.domain.scopes import Scope
 from selfright.domain.slots import Profile
-from selfright.domain.turns import DEFAULT_USER, TurnOptions
+from selfright.domain.turns import DEFAULT_USER, TurnOptions, preset_for
 from selfright.flow.run import Turn, run
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ class TurnRoom:
         ``SessionBusy`` while another turn of the session runs.
         """
         _check(options)
+        options = {**options, "preset": preset_for(options, self._engine.settings.preset)}
         self._engine.expect(question)
         scope = self._scope(options)
         watched = self._traces.watched(options, scope, listen=listen) if self._traces else None

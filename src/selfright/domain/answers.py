@@ -67,7 +67,10 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Iteration:
-    """One pass of the loop. ``improvement`` and ``duplicate_share`` are None where there is nothing to compare with."""
+    """One pass of the loop. ``improvement`` and ``duplicate_share`` are None where there is nothing to compare with.
+
+    ``removed_share`` (0…1) is the share of the retrieved text that refining took out; None where nothing was refined.
+    """
 
     query: str
     verdict: Verdict | None
@@ -75,6 +78,7 @@ class Iteration:
     documents: tuple[str, ...]
     improvement: float | None = None
     duplicate_share: float | None = None
+    removed_share: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,6 +119,7 @@ def _iteration(iteration: Iteration) -> dict[str, Any]:
         "documents": list(iteration.documents),
         "improvement": iteration.improvement,
         "duplicate_share": iteration.duplicate_share,
+        "removed_share": iteration.removed_share,
     }
 
 

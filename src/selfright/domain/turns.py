@@ -2,11 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import Literal, TypedDict, get_args
 
 from selfright.domain.answers import Message
+from selfright.domain.errors import UnknownName, UsageError
 
 DEFAULT_USER = "local"
+
+Mode = Literal["ai_agent", "llm"]
+"""Who answers [S4]: the agent over the documents, or the model alone."""
+
+_MODEL_ALONE = "llm"  # the preset of that mode
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +27,13 @@ class Erased:
 class TurnOptions(TypedDict, total=False):
     """What may be said with a question.
 
-    ``preset`` and ``flags`` go over the settings. ``history`` is a conversation that the caller keeps; ``session``
-    names one that is kept here, for ``user``. ``profile`` says who asks, ``collections`` where to search. ``record``
-    keeps the turn's trace with all that is needed to replay it.
+    ``mode`` is ``ai_agent``, or ``llm`` for the model alone, which is the preset of that name. ``preset`` and ``flags``
+    go over the settings. ``history`` is a conversation that the caller keeps; ``session`` names one that is kept here,
+    for ``user``. ``profile`` says who asks, ``collections`` where to search. ``record`` keeps the turn's trace with all
+    that is needed to replay it.
     """
 
+    mode: Mode | None
     preset: str | None
     flags: Mapping[str, object] | None
     history: Sequence[Message | Mapping[str, str]]
@@ -34,3 +42,22 @@ class TurnOptions(TypedDict, total=False):
     session: str | None
     user: str | None
     record: bool
+
+
+def preset_for(options: TurnOptions, usual: str) -> str | None:
+    """The preset that the options ask for, None for the ``usual`` one.
+
+    Raises ``UnknownName`` for a mode that there is not, ``UsageError`` for a preset of the other mode.
+    """
+    mode, preset = options.get("mode"), options.get("preset")
+    if mode is None:
+        return preset
+    if mode not in get_args(Mode):
+        raise UnknownName("mode", mode, get_args(Mode))
+    if mode == "llm":
+        if preset not in (None, _MODEL_ALONE):
+            raise UsageError(f"mode 'llm' is the preset 'llm', but the preset is '{preset}'; leave one of them out")
+        return _MODEL_ALONE
+    if preset == _MODEL_ALONE:
+        raise UsageError("mode 'ai_agent' needs another preset than 'llm'; leave one of them out")
+    return preset or ("full" if usual == _MODEL_ALONE else None)

@@ -24,6 +24,7 @@ _WORDS: Mapping[Language, Words] = MappingProxyType(
             "unjudged": "not judged",
             "stopped": "stopped",
             "removed": "removed",
+            "refined": ", {share:.0%} of the text left out",
             "steps in all": "in all",
             "note": "note",
             "cost": "cost",
@@ -43,6 +44,7 @@ _WORDS: Mapping[Language, Words] = MappingProxyType(
             "unjudged": "평가 안 함",
             "stopped": "종료",
             "removed": "삭제",
+            "refined": ", 찾은 글의 {share:.0%} 덜어냄",
             "steps in all": "모두",
             "note": "참고",
             "cost": "비용",
@@ -230,4 +232,5 @@ def _pass(iteration: Iteration, language: Language) -> str:
     judged = words["unjudged"] if iteration.overall is None else f"{words['quality']} {iteration.overall:.2f}"
     gain = f" ({iteration.improvement:+.2f})" if iteration.improvement is not None else ""
     verdict = f", {_VERDICTS[language][iteration.verdict].partition(' (')[0]}" if iteration.verdict else ""
-    return f"{judged}{gain}{verdict}  «{iteration.query}»"
+    refined = words["refined"].format(share=iteration.removed_share) if iteration.removed_share is not None else ""
+    return f"{judged}{gain}{verdict}{refined}  «{iteration.query}»"

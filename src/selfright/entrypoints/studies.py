@@ -14,6 +14,12 @@ if TYPE_CHECKING:
 _ANSWERS = (
     "right", "answered", "containment", "f1", "quality", "grounding", "iterations", "llm_calls", "tokens", "seconds",
 )  # fmt: skip
+_NAMED = (
+    "quality", "grounding", "iterations", "llm_calls", "infinite_loop_rate", "retrieval_precision", "retrieval_recall",
+    "targeted_retrieval_rate", "second_pass_quality", "retrieval_avoided",
+)  # fmt: skip
+"""The metrics of S0 §7 and S3 §10, and S2's saving."""
+
 _LONGEST = 40
 _STEPS = {
     "found": "in the ten best hits",
@@ -35,6 +41,8 @@ def tell(study: "Study", files: Sequence[Path]) -> None:
     for run in study.runs:
         click.echo(f"{run.system[:width]:{width}}" + "".join(_cell(run, name) for name in names))
     click.echo("95 % intervals are in the files" if files else "95 % intervals: with --json, or in files with --out")
+    if study.kind == "ablation":
+        _tell_improvements(study)
     _tell_comparisons(study)
     if study.kind != "retrieval":
         _tell_runs(study)
@@ -93,6 +101,29 @@ def _cell(run: "RunResult", name: str) -> str:
         "–" if found is None or found.mean is None else f"{found.mean:.3f}" if found.mean < 100 else f"{found.mean:.0f}"
     )
     return f"{shown:>{_column(name)}}"
+
+
+def _tell_improvements(study: "Study") -> None:
+    """Every metric that the papers behind this name, and what each system changes of it against the first one."""
+    click.secho(f"\nby metric, and the change against {study.runs[0].system}", bold=True)
+    for number, run in enumerate(study.runs, 1):
+        click.echo(f"  [{number}] {run.system}")
+    click.echo(f"  {'':24}" + "".join(f"{f'[{number}]':>16}" for number in range(1, len(study.runs) + 1)))
+    for name in _NAMED:
+        means = [found.mean if (found := run.summary.get(name)) else None for run in study.runs]
+        cells = [_changed(mean, means[0]) if n else _plain(mean) for n, mean in enumerate(means)]
+        click.echo(f"  {name:24}" + "".join(f"{cell:>16}" for cell in cells))
+
+
+def _changed(mean: float | None, base: float | None) -> str:
+    """``0.780 (+50 %)``; without a share where there is nothing to divide by."""
+    if mean is None or not base:
+        return _plain(mean)
+    return f"{mean:.3f} ({(mean - base) / base:+.0%})"
+
+
+def _plain(mean: float | None) -> str:
+    return "–" if mean is None else f"{mean:.3f}"
 
 
 def _tell_comparisons(study: "Study") -> None:

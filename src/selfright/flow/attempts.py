@@ -28,6 +28,7 @@ def iteration(state: AgentState, scores: Sequence[float], overall: float | None)
         documents=tuple(dict.fromkeys(hit.passage.document_id for hit in hits)),
         improvement=improvement(scores),
         duplicate_share=duplicate_share(history),
+        removed_share=state.get("removed_share"),
     )
 
 

@@ -51,6 +51,7 @@ class AgentState(TypedDict, total=False):
     verdict: Verdict | None
     ask_web: bool
     strips: tuple[Strip, ...] | None
+    removed_share: float
     web_docs: tuple[Hit, ...]
     web_provider: str
     web_grading: Grading | None

@@ -40,7 +40,9 @@ _TELLERS: Mapping[str, Callable[[Mapping[str, Any]], str]] = MappingProxyType(
         "classify": lambda update: f"{update['query_class']}" + (", fast path" if update["fast_path"] else ""),
         "retrieve": _retrieve,
         "grade": _grade,
-        "refine_knowledge": lambda update: f"{len(update['strips'])} strips, {update['verdict']}",
+        "refine_knowledge": lambda update: (
+            f"{len(update['strips'])} strips, {update['verdict']}, {update['removed_share']:.0%} removed"
+        ),
         "web_search": lambda update: f"{len(update['web_docs'])} passages from {update['web_provider']}",
         "assemble_context": lambda update: f"{len(update['strips'])} strips",
         "generate": lambda update: (

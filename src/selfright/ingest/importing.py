@@ -27,7 +27,11 @@ _BLOCK = 4_096  # vectors that are checked at a time
 _ALIKE = 0.9  # cosine; the same model in another number format stays above 0.97
 _SHORTEST = 1e-6  # what is shorter has no direction
 _ROUNDING = 1e-6
-_ADVICE = "name the embedder that made them with --embedder, or import with --no-vectors"
+_NAMED = (
+    "name the embedder that made them with --embedder (minilm: 384 dimensions, English; e5: 384, multilingual; "
+    "openai:text-embedding-3-small: 1,536; or provider:model)"
+)
+_ADVICE = f"{_NAMED}, or import with --no-vectors"
 
 
 class VectorSource(Protocol):
@@ -183,8 +187,7 @@ def _embedder_for(vectors: VectorSource, embedder: Embedder | None) -> Embedder:
     """The embedder, if it can have made the vectors."""
     if embedder is None:
         raise InputError(
-            "this index is searched by words alone and takes no vectors; import with --no-vectors, or name the "
-            "embedder that made them with --embedder"
+            f"this index is searched by words alone and takes no vectors; import with --no-vectors, or {_NAMED}"
         )
     if vectors.dimension != embedder.dimension:
         raise InputError(

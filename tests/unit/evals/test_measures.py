@@ -8,7 +8,7 @@ from selfright.domain.answers import EvaluationRequest
 from selfright.domain.errors import JudgeFailed
 from selfright.domain.judgements import AnswerQuality, Evaluation, EvaluationSource
 from selfright.evals.expected import EXPECTED, expected
-from selfright.evals.measures.cost import CutShort, InfiniteLoop, Iterations, LLMCalls, Tokens
+from selfright.evals.measures.cost import CutShort, InfiniteLoop, Iterations, LLMCalls, RetrievalAvoided, Tokens
 from selfright.evals.measures.judged import JudgedBy
 from selfright.evals.measures.judgements import Answered, Grounding, OwnQuality, Quality, SecondPassQuality
 from selfright.evals.measures.retrieval import (
@@ -129,6 +129,11 @@ def test_what_was_cut_short() -> None:
     assert value(CutShort(), path=stopped, stop_reason="abstained") == 1.0
     assert value(CutShort(), path=(Visit("quality_check", "stop: stagnated"),)) == 0.0
     assert value(CutShort(), stop_reason="deadline") == 1.0
+
+
+def test_a_turn_without_a_search_avoided_it() -> None:
+    assert value(RetrievalAvoided(), path=(Visit("generate", "1 sentences"),)) == 1.0
+    assert value(RetrievalAvoided(), path=(Visit("generate", ""), Visit("retrieve", "3 passages"))) == 0.0
 
 
 def test_each_metric_has_a_name_of_its_own_and_a_reason() -> None:

@@ -2,6 +2,7 @@
 
 import click
 
+from selfright.domain.turns import Mode
 from selfright.entrypoints.commands.options import (
     collection_option,
     index_option,
@@ -19,6 +20,9 @@ from selfright.entrypoints.commands.options import (
 @click.argument("question")
 @index_option
 @preset_option
+@click.option(
+    "--mode", type=click.Choice(["ai_agent", "llm"]), help="The agent over the documents, or the model alone."
+)
 @collection_option
 @session_option
 @user_option
@@ -29,6 +33,7 @@ def ask(  # noqa: PLR0913, PLR0917 - one parameter for each option
     question: str,
     index: str | None,
     preset: str | None,
+    mode: Mode | None,
     collections: tuple[str, ...],
     session: str | None,
     user: str | None,
@@ -42,7 +47,7 @@ def ask(  # noqa: PLR0913, PLR0917 - one parameter for each option
     from selfright.entrypoints.account import account
 
     with Selfright.open(**values_of(assignments, index=index, preset=preset)) as selfright:
-        answer = selfright.ask(question, collections=collections, session=session, user=user, record=record)
+        answer = selfright.ask(question, collections=collections, session=session, user=user, record=record, mode=mode)
     if record:
         click.echo(f"recorded; run it again with: selfright trace replay {answer.trace_id[:8]}", err=True)
     if as_json:

@@ -18,8 +18,9 @@ _PATH = click.Path(path_type=Path)
 @click.option("--collection", metavar="NAME", help="Named part of the index [default: as the rows say, or 'default'].")
 @click.option("--embedder", metavar="NAME", help="Which embedder made the vectors [default: the index's].")
 @click.option("--no-vectors", is_flag=True, help="Take the texts alone; the index's embedder makes vectors anew.")
+@set_option
 @json_option
-def import_(
+def import_(  # noqa: PLR0913, PLR0917 - one parameter for each option
     corpus: Path,
     faiss: Path | None,
     meta: Path | None,
@@ -27,6 +28,7 @@ def import_(
     collection: str | None,
     embedder: str | None,
     no_vectors: bool,
+    assignments: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Import an index made elsewhere: its texts, and its vectors as they are. All of it, or nothing."""
@@ -34,7 +36,8 @@ def import_(
     from selfright.entrypoints.progress import bar
 
     _check_files(faiss, meta, no_vectors=no_vectors)
-    with Selfright.open(**values_of((), index=index, embedder=embedder)) as selfright, bar("Importing") as progress:
+    values = values_of(assignments, index=index, embedder=embedder)
+    with Selfright.open(**values) as selfright, bar("Importing") as progress:
         report = selfright.import_corpus(
             corpus, None if no_vectors else faiss, meta, collection=collection, progress=progress
         )

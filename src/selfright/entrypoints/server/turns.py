@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from starlette.requests import Request
 
 from selfright.domain.answers import Answer
-from selfright.domain.errors import UnknownName
+from selfright.domain.errors import UnknownName, UsageError
 from selfright.domain.events import TurnEvent, TurnFinished
 from selfright.domain.flags import Flags
-from selfright.domain.turns import TurnOptions
+from selfright.domain.turns import TurnOptions, preset_for
 from selfright.entrypoints.server import journal
 from selfright.entrypoints.server.callers import Caller, caller_of
 from selfright.entrypoints.server.refusals import Refused
@@ -43,8 +43,12 @@ async def asked(request: Request, question: str, said: TurnRequest, more: TurnOp
     service, caller = service_of(request), caller_of(request)
     if said.preset is not None and said.preset not in PRESETS:
         raise Refused(400, "bad_request", str(UnknownName("preset", said.preset, PRESETS)), param="preset")
+    try:
+        preset = preset_for({"mode": said.mode, "preset": said.preset}, service.selfright.settings.preset)
+    except UsageError as error:
+        raise Refused(400, "bad_request", str(error), param="mode") from error
     options: TurnOptions = {
-        "preset": said.preset,
+        "preset": preset,
         "flags": allowed(said.flags, service.selfright.settings.flags, caller),
         "profile": said.profile,
         "collections": await service.within(caller, said.collections),

@@ -26,6 +26,7 @@ class TurnRequest(Request):
     """
 
     preset: str | None = None
+    mode: Literal["ai_agent", "llm"] | None = None
     flags: dict[str, Flag] = Field(default_factory=dict)
     profile: dict[str, Any] | None = None
     collections: list[Name] = Field(default_factory=list, max_length=100)
@@ -88,6 +89,7 @@ class Iteration(Reply):
     documents: list[str]
     improvement: float | None
     duplicate_share: float | None
+    removed_share: float | None = None
 
 
 class Cost(Reply):

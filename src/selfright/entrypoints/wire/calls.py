@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, TypedDict, TypeVar
+from typing import Any, Generic, Literal, TypedDict, TypeVar
 from urllib.parse import quote
 
 from pydantic import BaseModel, ValidationError
@@ -47,6 +47,7 @@ class AskOptions(TypedDict, total=False):
     """What may be said with a question; see ``AskRequest``."""
 
     preset: str | None
+    mode: Literal["ai_agent", "llm"] | None
     flags: dict[str, Flag]
     profile: dict[str, Any] | None
     collections: str | list[str]

@@ -68,6 +68,18 @@ class InfiniteLoop:
 
 
 @dataclass(frozen=True, slots=True)
+class RetrievalAvoided:
+    """S2's saving: 1 for a turn that was answered without a single search, from the model or the conversation."""
+
+    name: str = "retrieval_avoided"
+
+    def measure(self, sample: Sample) -> Value:
+        """By the nodes that ran."""
+        searches = sum(visit.node == "retrieve" for visit in sample.turn.path)
+        return Value(float(not searches), f"{searches} searches")
+
+
+@dataclass(frozen=True, slots=True)
 class CutShort:
     """1 for a turn that wanted another pass and was stopped by the limit, the budget or the deadline."""
 

@@ -3,7 +3,15 @@
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from selfright.evals.measures.cost import CutShort, InfiniteLoop, Iterations, LLMCalls, Seconds, Tokens
+from selfright.evals.measures.cost import (
+    CutShort,
+    InfiniteLoop,
+    Iterations,
+    LLMCalls,
+    RetrievalAvoided,
+    Seconds,
+    Tokens,
+)
 from selfright.evals.measures.judgements import Answered, Grounding, OwnQuality, Quality, SecondPassQuality
 from selfright.evals.measures.retrieval import (
     CitationPrecision,
@@ -37,6 +45,7 @@ STANDARD: Sequence[Metric] = (
     Seconds(),
     InfiniteLoop(),
     CutShort(),
+    RetrievalAvoided(),
 )
 
 BETTER: Mapping[str, bool] = MappingProxyType(

@@ -5,7 +5,7 @@ from selfright.evals.results import Difference, Estimate
 NONE = "–"
 _GAP = "\N{NO-BREAK SPACE}"
 _COUNTS = ("iterations", "llm_calls")
-_SHARES = ("right", "answered", "containment", "exact_match", "infinite_loop_rate", "cut_short")
+_SHARES = ("right", "answered", "containment", "exact_match", "infinite_loop_rate", "cut_short", "retrieval_avoided")
 
 
 def is_share(metric: str) -> bool:

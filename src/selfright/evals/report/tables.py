@@ -19,7 +19,9 @@ _GROUPS: Mapping[str, Sequence[str]] = {
         "retrieval_precision", "retrieval_recall", "second_pass_precision", "second_pass_recall",
         "targeted_retrieval_rate", "targeted_retrieval_new", "citation_precision",
     ),
-    "group_cost": ("iterations", "llm_calls", "tokens", "seconds", "infinite_loop_rate", "cut_short"),
+    "group_cost": (
+        "iterations", "llm_calls", "tokens", "seconds", "infinite_loop_rate", "cut_short", "retrieval_avoided",
+    ),
 }  # fmt: skip
 
 

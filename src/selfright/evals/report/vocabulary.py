@@ -40,6 +40,7 @@ MEANINGS: Mapping[str, tuple[str, str]] = {
     "seconds": ("wall time of the turn", "질문당 실제 시간"),
     "infinite_loop_rate": ("made more passes than allowed", "허용보다 많이 반복한 비율"),
     "cut_short": ("wanted to go on when a limit stopped it", "한도 때문에 멈춘 비율"),
+    "retrieval_avoided": ("answered without a search", "검색 없이 답한 비율"),
 }
 
 WORDS: Mapping[str, tuple[str, str]] = {

@@ -22,13 +22,14 @@ async def refine_knowledge(state: AgentState, tools: Tools) -> dict[str, Any]:
     web = state.get("web_docs", ()) if instead_of_index(state) else ()
     found = await tools.refiner.refine(question, web, state.get("web_grading")) if web else None
     if found is not None and outweighs(state.get("web_grading"), state.get("grading")):
-        return {"strips": found.strips, "verdict": verdict}
+        return {"strips": found.strips, "verdict": verdict, "removed_share": found.removed_share}
     refinement = await tools.refiner.refine(question, state["retrieved_docs"], state.get("grading"))
     if refinement.fell_back and verdict is not None:
         verdict = verdict.lowered()
     beside = found.strips if found and not found.fell_back else ()
     heeding = await _heeding(state, tools)
-    return {"strips": merged(with_strips(refinement.strips, heeding), beside), "verdict": verdict}
+    strips = merged(with_strips(refinement.strips, heeding), beside)
+    return {"strips": strips, "verdict": verdict, "removed_share": refinement.removed_share}
 
 
 async def _heeding(state: AgentState, tools: Tools) -> list[Strip]:
