@@ -3,13 +3,16 @@
 import datetime
 import io
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
-from selfright.ingest.files import Limits
+from selfright.ingest.apart import Bounds, read_apart
+from selfright.ingest.files import Limits, SourceFile
+from selfright.ingest.parallel import Reading
 from tests.support.office import hwpx, odt, pdf_of, zipped
 
 ReadOne = Callable[..., Document]
@@ -179,3 +182,44 @@ def test_vertical_text_has_no_blanks_between_its_letters(read_one: ReadOne) -> N
     text = read_one("v.pdf", pdf_of([*placed, (72, 400, "가로로 쓴 문장은 남는다.")])).text
     assert text.split("\n\n")[0].startswith("밸브는압력이오르면열린다")
     assert text.endswith("가로로 쓴 문장은 남는다.")
+
+
+def test_scanned_pages_are_named(read_file: Read) -> None:
+    from PIL import Image
+    from reportlab.lib.utils import ImageReader
+    from reportlab.pdfgen.canvas import Canvas
+
+    def made(*pages: str) -> bytes:
+        buffer = io.BytesIO()
+        canvas = Canvas(buffer)
+        for page in pages:
+            if page == "picture":
+                canvas.drawImage(ImageReader(Image.new("RGB", (60, 80), "grey")), 0, 0, 595, 842)
+            elif page:
+                canvas.drawString(72, 760, page)
+            canvas.showPage()
+        canvas.save()
+        return buffer.getvalue()
+
+    document, error = read_file("mixed.pdf", made("The valve opens.", "picture", "", "It closes.", "picture"))
+    assert isinstance(document, Document)
+    assert document.text == "The valve opens.\n\nIt closes."
+    assert isinstance(error, UnreadableFile)
+    assert "pages without a text layer were left out: 2, 5; recognise the text (OCR)" in error.why
+    with pytest.raises(UnreadableFile, match="no text layer"):
+        read_file("scanned.pdf", made("picture"))
+
+
+@pytest.mark.parametrize("kind", ["hwpx", "odt", "pdf", "xlsx"])
+def test_each_kind_is_read_within_the_bounds_of_what_is_sent(tmp_path: Path, kind: str) -> None:
+    content = {
+        "hwpx": lambda: hwpx(paragraph("밸브")),
+        "odt": lambda: odt("<text:p>Valve</text:p>"),
+        "pdf": lambda: pdf_of([(72, 700, "Valve")]),
+        "xlsx": lambda: workbook(One=[["part"], ["Valve"]]),
+    }[kind]()
+    path = tmp_path / f"a.{kind}"
+    path.write_bytes(content)
+    (found,) = read_apart(SourceFile(path, path.name), Bounds())
+    assert isinstance(found, Reading)
+    assert found.spans

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
+from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
 from selfright.domain.text import BlockKind
 from selfright.ingest.files import SourceFile, one_line
@@ -15,6 +16,9 @@ from selfright.ingest.readers import markup
 from selfright.ingest.readers.pdf_notes import notes_of
 
 _PAGES = 10_000
+_NAMED = 20
+_PICTURE_SHARE = 0.2
+_RECOGNISE = "recognise the text (OCR) first, for example with: ocrmypdf -l kor+eng IN.pdf OUT.pdf"
 _HEADING_SIZE = 1.15
 _HEADING_LENGTH = 120
 _LEVELS = 3
@@ -39,8 +43,20 @@ class Line:
     vertical: bool = False
 
 
-def read(file: SourceFile) -> Iterator[Document]:
-    """One document; its title is the one in its properties if that says anything, else its first heading."""
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """A page's lines, its form's values and comments as list items, and whether it is a picture without a text."""
+
+    lines: list[Line]
+    notes: list[str]
+    is_picture: bool
+
+
+def read(file: SourceFile) -> Iterator[Document | UnreadableFile]:
+    """One document; its title is the one in its properties if that says anything, else its first heading.
+
+    Pages that are pictures without a text come as an error beside it, with their numbers.
+    """
     pypdfium2: Any = importlib.import_module("pypdfium2")
     data = file.read_bytes()
     try:
@@ -48,14 +64,19 @@ def read(file: SourceFile) -> Iterator[Document]:
     except pypdfium2.PdfiumError as error:
         raise file.refuse(_reason(str(error))) from error
     try:
-        text, title = _text(pdf, file), pdf.get_metadata_value("Title")
+        text, scanned = _text(pdf, file)
+        title = pdf.get_metadata_value("Title")
     except pypdfium2.PdfiumError as error:
         raise file.refuse(_reason(str(error))) from error
     finally:
         pdf.close()
     if not text.strip():
-        raise file.refuse("it has no text layer (scanned pages?); run text recognition (OCR) on it first")
+        raise file.refuse(f"it has no text layer (scanned pages?); {_RECOGNISE}")
     yield file.document(text, _title(title, text), "application/pdf")
+    if scanned:
+        more = f" and {len(scanned) - _NAMED:,} more" if len(scanned) > _NAMED else ""
+        numbers = ", ".join(map(str, scanned[:_NAMED]))
+        yield file.refuse(f"pages without a text layer were left out: {numbers}{more}; {_RECOGNISE}")
 
 
 def _reason(error: str) -> str:
@@ -71,28 +92,41 @@ def _title(given: str, text: str) -> str:
     return markup.first_heading(text)
 
 
-def _text(pdf: Any, file: SourceFile) -> str:
+def _text(pdf: Any, file: SourceFile) -> tuple[str, list[int]]:
+    """The text, and the numbers of pages that are pictures."""
     if len(pdf) > _PAGES:
         raise file.refuse(f"more than {_PAGES:,} pages; split it")
     if pdf.get_formtype():
         pdf.init_forms()
     pages = [_page(pdf, n) for n in range(len(pdf))]
     sizes: Counter[float] = Counter()
-    for line in (line for lines, _ in pages for line in lines):
+    for line in (line for page in pages for line in page.lines):
         sizes[line.size] += len(line.text)
     levels = _levels(sizes)
-    parts = (chain(_blocks(lines, levels), (("list", note) for note in notes)) for lines, notes in pages)
+    parts = (chain(_blocks(page.lines, levels), (("list", note) for note in page.notes)) for page in pages)
     text = markup.joined(block for part in parts for block in part)
-    return _UNPRINTABLE.sub("", text)
+    return _UNPRINTABLE.sub("", text), [number for number, page in enumerate(pages, 1) if page.is_picture]
 
 
-def _page(pdf: Any, number: int) -> tuple[list[Line], list[str]]:
-    """A page's lines, and its form's values and comments as list items."""
+def _page(pdf: Any, number: int) -> _Page:
     page = pdf[number]
     try:
-        return _upright(_lines(page)), list(notes_of(pdf, page))
+        lines = _upright(_lines(page))
+        is_picture = not any(line.text.strip() for line in lines) and _has_picture(page)
+        return _Page(lines, list(notes_of(pdf, page)), is_picture)
     finally:
         page.close()
+
+
+def _has_picture(page: Any) -> bool:
+    """Whether there is a picture of a good part of the page, not a mark in its corner."""
+    raw: Any = importlib.import_module("pypdfium2.raw")
+    width, height = page.get_size()
+    for found in page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE], max_depth=3):
+        left, bottom, right, top = found.get_bounds()
+        if (right - left) * (top - bottom) >= _PICTURE_SHARE * width * height:
+            return True
+    return False
 
 
 def _upright(lines: Sequence[Line]) -> list[Line]:
