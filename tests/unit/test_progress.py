@@ -11,6 +11,7 @@ from selfright.entrypoints.progress import bar, progress_line
     ("done", "seconds", "expected"),
     [
         (0, 5.0, "selfright: Indexing: 0 % after 5 s, a.pdf"),
+        (2, 60.0, "selfright: Indexing: 2.0 % after 60 s, about 49 min left, a.pdf"),
         (25, 60.0, "selfright: Indexing: 25 % after 60 s, about 3 min left, a.pdf"),
         (50, 7_000.0, "selfright: Indexing: 50 % after 1.9 h, about 1.9 h left, a.pdf"),
         (100, 59.0, "selfright: Indexing: 100 % after 59 s, a.pdf"),

@@ -71,8 +71,9 @@ class _Lines:
 def progress_line(label: str, done: int, total: int, name: str, seconds: float) -> str:
     """How far the work is after so many seconds, and how long it will take at that speed."""
     share = done / total if total else 0.0
-    parts = [f"selfright: {label}: {100 * share:.0f} % after {_span(seconds)}"]
-    if 0.01 <= share < 1:
+    shown = f"{100 * share:.1f}" if 0 < share < 0.1 else f"{100 * share:.0f}"
+    parts = [f"selfright: {label}: {shown} % after {_span(seconds)}"]
+    if 0 < share < 1:
         parts.append(f"about {_span(seconds * (1 - share) / share)} left")
     return ", ".join([*parts, name[-60:]] if name else parts)
 

@@ -118,7 +118,7 @@ def _readings(
                     continue
                 yield item
                 within = min(within + len(item.document.text), size)
-                progress(before + within, total, item.document.id)
+                progress(before + within, total, file.name)
             before += size
     progress(before, total, "")
 

@@ -9,6 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, MutableMapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path, PurePath
 from typing import Protocol, TypedDict
 
@@ -117,13 +118,15 @@ class _Known:
     def of(cls, paths: Sequence[Path], library: "Documents", collection: str) -> "_Known":
         known = cls(library)
         roots = [_real(path) for path in paths]
+        # Many documents may come from one file, and links are looked up on the disk.
+        real, there = cache(os.path.realpath), cache(os.path.lexists)
         for info in library.documents(collections=[collection]):
             if info.source is None or not os.path.isabs(info.source):
                 continue
-            place = os.path.realpath(info.source)
+            place = str(real(info.source))
             if _is_within(place, roots):
                 known.within[place].append(info)
-            if not os.path.lexists(info.source):
+            if not there(info.source):
                 known.lost[info.characters].append(info)
         return known
 
