@@ -40,8 +40,7 @@ class Search:
 
 async def focused(message: str, rewriter: OfflineRewriter) -> str:
     """The query that a turn of the preset ``full`` would search for first."""
-    told = await MEDICAL.extractor().extract(message)
-    return (await rewriter.focused(message, told, MEDICAL)).query
+    return (await rewriter.focused(message, MEDICAL)).query
 
 
 async def liveqa(folder: Path, search: Search, rewriter: OfflineRewriter, *, verbose: bool) -> None:

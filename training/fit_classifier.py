@@ -1,126 +1,124 @@
-"""Fits ``roles/classify/weights.json``: how much a short message reads like small talk.
+"""Fits ``roles/classify/weights.json``: how much a message reads like small talk, by its vector.
 
-    python -m training.fit_classifier --data DIR --out src/selfright/roles/classify/weights.json
+    python -m training.fit_classifier --data DIR --out src/selfright/roles/classify/weights.json [--vectors FILE.npy]
 
-``DIR`` holds ``question_class`` and ``belebele_ko_en``. Rows whose source may not shape shipped weights are left out;
-Korean questions are few there and formal, so informal ones are made from nouns of the Korean passages.
+``DIR`` holds the sets that ``training.small_talk_rows`` reads. One message in five is looked at once, at the end; the
+threshold is chosen on the others, in folds, and on the field sets that may be tuned on: none of their questions is lost.
 """
 
 import argparse
+import base64
 import json
+import random
 import zlib
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from selfright.domain.text import has_hangul
-from selfright.roles.classify.chattiness import BUCKETS, SCALE, ngram_buckets
-from training.fitting import Array, sigmoid
+from selfright.llm.e5 import E5
+from training.fitting import Array, logistic, sigmoid
+from training.small_talk_rows import Row, rows
 
-SOURCES = {
-    "clinc150", "clinc150-train", "clinc150-oos", "songys-chatbot", "belebele-ko", "clapnq", "squad2", "pubmedqa",
-    "meqsum-message", "mtrag-un",
-}  # fmt: skip
-LOST_QUESTIONS = 0.005
-TEMPLATES = (
-    "{n} 알려줘", "{n} 뭐야", "{n}이 뭐야?",
-    "{n}란?", "{n} 언제야?", "{n} 어떻게 해?",
-    "{n} 종류 좀 알려줄래", "{n} 있어?", "{n} 써도 돼?",
-    "{n} 해도 되나요", "{n} 차이가 뭐야", "{n} {m} 차이",
-    "{n} 방법 알려주세요", "{n} 가격은?", "{n} 있나요?",
-    "{n} 꼭 해야 하나요?", "{n} 설명해줘", "{n} 왜 안 돼?",
-    "{n} {m} 같이 써도 괜찮아?", "{n} 얼마나 걸려?", "{n} {m} 문제",
-    "{n} 때문에 {m} 생겼어", "{n} 설치가 안 돼요", "{n} {m} 어디서 봐?",
-    "{n} 장단점", "{n} 최신 {m}", "우리 {n} {m} 어떻게 돼?",
-    "{n} 아프면 어떡해?", "{n} 심한데 {m} 먹어도 되나",
-)  # fmt: skip
+LOST_QUESTIONS = 0.002
+TUNED_ON = ("handbook", "fastapi")
+_FIELD = Path(__file__).parent.parent / "benchmarks" / "field"
+_RIDGE = 2.0
+_LONGEST = 400
+_FOLDS = 5
+_BATCH = 256
 
 
-def rows(data: Path) -> Iterator[tuple[str, int, str]]:
-    """(text, is small talk, source) of every row that may be trained on."""
-    with (data / "question_class" / "dev" / "class.jsonl").open(encoding="utf-8") as lines:
-        for row in map(json.loads, lines):
-            if row["source"] in SOURCES and row["label"] != "assistant_control":
-                yield row["text"], int(row["label"] == "chitchat"), f"{row['label']}:{row['source']}"
-    nouns = _nouns(data)
-    for number, noun in enumerate(nouns):
-        other = nouns[(number * 7 + 3) % len(nouns)]
-        yield TEMPLATES[number % len(TEMPLATES)].format(n=noun, m=other), 0, "made:ko"
+def vectors_of(texts: Sequence[str], kept: Path | None) -> Array:
+    """A row for each text, as a search would embed it; ``kept`` is read where it is there, else written."""
+    if kept is not None and kept.exists():
+        return np.asarray(np.load(kept), float)
+    encoder = E5()
+    found = [encoder.embed_query(text[:_LONGEST]) for text in texts]
+    if kept is not None:
+        np.save(kept, np.array(found, np.float32))
+    return np.array(found, float)
 
 
-def _nouns(data: Path) -> list[str]:
-    """Korean terms of two syllables and more, most of them nouns."""
-    from selfright.retrieval.tokenizer import BilingualTokenizer
-
-    tokenizer = BilingualTokenizer()
-    terms: set[str] = set()
-    with (data / "belebele_ko_en" / "ko" / "corpus.jsonl").open(encoding="utf-8") as lines:
-        for row in map(json.loads, lines):
-            terms.update(term for term in tokenizer.tokens(row["text"]) if len(term) > 1 and has_hangul(term))
-    return sorted(terms)[::5][:900]
+def fit(x: Array, y: Array) -> Array:
+    """Weights and the intercept; questions and small talk count alike."""
+    weight = np.where(y == 1, 0.5 / y.mean(), 0.5 / (1 - y.mean()))
+    return logistic(x, y, weight, _RIDGE)
 
 
-def fit(buckets: list[NDArray[np.int64]], y: Array, weight: Array, ridge: float = 0.3, rounds: int = 400) -> Array:
-    """Logistic regression on sparse rows by accelerated gradient descent; the intercept is the last weight."""
-    index = np.concatenate(buckets)
-    owner = np.repeat(np.arange(len(buckets)), [len(b) for b in buckets])
-    value = np.concatenate([np.full(len(b), 1 / np.sqrt(max(1, len(b)))) for b in buckets])
-    w = np.zeros(BUCKETS + 1)
-    ahead, rate = w.copy(), 4.0 / weight.sum()
-    for step in range(rounds):
-        z = np.bincount(owner, value * ahead[index], len(buckets)) + ahead[-1]
-        error = weight * (sigmoid(z) - y)
-        gradient = np.bincount(index, value * error[owner], BUCKETS + 1) + ridge * ahead
-        gradient[-1] = error.sum()
-        following = ahead - rate * gradient
-        ahead = following + step / (step + 3) * (following - w)
-        w = following
-    return w
+def predict(w: Array, x: Array) -> Array:
+    """Probability of small talk."""
+    return sigmoid(x @ w[:-1] + w[-1])
 
 
-def predict(w: Array, buckets: list[NDArray[np.int64]]) -> Array:
-    """Log-odds of small talk."""
-    return np.array([w[b].sum() / np.sqrt(max(1, len(b))) + w[-1] for b in buckets])
+def in_folds(x: Array, y: Array, folds: Array) -> Array:
+    """What each row gets from weights fitted without its fold."""
+    found = np.zeros(len(y))
+    for fold in np.unique(folds):
+        found[folds == fold] = predict(fit(x[folds != fold], y[folds != fold]), x[folds == fold])
+    return found
+
+
+def field_questions(name: str) -> list[str]:
+    """The questions of a field set."""
+    lines = (_FIELD / name / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line)["question"] for line in lines]
+
+
+def by_source(messages: Sequence[Row], taken: Array) -> dict[str, float]:
+    """The share of each source that is taken for small talk."""
+    shares: dict[str, list[bool]] = defaultdict(list)
+    for row, over in zip(messages, taken, strict=True):
+        shares[row.source].append(bool(over))
+    return {source: round(float(np.mean(over)), 4) for source, over in sorted(shares.items())}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--vectors", type=Path, help="where the vectors are kept from one run to the next")
     arguments = parser.parse_args()
-    texts, labels, sources = zip(*dict.fromkeys(rows(arguments.data)), strict=True)
-    y = np.array(labels, float)
-    weight = np.where(y == 1, 0.5 / y.mean(), 0.5 / (1 - y.mean()))
-    buckets = [np.array(sorted(ngram_buckets(text)), np.int64) for text in texts]
-    folds = np.array([zlib.crc32(text.encode()) % 5 for text in texts])
-    held_out = np.zeros(len(y))
-    for fold in range(5):
-        known = np.flatnonzero(folds != fold)
-        w = fit([buckets[i] for i in known], y[known], weight[known])
-        unknown = np.flatnonzero(folds == fold)
-        held_out[unknown] = predict(w, [buckets[i] for i in unknown])
-    probability = sigmoid(held_out)
-    is_question = np.array([source.startswith(("doc_question", "made")) for source in sources])
-    threshold = max(0.5, float(np.quantile(probability[is_question], 1 - LOST_QUESTIONS)))
-    w = fit(buckets, y, weight)
-    shares: dict[str, list[bool]] = defaultdict(list)
-    for source, p in zip(sources, probability, strict=True):
-        shares[source].append(bool(p >= threshold))
-    measured = {source: round(float(np.mean(over)), 4) for source, over in sorted(shares.items())}
+    messages = rows(arguments.data)
+    random.Random(1).shuffle(messages)
+    x = vectors_of([row.text for row in messages], arguments.vectors)
+    messages = messages[: len(x)]
+    y = np.array([row.small_talk for row in messages], float)
+    places = np.array([zlib.crc32(row.text.encode()) % _FOLDS for row in messages], float)
+    known, unseen = places > 0, places == 0
+
+    probability = in_folds(x[known], y[known], places[known])
+    field = {name: field_questions(name) for name in (*TUNED_ON, "privacy")}
+    encoded = {name: vectors_of(texts, None) for name, texts in field.items()}
+    w = fit(x[known], y[known])
+    highest = max(float(predict(w, encoded[name]).max()) for name in TUNED_ON)
+    threshold = max(0.5, float(np.quantile(probability[y[known] == 0], 1 - LOST_QUESTIONS)), (1 + highest) / 2)
+
+    scale = float(np.abs(w[:-1]).max()) / 127
+    numbers = np.round(w[:-1] / scale).astype(np.int8)
+    shipped = np.append(numbers.astype(float) * scale, w[-1])
+    over = predict(shipped, x[unseen]) >= threshold
+    chosen = [row for row, once in zip(messages, unseen, strict=True) if once]
+    measured = {
+        "questions lost": round(float(over[y[unseen] == 0].mean()), 4),
+        "small talk looked up": round(1 - float(over[y[unseen] == 1].mean()), 4),
+        "lost of the field sets": {name: int((predict(shipped, v) >= threshold).sum()) for name, v in encoded.items()},
+        "taken for small talk": by_source(chosen, over),
+    }
     stored = {
-        "about": "small talk against the rest, hashed character n-grams; see training/fit_classifier.py",
-        "sources": sorted(SOURCES),
+        "about": "small talk against the rest, on the vectors of one encoder; see training/fit_classifier.py",
+        "encoder": E5.name,
         "rows": len(y),
-        "taken_for_small_talk_held_out": measured,
+        "on one message in five, looked at once": measured,
+        "dimension": len(numbers),
+        "scale": scale,
         "intercept": round(float(w[-1]), 4),
         "threshold": round(threshold, 4),
-        "weights": [round(float(weight) * SCALE) for weight in w[:-1]],
+        "weights": base64.b64encode(numbers.tobytes()).decode(),
     }
     arguments.out.write_text(json.dumps(stored, ensure_ascii=False) + "\n", encoding="utf-8")
-    print(json.dumps(measured, indent=1, ensure_ascii=False), threshold)
+    print(json.dumps(measured, indent=1, ensure_ascii=False), threshold, highest)
 
 
 if __name__ == "__main__":

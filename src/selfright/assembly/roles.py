@@ -98,6 +98,7 @@ def offline_roles(
     from selfright.roles.abstain import CalibratedAbstainer
     from selfright.roles.analysis import TextAnalyzer
     from selfright.roles.classify.offline import OfflineClassifier
+    from selfright.roles.classify.small_talk import small_talk_judge
     from selfright.roles.classify.topics import IndexTopics
     from selfright.roles.evaluate.heuristic import HeuristicEvaluator
     from selfright.roles.evaluate.judged import ClaimJudging
@@ -119,7 +120,7 @@ def offline_roles(
     grader = OfflineGrader(analyzer, known, None, reader, judging.calibration, judging.passages)
     first = TrustedFirst(analyzer, OfflineGrader(analyzer, reader=reader), PieceScorer(analyzer))
     return OfflineRoles(
-        classifier=OfflineClassifier(IndexTopics(analyzer), analyzer=analyzer),
+        classifier=OfflineClassifier(IndexTopics(analyzer), small_talk_judge(embedder), analyzer),
         grader=grader,
         refiner=OfflineRefiner(analyzer, reader=reader),
         prompter=BilingualPrompter(first=first),

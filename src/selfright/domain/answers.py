@@ -192,10 +192,11 @@ class EvaluationRequest:
 
 @dataclass(frozen=True, slots=True)
 class Focus:
-    """What of a message is asked, as judges see it, and what is searched for."""
+    """What of a message is asked, as judges see it, what is searched for, and what the message tells besides."""
 
     question: str
     query: str
+    told: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -286,8 +286,8 @@ class Rewriter(Protocol):
         """A web query: the topic and at most three key terms."""
         ...
 
-    async def focused(self, message: str, told: Sequence[Slot], pack: "DomainPack") -> Focus:
-        """What of a message is asked and what is searched for; ``told`` are the facts read from it."""
+    async def focused(self, message: str, pack: "DomainPack") -> Focus:
+        """What of a message is asked, what is searched for, and what is told besides."""
         ...
 
     async def standalone(self, question: str, history: Sequence[Message], summary: str = "") -> str:

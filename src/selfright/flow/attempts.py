@@ -13,8 +13,14 @@ from selfright.flow.state import AgentState
 
 
 def better(best: Attempt | None, new: Attempt) -> Attempt:
-    """The attempt with the higher score; of equals the earlier one, which cost less."""
-    return new if best is None or new.score > best.score else best
+    """The attempt with the higher score; of equals one with documents, else the earlier one, which cost less."""
+    if best is None or new.score > best.score:
+        return new
+    return new if new.score == best.score and _has_documents(new) and not _has_documents(best) else best
+
+
+def _has_documents(attempt: Attempt) -> bool:
+    return bool(attempt.strips or attempt.hits)
 
 
 def iteration(state: AgentState, scores: Sequence[float], overall: float | None) -> Iteration:

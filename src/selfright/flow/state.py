@@ -13,7 +13,8 @@ from selfright.domain.slots import Concern, Profile, Slot
 class AgentState(TypedDict, total=False):
     """Nodes read it and return the part they changed. Fields marked ``add`` grow; the others are replaced.
 
-    ``question`` is the stand-alone form and is what judges see; ``query_for_retrieval`` is what is searched for and
+    ``question`` is the stand-alone form of what the message asks and is what judges see, ``told`` what the message says
+    besides; ``query_for_retrieval`` is what is searched for and
     changes from pass to pass. ``strips`` is None until evidence of this pass has been cut; ``ask_web`` tells whether
     the web may be asked at all; ``summarized`` counts the messages that this turn took into the summary. ``routing``
     is missing where all collections are searched without anybody's choosing. ``remembers`` (default: true) tells
@@ -35,6 +36,7 @@ class AgentState(TypedDict, total=False):
     # what is made of it
     question: str
     query_for_retrieval: str
+    told: str
     slot_out: tuple[Slot, ...]
     profile: Profile
     profile_summary: str

@@ -173,9 +173,9 @@ class TappedRewriter:
         call = Call("rewriter", "for_web", (question, tuple(missing_info)))
         return await self.tap.call(call, lambda: self.inner.for_web(question, missing_info))
 
-    async def focused(self, message: str, told: Sequence[Slot], pack: DomainPack) -> Focus:
+    async def focused(self, message: str, pack: DomainPack) -> Focus:
         """As ``Rewriter``; it is worked out offline every time, and need not be recorded."""
-        return await self.inner.focused(message, told, pack)
+        return await self.inner.focused(message, pack)
 
     async def standalone(self, question: str, history: Sequence[Message], summary: str = "") -> str:
         """As ``Rewriter``."""

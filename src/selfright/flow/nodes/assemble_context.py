@@ -14,8 +14,9 @@ async def assemble_context(state: AgentState, tools: Tools) -> dict[str, Any]:
         notes = (_NO_MODEL[state["language"]],) if tools.generator.needs_documents else ()
         return {"strips": (), "system_prompt": "", "user_prompt": state["user_text"], "notes": notes}
     strips = _evidence(state)
+    # A model that writes reads what was told, too: it is no part of what is searched for and judged by.
     system, user = tools.prompter.prompts(
-        state["question"],
+        f"{state.get('told', '')} {state['question']}".strip(),
         state["language"],
         strips if state.get("used_retrieval") or state.get("web_docs") else None,
         state.get("profile_summary", ""),

@@ -2,22 +2,39 @@
 
 from typing import Any
 
+from selfright.domain.answers import Focus
 from selfright.domain.text import language_of
 from selfright.domain.tools import Tools
 from selfright.flow.state import AgentState
 
 
 async def contextualize(state: AgentState, tools: Tools) -> dict[str, Any]:
-    """Keeps the last messages, takes older ones into the summary, and makes a follow-up stand alone.
+    """Keeps the last messages, takes older ones into the summary, and makes of the message a question by itself.
 
-    The stand-alone question can be searched for and judged without its conversation.
+    What a message tells is set apart from what it asks, and a follow-up is completed from the conversation: that
+    question is searched for and judged by.
     """
-    question, language = state["user_text"].strip(), language_of(state["user_text"])
+    message = state["user_text"].strip()
     context = await _context(state, tools)
     messages, summary = context["messages"], context["summary"]
+    focus = await _focus(message, state, tools)
+    question, query = focus.question, focus.query
     if (messages or summary) and state["mode"] != "llm":
-        question = await tools.rewriter.standalone(question, messages, summary)
-    return {**context, "question": question, "query_for_retrieval": question, "language": language}
+        question = await tools.rewriter.standalone(focus.question, messages, summary)
+        query = query if question == focus.question else question
+    return {
+        **context,
+        "question": question,
+        "query_for_retrieval": query,
+        "told": focus.told,
+        "language": language_of(message),
+    }
+
+
+async def _focus(message: str, state: AgentState, tools: Tools) -> Focus:
+    if state["mode"] == "llm" or not tools.flags.query_rewrite_enabled:
+        return Focus(message, message)
+    return await tools.rewriter.focused(message, tools.pack)
 
 
 async def _context(state: AgentState, tools: Tools) -> dict[str, Any]:

@@ -31,7 +31,12 @@ def answered_before(text: str, history: Sequence[Message], analyzer: TextAnalyze
     said = [message.content for message in history if message.role == "assistant"]
     if not said:
         return False
-    if len(text) <= _LONGEST and _AGAIN.search(text):
+    if asks_again(text):
         return True
     terms = analyzer.key_terms(text)
     return len(terms) >= _LEAST_TERMS and analyzer.terms_coverage(terms, "\n".join(said)) >= _LEAST_COVERAGE
+
+
+def asks_again(text: str) -> bool:
+    """Whether ``text`` asks for what was said, said again: it has nothing to look up."""
+    return len(text) <= _LONGEST and _AGAIN.search(text) is not None

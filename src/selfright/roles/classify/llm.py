@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from selfright.background import aside
 from selfright.domain.answers import Message
 from selfright.domain.chat import Job
 from selfright.domain.errors import ReplyUnusable
@@ -25,7 +24,7 @@ class ModelClassifier:
 
     async def classify(self, text: str, history: Sequence[Message] = ()) -> QueryClass:
         """The class of ``text``; the offline one when the model cannot be asked or names no class."""
-        own = await aside(len(text), lambda: self.offline.judged(text, bool(history)))
+        own = await self.offline.judged_aside(text, history)
         if (own.sure and self.judging == "cascade") or not text.strip():
             return own.kind
         try:

@@ -1,4 +1,4 @@
-"""Tells question, summary request and small talk apart without a language model: rules first, then a tiny model.
+"""Tells question, summary request and small talk apart without a language model.
 
 In doubt a message is a question: small talk that is looked up costs a search, a question taken for small talk is lost.
 """
@@ -11,15 +11,13 @@ from selfright.background import aside
 from selfright.domain.answers import Message
 from selfright.domain.judgements import QueryClass
 from selfright.roles.analysis import TextAnalyzer
-from selfright.roles.classify.chattiness import ChattinessModel, shipped_model
-from selfright.roles.classify.conversation import answered_before
-from selfright.roles.classify.phrases import ASKS, CHITCHAT, CONTROL, FOLLOW_UP, SALUTATION, SEEKS, SUMMARY, THANKS
+from selfright.roles.classify.conversation import answered_before, asks_again
+from selfright.roles.classify.phrases import SUMMARY, is_greeting, is_reply
+from selfright.roles.classify.small_talk import SmallTalkJudge
 
-_MOST_SALUTATIONS = 4
-_LONGEST_CHITCHAT = 120
-_LONGEST_THANKS = 40
-_ONE_WORD_THRESHOLD = 0.95  # a lone noun is a search; a model of endings knows little of it
-_SURE_QUESTION, _SURE_CHITCHAT = 0.2, 0.8  # chattiness; of messages beyond these hardly any is of the other class
+_LONGEST_SMALL_TALK = 120
+_SURE_QUESTION = 0.2  # of messages below this chattiness hardly any is small talk
+_UNREAD_WORDS = 5  # without an encoder a message of so few words may be small talk that is on no list
 
 
 class Judged(NamedTuple):
@@ -36,23 +34,31 @@ def _is_never_on_topic(_text: str) -> bool:
 class OfflineClassifier:
     """Implements the port ``Classifier``.
 
-    ``is_on_topic`` lets a domain say that a message concerns it: unless it is a set phrase, it is then a question,
-    however chatty it sounds. Without ``analyzer`` nothing is taken to be answered by the conversation.
+    A message is small talk when nothing in it is anything else: when all of its words are those of a greeting, or
+    when ``small_talk`` has read it and is sure. One word that is no greeting is looked up, and so is what
+    ``is_on_topic`` (a domain, the index) says it knows. Without ``analyzer`` nothing is taken to be answered by the
+    conversation.
     """
 
     def __init__(
         self,
         is_on_topic: Callable[[str], bool] = _is_never_on_topic,
-        model: ChattinessModel | None = None,
+        small_talk: SmallTalkJudge | None = None,
         analyzer: TextAnalyzer | None = None,
     ) -> None:
         self._is_on_topic = is_on_topic
-        self._model = model or shipped_model()
+        self._small_talk = small_talk
         self._analyzer = analyzer
 
     async def classify(self, text: str, history: Sequence[Message] = ()) -> QueryClass:
         """The class of ``text``; with a conversation before it, a bare "tell me more" is a question."""
-        return await aside(len(text), lambda: self.judge(text, bool(history)))
+        return (await self.judged_aside(text, history)).kind
+
+    async def judged_aside(self, text: str, history: Sequence[Message] = ()) -> Judged:
+        """As ``judged``, in a thread where it takes long."""
+        if self._small_talk is None:
+            return await aside(len(text), lambda: self.judged(text, bool(history)))
+        return await asyncio.to_thread(self.judged, text, bool(history))
 
     async def conversational(self, text: str, history: Sequence[Message]) -> bool:
         """Whether what was said before may be enough to answer."""
@@ -65,35 +71,22 @@ class OfflineClassifier:
         return self.judged(text, has_history).kind
 
     def judged(self, text: str, has_history: bool = False) -> Judged:
-        """As ``judge``, with whether it is sure; only where the model of endings decides, it may not be."""
-        if not any(map(str.isalnum, text)):
+        """As ``judge``, with whether it is sure; only where no rule decides, it may not be."""
+        if not any(map(str.isalnum, text)) or is_reply(text):
             return Judged(QueryClass.UNKNOWN)
         if SUMMARY.search(text):
             return Judged(QueryClass.SUMMARY)
-        message = _without_salutation(text)
-        if not message or (len(text) <= _LONGEST_THANKS and THANKS.search(text) and not ASKS.search(message)):
-            return Judged(QueryClass.CHITCHAT)
-        if CONTROL.search(message):
-            return Judged(QueryClass.UNKNOWN)
-        if FOLLOW_UP.search(message) and len(message) <= _LONGEST_CHITCHAT:
-            return Judged(QueryClass.QUESTION if has_history or ASKS.search(message) else QueryClass.UNKNOWN)
-        return self._judge_content(message)
+        if asks_again(text):
+            return Judged(QueryClass.QUESTION if has_history else QueryClass.UNKNOWN)
+        return Judged(QueryClass.CHITCHAT) if is_greeting(text) else self._read(text)
 
-    def _judge_content(self, message: str) -> Judged:
-        if len(message) > _LONGEST_CHITCHAT:
+    def _read(self, text: str) -> Judged:
+        words = text.split()
+        if len(words) == 1 or len(text) > _LONGEST_SMALL_TALK:
             return Judged(QueryClass.QUESTION)
-        if CHITCHAT.search(message):
+        if self._small_talk is None:
+            return Judged(QueryClass.QUESTION, sure=len(words) > _UNREAD_WORDS)
+        chatty = self._small_talk.probability(text)
+        if chatty >= self._small_talk.threshold and not self._is_on_topic(text):
             return Judged(QueryClass.CHITCHAT)
-        if SEEKS.search(message) or self._is_on_topic(message):
-            return Judged(QueryClass.QUESTION)
-        threshold = self._model.threshold if " " in message else _ONE_WORD_THRESHOLD
-        chatty = self._model.probability(message)
-        kind = QueryClass.CHITCHAT if chatty >= threshold else QueryClass.QUESTION
-        return Judged(kind, chatty < _SURE_QUESTION or chatty >= max(threshold, _SURE_CHITCHAT))
-
-
-def _without_salutation(text: str) -> str:
-    message = text.strip()
-    for _ in range(_MOST_SALUTATIONS):
-        message = SALUTATION.sub("", message, count=1)
-    return message if any(map(str.isalnum, message)) else ""
+        return Judged(QueryClass.QUESTION, sure=chatty < _SURE_QUESTION)

@@ -8,7 +8,6 @@ from selfright.domain.answers import Focus, Message, RewriteRequest
 from selfright.domain.chat import Job
 from selfright.domain.packs import DomainPack
 from selfright.domain.ports import ChatModel
-from selfright.domain.slots import Slot
 from selfright.domain.text import language_of
 from selfright.roles.asking import Judging, written
 from selfright.roles.prompting import rewrite_prompt, standalone_prompt, web_prompt
@@ -48,9 +47,9 @@ class QueryRewriter:
                 return query
         return await self.offline.for_web(question, missing_info)
 
-    async def focused(self, message: str, told: Sequence[Slot], pack: DomainPack) -> Focus:
+    async def focused(self, message: str, pack: DomainPack) -> Focus:
         """As the offline rewriter: no call is made before anything was looked up."""
-        return await self.offline.focused(message, told, pack)
+        return await self.offline.focused(message, pack)
 
     async def standalone(self, question: str, history: Sequence[Message], summary: str = "") -> str:
         """The question without its conversation; unchanged when it stands alone.

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from selfright.domain.answers import Focus, Message, RewriteRequest
 from selfright.domain.packs import DomainPack
 from selfright.domain.passages import Language
-from selfright.domain.slots import Slot
 from selfright.domain.text import has_hangul
 from selfright.roles.analysis import Term, TextAnalyzer
 from selfright.roles.phrases import distinct, phrases
@@ -78,9 +77,9 @@ class OfflineRewriter:
         del summary
         return await asyncio.to_thread(completed, question, history, self._analyzer)
 
-    async def focused(self, message: str, told: Sequence[Slot], pack: DomainPack) -> Focus:
-        """What of a message is asked, and what is searched for; see ``rewrite.focus``."""
-        return await asyncio.to_thread(focus, message, told, pack, self._analyzer)
+    async def focused(self, message: str, pack: DomainPack) -> Focus:
+        """What of a message is asked, what is searched for, and what is told besides; see ``rewrite.focus``."""
+        return await asyncio.to_thread(focus, message, pack, self._analyzer)
 
     def depends_on_history(self, question: str) -> bool:
         """Whether the question leaves out what it is about."""
