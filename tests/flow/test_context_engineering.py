@@ -105,9 +105,9 @@ def test_s3_query_has_the_profile_and_all_four_missing_items() -> None:
 
 
 def test_a_letter_is_told_apart_from_its_question() -> None:
-    slots = run(MEDICAL.extractor().extract(f"안녕하세요. {TOLD} {QUESTION} 감사합니다."))
-    focus = run(OfflineRewriter(ANALYZER).focused(f"안녕하세요. {TOLD} {QUESTION} 감사합니다.", slots, MEDICAL))
+    focus = run(OfflineRewriter(ANALYZER).focused(f"안녕하세요. {TOLD} {QUESTION} 감사합니다.", MEDICAL))
     assert focus.question == QUESTION
+    assert focus.told == TOLD
     assert "메트포르민" in focus.query
     assert "감사" not in focus.query
 
@@ -123,8 +123,7 @@ def test_a_letter_is_told_apart_from_its_question() -> None:
     ids=["one sentence", "what is told matters", "Korean", "nothing is asked"],
 )
 def test_a_question_that_needs_its_sentences_keeps_them(message: str) -> None:
-    slots = run(MEDICAL.extractor().extract(message))
-    assert run(OfflineRewriter(ANALYZER).focused(message, slots, MEDICAL)).question == message
+    assert run(OfflineRewriter(ANALYZER).focused(message, MEDICAL)).question == message
 
 
 @pytest.mark.parametrize(
@@ -137,7 +136,7 @@ def test_a_question_that_needs_its_sentences_keeps_them(message: str) -> None:
     ids=["misspelt", "brand", "misspelt subject"],
 )
 def test_names_are_searched_for_as_they_are_usually_called(message: str, searched: str) -> None:
-    assert searched in run(OfflineRewriter(ANALYZER).focused(message, (), MEDICAL)).query
+    assert searched in run(OfflineRewriter(ANALYZER).focused(message, MEDICAL)).query
 
 
 def test_profile_facts_and_concerns_are_in_the_prompts_as_data() -> None:

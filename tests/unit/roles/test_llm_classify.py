@@ -15,7 +15,7 @@ from tests.support.chat import Scripted, ScriptedChat
 from tests.support.texts import analyzer
 
 OFFLINE = OfflineClassifier()
-UNSURE = "I could eat a horse"
+UNSURE = "I could eat"
 QUESTION, CHITCHAT = QueryClass.QUESTION, QueryClass.CHITCHAT
 
 
@@ -31,8 +31,8 @@ def classify(
     [
         ("Summarize the manual", QueryClass.SUMMARY),
         ("안녕하세요!", CHITCHAT),
-        ("물때 제거 방법을 알려줘", QUESTION),
-        ("What is limescale made of?", QUESTION),
+        ("욕실 타일 물때 제거 방법을 좀 알려줘", QUESTION),
+        ("What is limescale in kettles made of?", QUESTION),
         ("stop", QueryClass.UNKNOWN),
         ("?!", QueryClass.UNKNOWN),
     ],
