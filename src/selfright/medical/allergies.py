@@ -1,7 +1,4 @@
-"""Which of the things a message names the user cannot stand, and where a message denies that.
-
-Nothing follows from a general denial (no known drug allergies, 알레르기 없음): there is nothing to remember by name.
-"""
+"""Which of the things a message names the user cannot stand, and where a message denies that, or all of it."""
 
 import re
 from collections.abc import Sequence
@@ -57,6 +54,14 @@ _ASKED = re.compile(r"\ballerg", re.IGNORECASE)
 _ANSWERED = re.compile(
     r"\s*(?:patient\s*:|guest_\w+\s*:|환자\s*:)?\s*(?:yes|yeah|yep|yup|just|only|um|uh|well|네|예|그냥)?", re.IGNORECASE
 )
+_ALL_DENIED = re.compile(
+    r"\b(?:no|without(?: any)?|denies(?: any| having)?|(?:don['’]t|doesn['’]t|do not|does not) have(?: any)?|not have any)"
+    r"\s+(?:known\s+|other\s+)?allerg(?:y|ies)\b(?!\s+(?:to\b(?!\s+anything)|against|medic|pill|shot|test))"
+    r"|\bnot allergic to any(?:thing)?\b|\bNKA\b|\ballergies\s*[:=-]\s*(?:none|no|nil)\b"
+    r"|(?<!약물 )(?<!음식 )(?<!식품 )(?<![가-힣])(?:알레르기|알러지)\s?(?:반응|증상|병력|질환)?(?:은|는|이|가|도)?\s*"
+    r"(?:전혀|따로|딱히|특별히|아무것도)?\s*(?:없(?!나|니|을까|는지)|[:=]\s*없음)",
+    re.IGNORECASE,
+)
 _SHORT_ANSWER = 24  # characters: Patient: Yes.
 _TAKES = re.compile(r"\b(?:take|takes|taking|use|using|on)\b", re.IGNORECASE)
 
@@ -82,6 +87,21 @@ def read_allergies(clauses: Clauses, mentions: Sequence[Mention]) -> list[Found]
         for hit in (*hits, *_reactions(text, here, end), *_answers(clauses, here, number)):
             found.setdefault(hit.mention.start, hit)
     return [found[place] for place in sorted(found)]
+
+
+def denials(clauses: Clauses, found: Sequence[Found]) -> list[tuple[int, int]]:
+    """Where somebody is said to have no allergies at all: no known allergies, 알레르기 없음.
+
+    A denial of those to medicines or food alone says nothing of others, and neither does a question.
+    """
+    text = clauses.text
+    spans = []
+    for start, end in clauses.sentences:
+        denied = _ALL_DENIED.search(text, start, end)
+        named = any(start <= one.mention.start < end for one in found)
+        if denied and not named and text[end : end + 1] not in ("?", "？"):
+            spans.append(denied.span())
+    return spans
 
 
 def _before_cue(text: str, here: Sequence[Mention], end: int) -> list[Found]:

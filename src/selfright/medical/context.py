@@ -114,8 +114,12 @@ def _named(slot: Slot, profile: Profile, language: Language) -> str:
     pattern = _PATTERNS[language].get(slot.name, "{}")
     named = f"{name} {_dose(slot, language)}".strip()
     item = name if slot.name == "allergies" and _ALLERGY.search(name) else pattern.format(named)
-    disputed = any(old.thing == slot.thing and old.name == slot.name for old in profile.disputed)
+    disputed = any(old.name == slot.name and (old.thing == slot.thing or _denies_all(old)) for old in profile.disputed)
     return _PATTERNS[language]["disputed"].format(item) if disputed else item
+
+
+def _denies_all(slot: Slot) -> bool:
+    return slot.negated and slot.thing == "any"
 
 
 def _graded(name: str, severity: str) -> str:

@@ -13,10 +13,12 @@ from typing import Any
 
 from selfright.domain.passages import Language
 from selfright.domain.slots import Concern, Profile, Slot
-from selfright.medical.names import names_of, wordings
+from selfright.medical.names import concept_of, names_of, wordings
+from selfright.medical.things import of_its_class, things_in
 
 _KINDS = ("conditions", "symptoms", "allergies", "medications", "pregnancy")
 _MOST = 4
+_ALLERGY_WORDS = ("알레르기", "과민", "아나필락시스", "allerg", "hypersensitiv", "anaphyla")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _LATIN = re.compile(r"[a-z0-9]")
 
@@ -51,7 +53,10 @@ def concerns(question: str, profile: Profile, language: Language) -> tuple[Conce
     slots = [s for s in (*profile.slots, *profile.disputed) if s.subject == "user" and not s.negated]
     if not slots:
         return ()
-    found = [*_by_rules(question.casefold(), slots, language), *_own_allergies(question.casefold(), slots, language)]
+    lowered = question.casefold()
+    found = [*_by_rules(lowered, slots, language), *_own_allergies(lowered, slots, language)]
+    dealt_with = {name for concern in found if "allerg" in concern.words for name in concern.about}
+    found += _kindred_allergies(question, slots, dealt_with, language)
     return tuple({concern.text: concern for concern in found}.values())[:_MOST]
 
 
@@ -67,9 +72,22 @@ def _own_allergies(question: str, slots: list[Slot], language: Language) -> Iter
         names = tuple(name.casefold() for name in wordings(slot)) if slot.name == "allergies" else ()
         if any(_names(name, question) for name in names):
             text = {"en": f"{slot.value} with an allergy to it", "ko": f"{slot.value} 알레르기가 있을 때의 사용 금기"}
-            yield Concern(
-                text[language], ("알레르기", "과민", "아나필락시스", "allerg", "hypersensitiv", "anaphyla"), names
-            )
+            yield Concern(text[language], _ALLERGY_WORDS, names)
+
+
+def _kindred_allergies(question: str, slots: list[Slot], dealt_with: set[str], language: Language) -> Iterator[Concern]:
+    """An allergy to another medicine of the class of one that is asked about, where no rule names that."""
+    asked = things_in(question)
+    for slot in slots:
+        allergen = concept_of(slot) if slot.name == "allergies" else None
+        kin = of_its_class(allergen) if allergen is not None else ()
+        for medicine in [m for m in kin if m.id in asked and m.preferred_en.casefold() not in dealt_with][:_MOST]:
+            text = {
+                "en": f"{medicine.name('en')} with an allergy to {allergen.name('en')}, which is of its class",
+                "ko": f"같은 계열인 {allergen.name('ko')} 알레르기가 있을 때 {medicine.name('ko')} 사용 주의",
+            }
+            names = (name.casefold() for one in (medicine, allergen) for name in (*one.forms_en, *one.forms_ko))
+            yield Concern(text[language], _ALLERGY_WORDS, tuple(names))
 
 
 def _speaks(rule: Rule, slot: Slot) -> bool:

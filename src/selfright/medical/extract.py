@@ -6,7 +6,7 @@ from typing import Protocol
 
 from selfright.background import aside
 from selfright.domain.slots import Slot, Subject
-from selfright.medical.allergies import GENERAL, read_allergies
+from selfright.medical.allergies import GENERAL, denials, read_allergies
 from selfright.medical.complaints import complaints
 from selfright.medical.doses import details_of
 from selfright.medical.lexicon import load_lexicon
@@ -70,6 +70,7 @@ class MedicalExtractor:
             *_persons(scopes, read_person(text), turn),
             *_measured(scopes, values, turn),
             *_named(text, scopes, mentions, turn),
+            *_denied(scopes, mentions, turn),
         ]
         return tuple(sorted(slots, key=lambda slot: (slot.start, slot.end)))
 
@@ -132,6 +133,13 @@ def _named(text: str, scopes: Scopes, mentions: Sequence[Mention], turn: int) ->
             details |= _qualities(text, mention, unsure=standing.unsure and name == "conditions")
         slot = _slot(name, value, mention, turn, details, negated=standing.negated, subject=standing.subject)
         yield slot if standing.time == "current" else _in_the_past(slot)
+
+
+def _denied(scopes: Scopes, mentions: Sequence[Mention], turn: int) -> Iterator[Slot]:
+    """That somebody has no allergies: one that is said later contradicts it."""
+    for start, end in denials(scopes.clauses, read_allergies(scopes.clauses, mentions)):
+        subject = scopes.subject_at(start, end)
+        yield Slot("allergies", "any", negated=True, subject=subject, turn=turn, start=start, end=end)
 
 
 def _neighbours(medicines: Sequence[Mention]) -> dict[int, Sequence[Mention]]:

@@ -13,6 +13,17 @@ _NOT_TOLD_APART = (
     "oxygen", "alcohol", "blood product", "coagulation factor", "immunoglobulin", "interferon", "neurotransmitter",
     "insulin", "hormone", "growth hormone", "hyperglycaemic hormone", "estrogen", "androgen",
 )  # fmt: skip
+# Classes whose members share what is reacted to, under their names in the lexicon; aspirin is told apart there.
+_CROSS_REACTING = {
+    "drug:aspirin": "NSAID",
+    **{
+        name: name
+        for name in (
+            "penicillin", "cephalosporin", "carbapenem", "fluoroquinolone", "macrolide", "tetracycline", "aminoglycoside",
+            "sulfonamide", "ACE inhibitor", "local anaesthetic", "triptan", "nitroimidazole",
+        )
+    },
+}  # fmt: skip
 _LONGEST = 10_000
 _LONGEST_QUESTION = 2_000
 
@@ -33,6 +44,17 @@ def things_in(text: str) -> frozenset[str]:
     concepts = [mention.concept for mention in _spotter().find(text[:_LONGEST])]
     members = (key for concept in concepts if concept.group == _CLASS for key in _of_class(concept))
     return frozenset((*(concept.id for concept in concepts if concept.group != _CLASS), *members))
+
+
+def of_its_class(allergen: Concept) -> tuple[Concept, ...]:
+    """The other medicines that who is allergic to ``allergen`` may not stand either; of a class, its members."""
+    if allergen.group == _CLASS:
+        members = set(_of_class(allergen))
+        return tuple(medicine for medicine in _medicines() if medicine.id in members)
+    group = _CROSS_REACTING.get(allergen.id, allergen.group)
+    if group not in _CROSS_REACTING.values():
+        return ()
+    return tuple(m for m in _medicines() if _CROSS_REACTING.get(m.id, m.group) == group and m.id != allergen.id)
 
 
 @functools.cache

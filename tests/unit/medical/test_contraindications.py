@@ -4,6 +4,8 @@ import pytest
 
 from selfright.domain.slots import Profile, Slot
 from selfright.medical.contraindications import concerns, rules
+from selfright.medical.extract import MedicalExtractor
+from selfright.medical.pack import MEDICAL
 
 
 def of(question: str, **facts: object) -> list[str]:
@@ -74,3 +76,41 @@ def test_every_rule_has_words_and_a_source_in_both_languages() -> None:
 def test_there_are_never_more_than_four() -> None:
     everything = ["신부전", "심부전", "위궤양", "천식", "간경변", "협심증"]
     assert len(of("이부프로펜, 메트포르민, 아스피린 먹어도 되나요?", conditions=everything, pregnancy="9")) == 4
+
+
+@pytest.mark.parametrize(
+    ("told", "question", "said"),
+    [
+        ("I am allergic to penicillin.", "Can I take amoxicillin?", "penicillins with a penicillin allergy"),
+        ("아스피린 알레르기가 있어요.", "이부프로펜을 먹어도 되나요?", "ibuprofen with an allergy to aspirin"),
+        (
+            "I am allergic to erythromycin.",
+            "Is azithromycin safe for me?",
+            "azithromycin with an allergy to erythromycin",
+        ),
+    ],
+)
+def test_an_allergy_to_the_class_speaks_against_a_medicine(told: str, question: str, said: str) -> None:
+    profile = Profile().with_slots(MedicalExtractor().read(told), MEDICAL.kinds_by_name)
+    assert any(said in concern.text for concern in MEDICAL.concerns(question, profile, "en"))
+    assert not MEDICAL.concerns("Can I take paracetamol?", profile, "en")
+
+
+@pytest.mark.parametrize("denial", ["No known allergies.", "알레르기는 없어요."])
+def test_an_allergy_after_a_denial_is_a_contradiction(denial: str) -> None:
+    read = MedicalExtractor().read
+    denied = Profile().with_slots(read(denial), MEDICAL.kinds_by_name)
+    assert [(slot.name, slot.negated) for slot in denied.slots] == [("allergies", True)]
+    later = denied.with_slots(read("I am allergic to penicillin.", 1), MEDICAL.kinds_by_name)
+    assert later.values("allergies") == ("penicillin",)
+    assert [slot.negated for slot in later.disputed] == [True]
+    assert "said both ways" in MEDICAL.summary(later, "en")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["No penicillin allergy.", "Do I have no allergies?", "No known drug allergies.", "약물 알레르기는 없습니다.",
+     "알레르기 없나요?", "No allergy pills, please."],
+)  # fmt: skip
+def test_what_denies_one_kind_or_asks_denies_no_other(text: str) -> None:
+    assert not [slot for slot in MedicalExtractor().read(text) if slot.name == "allergies" and slot.value == "any"]

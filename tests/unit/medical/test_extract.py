@@ -97,11 +97,11 @@ def test_what_is_easily_taken_wrong(text: str, slots: list[str]) -> None:
 @pytest.mark.parametrize(
     ("text", "allergies"),
     [
-        ("알레르기 없음", []),
+        ("알레르기 없음", ["allergies=any !"]),
         ("약물 알레르기는 없습니다. 페니실린을 먹고 있어요.", []),
         ("No known drug allergies.", []),
         ("NKDA", []),
-        ("Allergies: None.", []),
+        ("Allergies: None.", ["allergies=any !"]),
         ("Allergies: PCN, but has tolerated cephalosporins.", ["allergies=penicillin"]),
         ("No known drug allergies except penicillin.", ["allergies=penicillin"]),
         ("I'm allergic to penicillin but not latex.", ["allergies=penicillin", "allergies=latex !"]),
