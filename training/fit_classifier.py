@@ -1,9 +1,9 @@
 """Fits ``roles/classify/weights.json``: how much a message reads like small talk, by its vector.
 
-    python -m training.fit_classifier --data DIR --out src/selfright/roles/classify/weights.json [--vectors FILE.npy]
+    python -m training.fit_classifier --data DIR --out src/selfright/roles/classify/weights.json [--vectors FILE.npz]
 
 ``DIR`` holds the sets that ``training.small_talk_rows`` reads. One message in five is looked at once, at the end; the
-threshold is chosen on the others, in folds, and on the field sets that may be tuned on: none of their questions is lost.
+threshold is chosen on the others, in folds, and on the field sets that may be tuned on: no question of them is lost.
 """
 
 import argparse
@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from selfright.llm.e5 import E5
 from training.fitting import Array, logistic, sigmoid
@@ -27,18 +28,22 @@ _FIELD = Path(__file__).parent.parent / "benchmarks" / "field"
 _RIDGE = 0.03
 _LONGEST = 400
 _FOLDS = 5
-_BATCH = 256
+_SEED = 1
 
 
-def vectors_of(texts: Sequence[str], kept: Path | None) -> Array:
-    """A row for each text, as a search would embed it; ``kept`` is read where it is there, else written."""
+def vectors_of(texts: Sequence[str], kept: Path | None = None) -> dict[str, NDArray[np.float32]]:
+    """The vector of each text, as a search would embed it; what ``kept`` has is read, and the rest added to it."""
+    found: dict[str, NDArray[np.float32]] = {}
     if kept is not None and kept.exists():
-        return np.asarray(np.load(kept), float)
+        with np.load(kept) as stored:
+            found = dict(zip(stored["texts"].tolist(), stored["vectors"].astype(np.float32), strict=True))
     encoder = E5()
-    found = [encoder.embed_query(text[:_LONGEST]) for text in texts]
-    if kept is not None:
-        np.save(kept, np.array(found, np.float32))
-    return np.array(found, float)
+    new = [text for text in texts if text not in found]
+    found |= {text: encoder.embed_query(text[:_LONGEST]) for text in new}
+    if kept is not None and new:
+        vectors = np.array(list(found.values()), np.float16)
+        np.savez(kept, texts=np.array(list(found)), vectors=vectors)
+    return found
 
 
 def fit(x: Array, y: Array) -> Array:
@@ -79,18 +84,20 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--vectors", type=Path, help="where the vectors are kept from one run to the next")
+    parser.add_argument("--most", type=int, default=20_000, help="messages, chosen by chance")
     arguments = parser.parse_args()
     messages = rows(arguments.data)
-    random.Random(1).shuffle(messages)
-    x = vectors_of([row.text for row in messages], arguments.vectors)
-    messages = messages[: len(x)]
+    random.Random(_SEED).shuffle(messages)
+    messages = messages[: arguments.most]
+    found = vectors_of([row.text for row in messages], arguments.vectors)
+    x = np.array([found[row.text] for row in messages], float)
     y = np.array([row.small_talk for row in messages], float)
     places = np.array([zlib.crc32(row.text.encode()) % _FOLDS for row in messages], float)
     known, unseen = places > 0, places == 0
 
     probability = in_folds(x[known], y[known], places[known])
     field = {name: field_questions(name) for name in (*TUNED_ON, "privacy")}
-    encoded = {name: vectors_of(texts, None) for name, texts in field.items()}
+    encoded = {name: np.array(list(vectors_of(texts).values()), float) for name, texts in field.items()}
     w = fit(x[known], y[known])
     highest = max(float(predict(w, encoded[name]).max()) for name in TUNED_ON)
     threshold = max(0.5, float(np.quantile(probability[y[known] == 0], 1 - LOST_QUESTIONS)), (1 + highest) / 2)

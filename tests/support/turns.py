@@ -129,6 +129,9 @@ class Scripted:
     async def conversational(self, text: str, history: Sequence[Message]) -> bool:
         return self.from_conversation
 
+    async def restated(self, text: str, history: Sequence[Message]) -> None:
+        return None
+
     async def summarize(self, summary: str, messages: Sequence[Message], language: str) -> str:
         return f"{summary} {len(messages)} messages".strip()
 

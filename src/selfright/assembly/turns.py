@@ -149,7 +149,13 @@ def _record(start: Mapping[str, Any], answer: Answer) -> "TurnRecord":
 
     documents = tuple(dict.fromkeys(citation.document_id for citation in answer.citations))
     return TurnRecord(
-        start["user_text"], answer.question, answer.answer, answer.stop_reason, documents, answer.trace_id
+        start["user_text"],
+        answer.question,
+        answer.answer,
+        answer.stop_reason,
+        documents,
+        answer.trace_id,
+        citations=answer.citations,
     )
 
 

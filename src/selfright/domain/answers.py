@@ -9,14 +9,6 @@ from selfright.domain.slots import Concern, Slot
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
-    """One message of a conversation; ``role`` is ``user`` or ``assistant``."""
-
-    role: str
-    content: str
-
-
-@dataclass(frozen=True, slots=True)
 class Citation:
     """What an answer rests on: ``text`` is exactly the document's text from ``start`` to ``end``; ``n`` from 1."""
 
@@ -29,6 +21,19 @@ class Citation:
     end: int
     text: str
     url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a conversation; ``role`` is ``user`` or ``assistant``.
+
+    Of an answer that was kept, ``citations`` are its sources and ``question`` is what it answers, as it stands alone.
+    """
+
+    role: str
+    content: str
+    citations: tuple[Citation, ...] = ()
+    question: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +57,14 @@ class Draft:
     citations: tuple[Citation, ...] = ()
     refused: bool = False
     dropped_citations: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Restated:
+    """An earlier answer said again in other words, and the question it answers."""
+
+    draft: Draft
+    question: str
 
 
 @dataclass(frozen=True, slots=True)

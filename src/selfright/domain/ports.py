@@ -15,6 +15,7 @@ from selfright.domain.answers import (
     Focus,
     GenerationRequest,
     Message,
+    Restated,
     RewriteRequest,
 )
 from selfright.domain.chat import ChatReply, ChatRequest, Say
@@ -181,6 +182,10 @@ class Classifier(Protocol):
 
     async def conversational(self, text: str, history: Sequence[Message]) -> bool:
         """Whether what was said before may be enough to answer ("더 설명해줘"), so that nothing need be looked up."""
+        ...
+
+    async def restated(self, text: str, history: Sequence[Message]) -> Restated | None:
+        """The answer before in fewer words, with its sources, where nothing else is asked ("한 문장으로 줄여줘")."""
         ...
 
 

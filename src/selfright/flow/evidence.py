@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from selfright.domain.answers import Attempt
+from selfright.domain.answers import Attempt, Draft
 from selfright.domain.judgements import Grading
-from selfright.domain.passages import Hit, Language, Passage, Strip
+from selfright.domain.passages import Hit, Language, Origin, Passage, Strip
+from selfright.domain.text import language_of
 
 _FOREIGN = 1.6
 
@@ -34,6 +35,19 @@ def nearest(hits: Sequence[Hit], language: Language, k: int) -> tuple[Hit, ...]:
 def as_hits(passages: Iterable[Passage]) -> tuple[Hit, ...]:
     """Web passages as hits: the provider's order is all that is known of them."""
     return tuple(Hit(passage, rrf_score=1 / (60 + rank)) for rank, passage in enumerate(passages, start=1))
+
+
+def cited(draft: Draft) -> tuple[Strip, ...]:
+    """What a draft rests on, as evidence to hold it against; its score says that nobody looked for anything better."""
+    found = []
+    for one in draft.citations:
+        origin: Origin = "web" if one.passage_id.startswith("web:") else "index"
+        passage = Passage(
+            one.passage_id, one.document_id, one.title, one.text, one.start, one.end, one.section,
+            language_of(one.text), url=one.url, origin=origin,
+        )  # fmt: skip
+        found.append(Strip(passage, one.start, one.end, one.text, 1.0))
+    return tuple(found)
 
 
 def merged(index: Sequence[Strip], web: Sequence[Strip]) -> tuple[Strip, ...]:

@@ -55,7 +55,8 @@ _ANSWERED = re.compile(
     r"\s*(?:patient\s*:|guest_\w+\s*:|환자\s*:)?\s*(?:yes|yeah|yep|yup|just|only|um|uh|well|네|예|그냥)?", re.IGNORECASE
 )
 _ALL_DENIED = re.compile(
-    r"\b(?:no|without(?: any)?|denies(?: any| having)?|(?:don['’]t|doesn['’]t|do not|does not) have(?: any)?|not have any)"
+    r"\b(?:no|without(?: any)?|denies(?: any| having)?|(?:don['’]t|doesn['’]t|do not|does not)"
+    r" have(?: any)?|not have any)"
     r"\s+(?:known\s+|other\s+)?allerg(?:y|ies)\b(?!\s+(?:to\b(?!\s+anything)|against|medic|pill|shot|test))"
     r"|\bnot allergic to any(?:thing)?\b|\bNKA\b|\ballergies\s*[:=-]\s*(?:none|no|nil)\b"
     r"|(?<!약물 )(?<!음식 )(?<!식품 )(?<![가-힣])(?:알레르기|알러지)\s?(?:반응|증상|병력|질환)?(?:은|는|이|가|도)?\s*"

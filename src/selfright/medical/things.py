@@ -19,8 +19,8 @@ _CROSS_REACTING = {
     **{
         name: name
         for name in (
-            "penicillin", "cephalosporin", "carbapenem", "fluoroquinolone", "macrolide", "tetracycline", "aminoglycoside",
-            "sulfonamide", "ACE inhibitor", "local anaesthetic", "triptan", "nitroimidazole",
+            "penicillin", "cephalosporin", "carbapenem", "fluoroquinolone", "macrolide", "tetracycline",
+            "aminoglycoside", "sulfonamide", "ACE inhibitor", "local anaesthetic", "triptan", "nitroimidazole",
         )
     },
 }  # fmt: skip

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Self, TypeVar
 
-from selfright.domain.answers import Message
+from selfright.domain.answers import Citation, Message
 from selfright.domain.errors import SettingsError, StoreError
 from selfright.domain.judgements import StopReason
 from selfright.domain.scopes import joined
@@ -39,7 +39,7 @@ class Retention:
 class TurnRecord:
     """A finished turn. ``standalone`` is the question as it was searched for, ``at`` the end in Unix seconds (UTC).
 
-    ``documents`` are the ids of the documents that the answer cites.
+    ``documents`` are the ids of the documents that the answer cites, ``citations`` are what it cites of them.
     """
 
     question: str
@@ -49,20 +49,25 @@ class TurnRecord:
     documents: tuple[str, ...] = ()
     trace_id: str = ""
     at: float = 0.0
+    citations: tuple[Citation, ...] = ()
 
     def messages(self) -> tuple[Message, Message]:
         """What was said: the question as the user put it, and the answer."""
-        return Message("user", self.question), Message("assistant", self.answer)
+        return Message("user", self.question), Message("assistant", self.answer, self.citations, self.standalone)
 
     def stored(self) -> dict[str, Any]:
         """As JSON can hold it."""
-        plain = {key: _clean(value) if isinstance(value, str) else value for key, value in asdict(self).items()}
-        return {**plain, "stop_reason": self.stop_reason.value, "documents": [_clean(d) for d in self.documents]}
+        return {
+            **_plain(asdict(self)),
+            "stop_reason": self.stop_reason.value,
+            "documents": [_clean(d) for d in self.documents],
+            "citations": [_plain(asdict(citation)) for citation in self.citations],
+        }
 
     @classmethod
     def restored(cls, stored: Mapping[str, Any]) -> Self:
         """From what was stored. Raises ``StoreError`` when it was something else."""
-        return _restored(cls, stored, {"stop_reason": StopReason, "documents": tuple})
+        return _restored(cls, stored, {"stop_reason": StopReason, "documents": tuple, "citations": _citations})
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +206,14 @@ def _restored(kind: type[T], stored: Mapping[str, Any], convert: Mapping[str, Ca
 
 def _running(value: Any) -> RunningTurn | None:
     return None if value is None else _restored(RunningTurn, value, {"collections": _names})
+
+
+def _citations(value: Any) -> tuple[Citation, ...]:
+    return tuple(_restored(Citation, one, {}) for one in value)
+
+
+def _plain(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: _clean(value) if isinstance(value, str) else value for key, value in fields.items()}
 
 
 def _names(value: Any) -> tuple[str, ...] | None:

@@ -11,6 +11,7 @@ from selfright.domain.answers import (
     Focus,
     GenerationRequest,
     Message,
+    Restated,
     RewriteRequest,
 )
 from selfright.domain.chat import Say
@@ -98,6 +99,10 @@ class TappedClassifier:
         """As ``Classifier``."""
         call = Call("classifier", "conversational", (text, tuple(history)))
         return await self.tap.call(call, lambda: self.inner.conversational(text, history))
+
+    async def restated(self, text: str, history: Sequence[Message]) -> Restated | None:
+        """As ``Classifier``; it is all in the conversation, so there is nothing to record."""
+        return await self.inner.restated(text, history)
 
 
 @dataclass(frozen=True, slots=True)

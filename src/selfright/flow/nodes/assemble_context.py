@@ -4,7 +4,7 @@ from typing import Any
 
 from selfright.domain.passages import Strip
 from selfright.domain.tools import Tools
-from selfright.flow.evidence import carried, merged, whole
+from selfright.flow.evidence import carried, cited, merged, whole
 from selfright.flow.state import AgentState
 
 
@@ -29,6 +29,9 @@ async def assemble_context(state: AgentState, tools: Tools) -> dict[str, Any]:
 
 
 def _evidence(state: AgentState) -> tuple[Strip, ...]:
+    again = state.get("restated")
+    if again is not None and not state.get("used_retrieval"):
+        return cited(again.draft)
     refined = state.get("strips")
     index = whole(state.get("retrieved_docs", ())) if refined is None else refined
     fresh = merged(index, state.get("web_strips", ()))

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from selfright.domain.answers import Restated
 from selfright.domain.judgements import QueryClass
 from selfright.domain.tools import Tools
 from selfright.flow.state import AgentState
@@ -10,11 +11,22 @@ from selfright.flow.state import AgentState
 async def classify(state: AgentState, tools: Tools) -> dict[str, Any]:
     """Tells the kind of message. The second time around nothing passes as chit-chat or fast: that went wrong before."""
     first = state["iteration_count"] == 0
+    if first and (again := await _restated(state, tools)) is not None:
+        asked = {"question": again.question, "query_for_retrieval": again.question} if again.question else {}
+        return {"query_class": QueryClass.QUESTION, "fast_path": True, "restated": again, **asked}
     kind = await tools.classifier.classify(state["user_text"], state.get("messages", ()))
     if not first and kind is QueryClass.CHITCHAT:
         kind = QueryClass.QUESTION
     fast = first and (kind is QueryClass.CHITCHAT or await _fast(state, tools))
     return {"query_class": kind, "fast_path": fast}
+
+
+async def _restated(state: AgentState, tools: Tools) -> Restated | None:
+    """The answer before in fewer words. A model that writes does so itself, from the conversation."""
+    history = state.get("messages", ())
+    if not (history and tools.flags.fast_path_enabled and tools.generator.needs_documents):
+        return None
+    return await tools.classifier.restated(state["user_text"], history)
 
 
 async def _fast(state: AgentState, tools: Tools) -> bool:

@@ -15,6 +15,11 @@ async def generate(state: AgentState, tools: Tools) -> dict[str, Any]:
     say = _say(state["iteration_count"], tools)
     if say is not None and (urgent := tools.pack.urgent(state["user_text"], state["language"])):
         say(f"{urgent}\n\n")
+    again = state.get("restated")
+    if again is not None and not state.get("used_retrieval"):
+        if say is not None:
+            say(again.draft.text)
+        return {"draft": again.draft, "answer": again.draft.text}
     draft = await tools.generator.generate(
         GenerationRequest(
             question=state["question"],

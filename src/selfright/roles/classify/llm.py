@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from selfright.domain.answers import Message
+from selfright.domain.answers import Message, Restated
 from selfright.domain.chat import Job
 from selfright.domain.errors import ReplyUnusable
 from selfright.domain.judgements import QueryClass
@@ -36,3 +36,7 @@ class ModelClassifier:
     async def conversational(self, text: str, history: Sequence[Message]) -> bool:
         """Whether what was said before may be enough to answer: the offline role's word, no call is worth it."""
         return await self.offline.conversational(text, history)
+
+    async def restated(self, text: str, history: Sequence[Message]) -> Restated | None:
+        """As the offline role: the sources of the answer before are not for a model to tell."""
+        return await self.offline.restated(text, history)

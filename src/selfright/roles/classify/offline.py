@@ -8,11 +8,12 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from selfright.background import aside
-from selfright.domain.answers import Message
+from selfright.domain.answers import Message, Restated
 from selfright.domain.judgements import QueryClass
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.classify.conversation import answered_before, asks_again
 from selfright.roles.classify.phrases import SUMMARY, is_greeting, is_reply
+from selfright.roles.classify.restating import restated
 from selfright.roles.classify.small_talk import SmallTalkJudge
 
 _LONGEST_SMALL_TALK = 120
@@ -65,6 +66,10 @@ class OfflineClassifier:
         if self._analyzer is None:
             return False
         return await asyncio.to_thread(answered_before, text, history, self._analyzer)
+
+    async def restated(self, text: str, history: Sequence[Message]) -> Restated | None:
+        """The answer before in fewer words; see ``classify.restating``."""
+        return restated(text, history)
 
     def judge(self, text: str, has_history: bool = False) -> QueryClass:
         """As ``classify``, without waiting."""

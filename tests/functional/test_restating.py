@@ -1,0 +1,56 @@
+"""A follow-up that asks for fewer words is answered from the conversation, with the sources of the answer before."""
+
+from pathlib import Path
+
+import pytest
+
+from selfright import Selfright
+from selfright.domain.judgements import StopReason
+
+KETTLE = """# Kettle
+
+Limescale in the kettle is removed with 20 g of citric acid in half a litre of water. Boil it once and let it stand for
+half an hour. Rinse the kettle twice before you use it again. Descale the kettle once a month where water is hard.
+"""
+주전자 = """# 주전자
+
+주전자의 물때는 물 500 ml에 구연산 20 g을 넣고 끓여서 없앤다. 끓인 뒤 30분 동안 그대로 둔다. 다시 쓰기 전에 두 번 헹군다.
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "shorter"),
+    [
+        ("How is limescale in the kettle removed?", "say that more simply"),
+        ("주전자 물때는 어떻게 없애나요?", "그걸 한 문장으로 줄여줘"),
+    ],
+)
+def test_fewer_words_come_from_the_conversation(tmp_path: Path, question: str, shorter: str) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "kettle.md").write_text(KETTLE, encoding="utf-8")
+    (tmp_path / "docs" / "주전자.md").write_text(주전자, encoding="utf-8")
+    with Selfright.open(tmp_path / "index", home=tmp_path / "home", embedder="none") as selfright:
+        selfright.add([tmp_path / "docs"])
+        first = selfright.ask(question, session="s", user="kim")
+        again = selfright.ask(shorter, session="s", user="kim")
+        assert not first.abstained
+        assert again.stop_reason is StopReason.FAST_PATH
+        assert "retrieve" not in [step.node for step in again.trace]
+        assert again.evaluation is not None
+        sentence = again.answer.rsplit(" [", 1)[0]
+        assert sentence in first.answer
+        assert {c.document_id for c in again.citations} <= {c.document_id for c in first.citations}
+        assert again.citations
+        assert [c.n for c in again.citations] == list(range(1, len(again.citations) + 1))
+        # What is asked next leans on the same conversation, and is looked up as ever.
+        assert "retrieve" in [step.node for step in selfright.ask(question, session="s", user="kim").trace]
+
+
+def test_nobody_elses_answer_is_said_again(tmp_path: Path) -> None:
+    (tmp_path / "kettle.md").write_text(KETTLE, encoding="utf-8")
+    with Selfright.open(tmp_path / "index", home=tmp_path / "home", embedder="none") as selfright:
+        selfright.add([tmp_path / "kettle.md"])
+        selfright.ask("How is limescale in the kettle removed?", session="s", user="kim")
+        other = selfright.ask("say that more simply", session="s", user="lee")
+        assert "retrieve" in [step.node for step in other.trace]
+        assert "citric" not in other.answer

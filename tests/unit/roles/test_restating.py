@@ -1,0 +1,59 @@
+"""The answer before, in fewer words and with its sources."""
+
+import pytest
+
+from selfright.domain.answers import Citation, Message
+from selfright.roles.classify.restating import asks_for_fewer_words, restated
+
+CITATIONS = (
+    Citation(1, "p1", "kettle.md", "Kettle", "", 0, 34, "Limescale is removed with an acid."),
+    Citation(2, "p2", "bleach.md", "Bleach", "", 5, 30, "Never mix it with bleach."),
+)
+ANSWER = "Limescale is removed with an acid. [1] Citric acid does. Never mix it with bleach. [2]"
+HISTORY = (
+    Message("user", "And the kettle?"),
+    Message("assistant", ANSWER, CITATIONS, "How do I descale the kettle?"),
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "그걸 한 문장으로 줄여줘", "더 짧게 말해줘", "쉽게 설명해줘", "한 줄로 요약해줘",
+        "간단히 다시 말해 주세요", "짧게 정리해줘",
+        "say that more simply", "Shorter please", "Can you sum that up in one sentence?", "in plain words please",
+        "make it brief", "summarize your answer",
+    ],
+)  # fmt: skip
+def test_the_same_in_fewer_words(text: str) -> None:
+    found = restated(text, HISTORY)
+    assert found is not None
+    assert found.question == "How do I descale the kettle?"
+    assert found.draft.text == "Limescale is removed with an acid. [1]"
+    assert found.draft.citations == CITATIONS[:1]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "한 문장으로 비밀번호 정책을 알려줘", "요약해줘 백업 문서", "summarize the release notes",
+        "more simply: what is bleach?",
+        "tell me more", "더 자세히 설명해줘", "영어로 번역해줘", "그럼 부작용은?", "why?", "",
+    ],
+)  # fmt: skip
+def test_what_asks_for_anything_else_is_looked_up(text: str) -> None:
+    assert not asks_for_fewer_words(text)
+    assert restated(text, HISTORY) is None
+
+
+def test_sources_are_numbered_anew_and_as_many_sentences_as_are_asked_for() -> None:
+    found = restated("두 문장으로 줄여줘", HISTORY)
+    assert found is not None
+    assert found.draft.text == "Limescale is removed with an acid. [1] Never mix it with bleach. [2]"
+    other = (Message("assistant", "No idea. Never mix it with bleach. [2]", CITATIONS, "?"),)
+    assert restated("shorter", other).draft.citations[0].document_id == "bleach.md"  # type: ignore[union-attr]
+
+
+def test_without_sources_there_is_nothing_to_say_again() -> None:
+    assert restated("shorter please", (Message("assistant", ANSWER),)) is None
+    assert restated("shorter please", ()) is None
