@@ -1,6 +1,6 @@
 """Questions with something told before or after them: what a profile, a greeting or a story costs, in right answers.
 
-    python -m benchmarks.told_and_asked [--presets full basic] [--forms profile story …] [--most 20]
+    python -m benchmarks.told_and_asked [--presets full basic] [--forms profile story …] [--most 20] [--embedder none]
 
 The demo's medical questions that the documents answer, English and Korean, each as it is and with a form of telling
 around it.
@@ -63,12 +63,15 @@ def main() -> None:
     parser.add_argument("--languages", nargs="+", default=["en", "ko"])
     parser.add_argument("--most", type=int, default=1_000, help="questions of a language")
     parser.add_argument("--pack", default="medical")
+    parser.add_argument("--embedder", default="auto", help="'none' for words alone")
     options = parser.parse_args()
     rows = [json.loads(line) for line in (DATA / "questions.jsonl").open(encoding="utf-8")]
     medical = [row for row in rows if row["id"].startswith("med") and kind_of(row) == "normal"]
     with (
         tempfile.TemporaryDirectory() as folder,
-        Selfright.open(Path(folder) / "index", home=Path(folder) / "home", pack=options.pack) as selfright,
+        Selfright.open(
+            Path(folder) / "index", home=Path(folder) / "home", pack=options.pack, embedder=options.embedder
+        ) as selfright,
     ):
         selfright.add([DATA / "documents"])
         for language in options.languages:

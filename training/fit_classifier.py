@@ -71,7 +71,7 @@ def field_questions(name: str) -> list[str]:
     return [json.loads(line)["question"] for line in lines]
 
 
-def by_source(messages: Sequence[Row], taken: Array) -> dict[str, float]:
+def by_source(messages: Sequence[Row], taken: NDArray[np.bool_]) -> dict[str, float]:
     """The share of each source that is taken for small talk."""
     shares: dict[str, list[bool]] = defaultdict(list)
     for row, over in zip(messages, taken, strict=True):

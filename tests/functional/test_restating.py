@@ -12,9 +12,10 @@ KETTLE = """# Kettle
 Limescale in the kettle is removed with 20 g of citric acid in half a litre of water. Boil it once and let it stand for
 half an hour. Rinse the kettle twice before you use it again. Descale the kettle once a month where water is hard.
 """
-주전자 = """# 주전자
+KETTLE_KO = """# 주전자
 
-주전자의 물때는 물 500 ml에 구연산 20 g을 넣고 끓여서 없앤다. 끓인 뒤 30분 동안 그대로 둔다. 다시 쓰기 전에 두 번 헹군다.
+주전자의 물때는 물 500 ml에 구연산 20 g을 넣고 끓여서 없앤다. 끓인 뒤 30분 동안 그대로 둔다.
+다시 쓰기 전에 두 번 헹군다.
 """
 
 
@@ -28,7 +29,7 @@ half an hour. Rinse the kettle twice before you use it again. Descale the kettle
 def test_fewer_words_come_from_the_conversation(tmp_path: Path, question: str, shorter: str) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "kettle.md").write_text(KETTLE, encoding="utf-8")
-    (tmp_path / "docs" / "주전자.md").write_text(주전자, encoding="utf-8")
+    (tmp_path / "docs" / "주전자.md").write_text(KETTLE_KO, encoding="utf-8")
     with Selfright.open(tmp_path / "index", home=tmp_path / "home", embedder="none") as selfright:
         selfright.add([tmp_path / "docs"])
         first = selfright.ask(question, session="s", user="kim")

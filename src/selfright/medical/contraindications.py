@@ -80,8 +80,10 @@ def _kindred_allergies(question: str, slots: list[Slot], dealt_with: set[str], l
     asked = things_in(question)
     for slot in slots:
         allergen = concept_of(slot) if slot.name == "allergies" else None
-        kin = of_its_class(allergen) if allergen is not None else ()
-        for medicine in [m for m in kin if m.id in asked and m.preferred_en.casefold() not in dealt_with][:_MOST]:
+        if allergen is None:
+            continue
+        kin = (medicine for medicine in of_its_class(allergen) if medicine.id in asked)
+        for medicine in [one for one in kin if one.preferred_en.casefold() not in dealt_with][:_MOST]:
             text = {
                 "en": f"{medicine.name('en')} with an allergy to {allergen.name('en')}, which is of its class",
                 "ko": f"같은 계열인 {allergen.name('ko')} 알레르기가 있을 때 {medicine.name('ko')} 사용 주의",

@@ -3,11 +3,13 @@
 import asyncio
 import base64
 import importlib.util
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from selfright.domain.answers import Message
 from selfright.domain.judgements import QueryClass
@@ -96,13 +98,9 @@ class Chatty:
 
     name = "chatty"
     dimension = 1
-    languages = ()
 
-    def embed(self, texts: list[str]) -> np.ndarray:
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         return np.array([[-1.0 if "key" in text else 1.0] for text in texts], np.float32)
-
-    def embed_query(self, text: str) -> np.ndarray:
-        return self.embed([text])[0]
 
 
 CHATTY = SmallTalkJudge(Chatty(), SmallTalkWeights("chatty", np.array([9.0], np.float32), 0.0, 0.9))

@@ -45,7 +45,9 @@ class SmallTalkJudge:
 
     def probability(self, message: str) -> float:
         """0…1."""
-        z = float(self._embedder.embed_query(message) @ self._fitted.weights) + self._fitted.intercept
+        special = getattr(self._embedder, "embed_query", None)
+        vector = self._embedder.embed([message])[0] if special is None else special(message)
+        z = float(vector @ self._fitted.weights) + self._fitted.intercept
         return 1 / (1 + math.exp(-max(-60.0, min(60.0, z))))
 
 
