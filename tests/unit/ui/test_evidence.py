@@ -1,12 +1,13 @@
 """Passages cut where strips and citations begin and end."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from selfright.entrypoints.ui.answers import linked, whole
 from selfright.entrypoints.ui.evidence import MOST_CHARACTERS, Piece, passages, pieces, section
-from selfright.entrypoints.ui.turns import Turn
-from selfright.entrypoints.ui.words import WORDS
+from selfright.entrypoints.ui.turns import Step, Turn
+from selfright.entrypoints.ui.words import WORDS, Language
 from tests.support.answers import EVALUATION, cited, passage, reply
 
 SPANS = st.lists(st.tuples(st.integers(-5, 40), st.integers(-5, 40)), max_size=6)
@@ -79,3 +80,26 @@ def test_marks_of_an_answer_are_said_in_words() -> None:
     abstained = whole(Turn("?", answer=reply("x", abstained=True), evidence=[passage("abc")]), "t", "ko")
     assert WORDS["ko"]["abstained_more"] in abstained
     assert WORDS["ko"]["nearest"] in abstained
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_a_weak_answer_looks_weak_without_unfolding_anything(language: Language) -> None:
+    words = WORDS[language]
+    lacking = {**EVALUATION, "missing_info": ["the price"]}
+    part = whole(Turn("?", answer=reply("x", verdict="ambiguous", evaluation=lacking)), "t", language)
+    assert words["weak_part"] in part
+    assert 'class="selfright weak"' in part
+    none = whole(Turn("?", answer=reply("x", verdict="incorrect")), "t", language)
+    assert words["weak_none"] in none
+    for strong in (reply("x", verdict="correct", evaluation=lacking), reply("x", verdict="incorrect", abstained=True)):
+        markup = whole(Turn("?", answer=strong), "t", language)
+        assert words["weak"] not in markup
+
+
+def test_steps_name_no_nodes() -> None:
+    turn = Turn(
+        "?", answer=reply("x"), steps=[Step("retrieve", "12 passages"), Step("quality_check", "stop: adequate")]
+    )
+    markup = whole(turn, "t", "en")
+    assert "found 12 passages" in markup
+    assert "quality_check" not in markup

@@ -16,10 +16,14 @@ LATIN = re.compile(r"[A-Za-z]{2,}")
     [
         ("extract_slots", "3 slots", "사실 3개"),
         ("classify", "question, fast path", "질문, 문서 없이 먼저 답하기"),
-        ("retrieve", "8 passages, there is only one collection", "문단 8개, 모음이 하나뿐임"),
-        ("retrieve", "0 passages, a pass before did not find enough", "문단 0개, 앞의 시도에서 충분히 찾지 못함"),
-        ("grade", "incorrect (0.10)", "부족함 (0.10)"),
-        ("refine_knowledge", "2 strips, ambiguous", "조각 2개, 일부만 충분함"),
+        ("retrieve", "8 passages, there is only one collection", "문단 8개를 찾음, 컬렉션이 하나뿐임"),
+        (
+            "retrieve",
+            "0 passages, a pass before did not find enough",
+            "문단 0개를 찾음, 앞의 시도에서 충분히 찾지 못함",
+        ),
+        ("grade", "incorrect (0.10)", "찾지 못함 (0.10)"),
+        ("refine_knowledge", "2 strips, ambiguous", "조각 2개를 남김, 일부만 찾음"),
         ("generate", "nothing to say", "할 말을 찾지 못함"),
         ("generate", "3 sentences", "문장 3개"),
         ("evaluate", "0.41 needs_docs (local)", "0.41 자료가 더 필요함 (로컬 평가기)"),
@@ -31,7 +35,23 @@ LATIN = re.compile(r"[A-Za-z]{2,}")
 )
 def test_steps_are_told_in_the_readers_language(node: str, said: str, korean: str) -> None:
     assert in_words(node, said, "ko") == korean
-    assert in_words(node, said, "en") == said
+    assert "_" not in in_words(node, said, "en")
+
+
+@pytest.mark.parametrize(
+    ("node", "said", "plain"),
+    [
+        ("extract_slots", "0 slots", "0 facts"),
+        ("classify", "question, fast path", "a question, answered before searching"),
+        ("retrieve", "12 passages, there is only one collection", "found 12 passages, there is only one collection"),
+        ("refine_knowledge", "2 strips, ambiguous", "kept 2 pieces, found part of it"),
+        ("evaluate", "0.41 needs_docs (local)", "0.41 it needs more documents (local judge)"),
+        ("quality_check", "again: rewrite", "Once more, with another query"),
+        ("quality_check", "stop: stagnated", "Done: Another pass hardly made it better"),
+    ],
+)
+def test_steps_are_told_in_plain_english(node: str, said: str, plain: str) -> None:
+    assert in_words(node, said, "en") == plain
 
 
 def test_what_is_not_known_stays_as_it_came() -> None:

@@ -12,6 +12,7 @@ from selfright.entrypoints.ui.turns import Step, Turn
 from selfright.entrypoints.ui.words import WORDS, Language, Words
 
 _MARK = re.compile(r"\[(\d{1,3})\]|\[(?:Source|출처): ([^\[\]\n]{1,300})\]")
+_WEAK = 0.5  # overall quality under which the loop would have gone on
 _SIGNS = {"supported": "✓", "unsupported": "✗"}
 
 
@@ -41,13 +42,25 @@ def whole(turn: Turn, name: str, language: Language) -> str:
     answer = turn.answer
     parts = [
         *_notices(answer, words),
+        _weakness(answer, words),
         _answer_text(answer, name, words),
         _removed(answer, words),
         _notes(answer, words),
         evidence.section(name, turn.evidence, answer.citations, words, "nearest" if answer.abstained else "evidence"),
         _account(turn, answer, language),
     ]
-    return tag("section", "".join(parts), cls="selfright", lang=language)
+    return tag("section", "".join(parts), cls="selfright weak" if weakness(answer) else "selfright", lang=language)
+
+
+def weakness(answer: AnswerReply) -> str:
+    """``none`` where the search found no answer and one was given, ``part`` where something asked is missing."""
+    if answer.abstained:
+        return ""
+    if answer.verdict == "incorrect" and not any(c.passage_id.startswith("web:") for c in answer.citations):
+        return "none"
+    judged = answer.evaluation
+    short = judged is not None and (bool(judged.missing_info) or judged.overall < _WEAK)
+    return "part" if short and answer.verdict == "ambiguous" else ""
 
 
 def linked(said: str, citations: Sequence[Citation], name: str, words: Words) -> str:
@@ -91,6 +104,11 @@ def _notice(kind: str, sign: str, said: str, words: Words) -> str:
     return tag("p", f"{head} {text(said)}", cls=f"notice {kind}", role="note")
 
 
+def _weakness(answer: AnswerReply, words: Words) -> str:
+    how = weakness(answer)
+    return _notice("weak", "◐", words[f"weak_{how}"], words) if how else ""
+
+
 def _removed(answer: AnswerReply, words: Words) -> str:
     lines = items(tag("del", text(claim)) for claim in answer.removed_claims)
     return tag("section", tag("h2", text(words["removed"])) + lines, cls="removed") if lines else ""
@@ -122,7 +140,7 @@ def _account(turn: Turn, answer: AnswerReply, language: Language) -> str:
     stopped = told(STOPPED, language, answer.stop_reason)
     facts = pairs(
         [
-            (text(words["stopped"]), f"{text(stopped)} {tag('code', text(answer.stop_reason))}"),
+            (text(words["stopped"]), text(stopped)),
             (text(words["verdict"]), text(told(VERDICTS, language, answer.verdict or ""))),
             (text(words["preset"]), text(answer.preset)),
             (text(words["cost"]), text(spent)),
@@ -205,4 +223,4 @@ def _step(step: Step, withdrawn: int, language: Language) -> str:
     if step.verdict:
         return f"{text(WORDS[language]['verdict'])}: {tag('b', text(told(VERDICTS, language, step.verdict)))}"
     said = tag("span", text(in_words(step.node, step.said, language)), cls="quiet") if step.said else ""
-    return f"{text(told(NODES, language, step.node))} {tag('code', text(step.node))} {said}"
+    return f"{text(told(NODES, language, step.node))} {said}"

@@ -56,7 +56,7 @@ KOREAN: Mapping[str, str] = MappingProxyType(
 WITH_A_PART: Mapping[str, str] = MappingProxyType(
     {
         "{} per file": "파일마다 {}까지",
-        "Remove {}": "{} 빼기",
+        "Remove {}": "{} 삭제",
         "Help for {}": "{} 도움말",
         "Page {}": "{}쪽",
     }

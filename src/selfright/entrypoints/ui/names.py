@@ -42,12 +42,12 @@ STOPPED = _both(
 )
 VERDICTS = _both(
     {
-        "correct": "✓ sufficient",
-        "ambiguous": "◐ partly sufficient",
-        "incorrect": "✗ insufficient",
-        "unknown": "? the judge failed",
+        "correct": "✓ found it",
+        "ambiguous": "◐ found part of it",
+        "incorrect": "✗ did not find it",
+        "unknown": "? could not be judged",
     },
-    {"correct": "✓ 충분함", "ambiguous": "◐ 일부만 충분함", "incorrect": "✗ 부족함", "unknown": "? 판정 실패"},
+    {"correct": "✓ 찾음", "ambiguous": "◐ 일부만 찾음", "incorrect": "✗ 찾지 못함", "unknown": "? 판정 실패"},
 )
 WITHDRAWN = _both(
     {
@@ -68,7 +68,7 @@ NODES = _both(
         "contextualize": "Read the question in its context",
         "extract_slots": "Look for facts about you",
         "store_memory": "Remember them",
-        "classify": "Classify the message",
+        "classify": "Tell what kind of message it is",
         "retrieve": "Search the index",
         "grade": "Judge what was found",
         "refine_knowledge": "Keep what matters",
@@ -85,7 +85,7 @@ NODES = _both(
         "contextualize": "질문의 맥락 읽기",
         "extract_slots": "나에 대한 사실 찾기",
         "store_memory": "기억하기",
-        "classify": "질문 분류",
+        "classify": "어떤 질문인지 판단",
         "retrieve": "색인 검색",
         "grade": "찾은 자료 판정",
         "refine_knowledge": "필요한 부분만 남기기",

@@ -34,6 +34,8 @@ STYLE = """<style>
 .selfright .notice { border: 1px solid var(--line); border-left: .35rem solid currentColor; border-radius: .3rem;
   background: var(--soft); padding: .5rem .8rem; margin: .2rem 0 .7rem; }
 .selfright .notice.abstained { border-left-color: #8a63d2; } .selfright .notice.degraded { border-left-color: #d98200; }
+.selfright .notice.weak { border-left-color: #d98200; }
+.selfright.weak .answer { border-left: .2rem solid #d98200; padding-left: .8rem; }
 .selfright .notice.failed { border-left-color: #d64545; }
 .selfright del { opacity: .8; }
 .selfright details { border: 1px solid var(--line); border-radius: .4rem; margin: .5rem 0; padding: 0 .8rem; }
