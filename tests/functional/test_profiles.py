@@ -151,3 +151,15 @@ def test_without_a_home_to_write_to_it_says_that_it_will_forget(desk: Selfright,
         answer = selfright.ask("I use FxStore version 0.2.4. What does FX-1007 mean?", user="ana")
         assert any("forgotten when the program ends" in note for note in answer.notes)
         assert selfright.profile("ana").values("version") == ("0.2.4",)
+
+
+def test_an_allergy_warns_whatever_the_documents_say(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# Amoxicillin\n\nAmoxicillin is taken three times a day.\n", encoding="utf-8")
+    with Selfright.open(tmp_path / "i", home=tmp_path / "h", embedder="none", pack="medical") as selfright:
+        selfright.add([tmp_path / "a.md"])
+        warned = selfright.ask("I am allergic to penicillin. Can I take amoxicillin?", user="kim")
+        assert warned.question == "Can I take amoxicillin?"
+        assert any("penicillins with a penicillin allergy" in note for note in warned.notes)
+        later = selfright.ask("아목시실린은 하루에 몇 번 먹나요?", user="kim")
+        assert any("페니실린" in note for note in later.notes)
+        assert not any("allergy" in note for note in selfright.ask("Can I take amoxicillin?", user="lee").notes)

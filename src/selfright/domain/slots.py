@@ -103,12 +103,14 @@ class Concern:
     """Something in a profile that speaks against what is asked about, for an answer to deal with.
 
     ``text`` says it in the reader's language, as it can be searched for; an answer deals with it when it has one of
-    ``words``. ``about`` are names of what is asked about. Words and names are in lower case.
+    ``words``. ``about`` are names of what is asked about. Words and names are in lower case. ``warns``: it is said in a
+    note whatever the answer says of it.
     """
 
     text: str
     words: tuple[str, ...]
     about: tuple[str, ...] = ()
+    warns: bool = False
 
     def is_met_by(self, text: str) -> bool:
         """Whether a text takes it up."""

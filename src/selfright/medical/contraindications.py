@@ -17,8 +17,13 @@ from selfright.medical.names import concept_of, names_of, wordings
 from selfright.medical.things import of_its_class, things_in
 
 _KINDS = ("conditions", "symptoms", "allergies", "medications", "pregnancy")
+_ALLERGIES = ("allergies",)
 _MOST = 4
-_ALLERGY_WORDS = ("알레르기", "과민", "아나필락시스", "allerg", "hypersensitiv", "anaphyla")
+# What warns; that a text speaks of allergies at all is not enough ("most who think so are not allergic").
+_ALLERGY_WORDS = (
+    "과민", "아나필락시스", "금기", "알레르기가 있으면", "알레르기가 있는 사람은", "hypersensitiv", "anaphyla",
+    "contraindicat", "if you are allergic", "if allergic", "must not",
+)  # fmt: skip
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _LATIN = re.compile(r"[a-z0-9]")
 
@@ -55,7 +60,7 @@ def concerns(question: str, profile: Profile, language: Language) -> tuple[Conce
         return ()
     lowered = question.casefold()
     found = [*_by_rules(lowered, slots, language), *_own_allergies(lowered, slots, language)]
-    dealt_with = {name for concern in found if "allerg" in concern.words for name in concern.about}
+    dealt_with = {name for concern in found if "anaphyla" in concern.words for name in concern.about}
     found += _kindred_allergies(question, slots, dealt_with, language)
     return tuple({concern.text: concern for concern in found}.values())[:_MOST]
 
@@ -63,7 +68,7 @@ def concerns(question: str, profile: Profile, language: Language) -> tuple[Conce
 def _by_rules(question: str, slots: list[Slot], language: Language) -> Iterator[Concern]:
     for rule in rules():
         if any(_names(drug, question) for drug in rule.drugs) and any(_speaks(rule, slot) for slot in slots):
-            yield Concern(rule.text[language], rule.words, rule.drugs)
+            yield Concern(rule.text[language], rule.words, rule.drugs, warns=rule.kinds == _ALLERGIES)
 
 
 def _own_allergies(question: str, slots: list[Slot], language: Language) -> Iterator[Concern]:
@@ -72,7 +77,7 @@ def _own_allergies(question: str, slots: list[Slot], language: Language) -> Iter
         names = tuple(name.casefold() for name in wordings(slot)) if slot.name == "allergies" else ()
         if any(_names(name, question) for name in names):
             text = {"en": f"{slot.value} with an allergy to it", "ko": f"{slot.value} 알레르기가 있을 때의 사용 금기"}
-            yield Concern(text[language], _ALLERGY_WORDS, names)
+            yield Concern(text[language], _ALLERGY_WORDS, names, warns=True)
 
 
 def _kindred_allergies(question: str, slots: list[Slot], dealt_with: set[str], language: Language) -> Iterator[Concern]:
@@ -89,7 +94,7 @@ def _kindred_allergies(question: str, slots: list[Slot], dealt_with: set[str], l
                 "ko": f"같은 계열인 {allergen.name('ko')} 알레르기가 있을 때 {medicine.name('ko')} 사용 주의",
             }
             names = (name.casefold() for one in (medicine, allergen) for name in (*one.forms_en, *one.forms_ko))
-            yield Concern(text[language], _ALLERGY_WORDS, tuple(names))
+            yield Concern(text[language], _ALLERGY_WORDS, tuple(names), warns=True)
 
 
 def _speaks(rule: Rule, slot: Slot) -> bool:

@@ -3,7 +3,7 @@
 By form: a sentence asks when it ends in a question mark or in the words of a question or a request. What is told is
 left out of the question unless the question leans on it: it points back ("is that normal?"), is about the one who asks
 ("what should I change about my bed?"), has hardly a word of its own, or what is told names something that the index
-knows and that says more than the question does ("I take metformin. What is the maximum dose?").
+knows and that says more than the question does ("I drive an old van. How fast may it go?").
 """
 
 import re
@@ -22,6 +22,7 @@ _LEAST_TERMS_BEFORE = 2  # a pronoun, for it to mean one of them
 _LONGEST_TITLE, _MOST_TITLE_WORDS = 60, 5
 _UNSEEN = "\ufffe"  # no tokenizer yields it, so its weight is that of a term the index does not know
 _AS_TELLING = 0.95  # of the weight of the story's rarest term, so that the question speaks for itself
+_AS_TELLING_OF_SELF = 0.6  # the same after somebody's age and condition, which questions are seldom about
 
 _ASKS = re.compile(
     r"[?？]|\b(?:what|how|why|which|when|where|who|whose|can|could|should|would|may|is (?:it|this|that|there)|are there"
@@ -69,10 +70,15 @@ _THANKS_LAST = re.compile(
 # Who somebody is: age, sex, trade, condition. Seldom what the question is about.
 _SELF = re.compile(
     r"^\W*(?:(?:so|well|hi|hello)[\s,]+)?(?:as an?\b|i(?:['’]m| am) (?:currently |also )?"
-    r"(?:an?\b|\d{1,3}\b|male\b|female\b|allergic\b|pregnant\b|diabetic\b))"
+    r"(?:an?\b|\d{1,3}\b|male\b|female\b|\w+[.!]*$))"
     r"|^\W*i(?:['’]m| am)\b.{0,30}\b\d{1,3}[- ]?(?:years?|yrs?)\b"
     r"|^\W*(?:저는|나는|전|난|제가|저)?\s*(?:만\s*)?(?:\d{1,3}\s?(?:세|살)|\d0대)(?![가-힣]*\s?(?:아이|아기|아들|딸))"
     r"|^\W*(?:저는|나는|전|난|제가)\s.{0,40}(?:환자|남성|여성|남자|여자|임산부|임신부|학생|직장인|개발자|사람|신입|초보)",
+    re.IGNORECASE,
+)
+_WHO = re.compile(
+    r"\d+[- ]?(?:years?|yrs?)?[- ]?(?:old)?|\b(?:man|woman|male|female|boy|girl|type)\b"
+    r"|남성|여성|남자|여자|환자|사람|(?<=\d)[세살대형]",
     re.IGNORECASE,
 )
 # The same before a question in one sentence.
@@ -169,8 +175,7 @@ def _joined(parts: Sequence[_Part]) -> str:
 
 def _stays(part: _Part, first: _Part, asking: Sequence[_Part]) -> bool:
     """Whether a telling sentence belongs to the question: a subject line, or one that narrows it down."""
-    asked = _joined(asking)
-    narrows = any(match.group() not in asked for match in _IDENTIFIER.finditer(part.text))
+    narrows = _IDENTIFIER.search(part.text) is not None and not _IDENTIFIER.search(_joined(asking))
     return narrows or (part is first and _is_title(part.text))
 
 
@@ -191,7 +196,9 @@ def _needs(asking: str, of_self: str, analyzer: TextAnalyzer) -> bool:
     """Whether a question is understood only with what was said of oneself."""
     if _points_back(asking, analyzer):
         return True
-    return not (_is_specific(asking, analyzer) or _outweighs(asking, of_self, analyzer))
+    enough = len(distinct(analyzer.key_terms(asking))) > 1
+    share = _AS_TELLING_OF_SELF if enough else _AS_TELLING
+    return not (_is_specific(asking, analyzer) or _outweighs(asking, _WHO.sub("", of_self), analyzer, share))
 
 
 def _points_back(asking: str, analyzer: TextAnalyzer) -> bool:
@@ -207,9 +214,9 @@ def _is_specific(asking: str, analyzer: TextAnalyzer) -> bool:
     return _IDENTIFIER.search(asking) is not None or len(terms) >= _LEAST_TERMS[language_of(asking)]
 
 
-def _outweighs(asking: str, told: str, analyzer: TextAnalyzer) -> bool:
-    """Whether the rarest word asked is as rare as the rarest one told that the index knows."""
+def _outweighs(asking: str, told: str, analyzer: TextAnalyzer, share: float = _AS_TELLING) -> bool:
+    """Whether the rarest word asked has ``share`` of the weight of the rarest one told that the index knows."""
     (unknown,) = analyzer.idf([_UNSEEN])
     own = max((term.weight for term in analyzer.key_terms(asking)), default=0.0)
     said = max((term.weight for term in analyzer.key_terms(told) if term.weight < unknown), default=0.0)
-    return own >= _AS_TELLING * said
+    return own >= share * said

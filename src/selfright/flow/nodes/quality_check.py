@@ -3,6 +3,7 @@
 from typing import Any
 
 from selfright.domain.events import DraftWithdrawn
+from selfright.domain.judgements import ClaimStatus
 from selfright.domain.tools import Tools
 from selfright.flow.guards import stop_reason
 from selfright.flow.state import AgentState
@@ -10,7 +11,7 @@ from selfright.flow.state import AgentState
 
 async def quality_check(state: AgentState, tools: Tools) -> dict[str, Any]:
     """Stops with a reason, or counts one more pass and says where it starts."""
-    wanted = state["needs_retrieval"] and tools.strategy.should_retrieve(state)
+    wanted = state["needs_retrieval"] and tools.strategy.should_retrieve(state) and not _said_again(state)
     reason = stop_reason(state, tools.flags, tools.meter, wanted)
     spent = {"budget": tools.meter.cost()}
     if reason is not None:
@@ -24,6 +25,14 @@ async def quality_check(state: AgentState, tools: Tools) -> dict[str, Any]:
         "next_node": target if target in ("retrieve", "classify") else "rewrite",
         **spent,
     }
+
+
+def _said_again(state: AgentState) -> bool:
+    """Whether the draft is what was asked for, an earlier answer in fewer words, and its sources bear it out."""
+    evaluation = state.get("evaluation")
+    if state.get("restated") is None or state.get("used_retrieval") or evaluation is None:
+        return False
+    return all(claim.status is ClaimStatus.SUPPORTED for claim in evaluation.claims)
 
 
 def _label(state: AgentState) -> str:

@@ -28,6 +28,7 @@ _KOREAN = re.compile(
 )
 _KOREAN_CUE = re.compile(r"짧게|간단|간략|쉽게|쉬운|줄여|요약|문장|[한두세123]\s?줄")
 _MARKERS = re.compile(r"^(?:\s*\[\d{1,4}\])*")
+_BULLET = re.compile(r"^(?:[-*•] |\d{1,3}[.)] )")
 _NUMBERS = {"two": 2, "three": 3, "두": 2, "세": 3, "2": 2, "3": 3}
 _NUMBER = re.compile(r"\b(two|three)\b|(두|세|[23])\s?(?:문장|줄)", re.IGNORECASE)
 
@@ -61,7 +62,7 @@ def asks_for_fewer_words(text: str) -> bool:
 
 def _sentences(message: Message) -> Iterator[Sentence]:
     """The sentences of an answer; a marker stands behind the sentence that it belongs to."""
-    known = {citation.n for citation in message.citations}
+    known = {citation.n: " ".join(citation.text.split()) for citation in message.citations}
     text, spans = message.content, list(sentence_spans(message.content))
     for place, (start, end) in enumerate(spans):
         behind = text[end : spans[place + 1][1]] if place + 1 < len(spans) else text[end:]
@@ -69,7 +70,10 @@ def _sentences(message: Message) -> Iterator[Sentence]:
         body = _MARKERS.sub("", text[start:end], count=1)
         marks = MARKER.findall(f" {body} {leading.group() if leading else ''}")
         numbers = tuple(dict.fromkeys(n for n in map(int, marks) if n in known))
-        words = MARKER.sub("", f" {body}").strip()
+        words = _BULLET.sub("", MARKER.sub("", f" {body}").strip())
+        if not numbers:  # one marker may stand behind several sentences
+            plain = " ".join(words.split())
+            numbers = next(((n,) for n, cited in known.items() if plain in cited), ())
         if any(map(str.isalnum, words)):
             yield Sentence(words, numbers)
 

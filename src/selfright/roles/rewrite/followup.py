@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from selfright.domain.answers import Message
 from selfright.domain.text import language_of
 from selfright.roles.analysis import Term, TextAnalyzer
+from selfright.roles.classify.restating import asks_for_fewer_words
 from selfright.roles.phrases import distinct, phrases
 from selfright.roles.rewrite.prefixes import bounded
 
@@ -83,6 +84,8 @@ def completed(question: str, history: Sequence[Message], analyzer: TextAnalyzer)
     """``question`` with what it leaves out filled in from the last messages; unchanged when it stands alone."""
     focus = _Focus()
     for message in [message for message in history if message.content.strip()][-_MOST_MESSAGES:]:
+        if message.role == "user" and asks_for_fewer_words(message.content):
+            continue  # it has no topic of its own
         if message.role == "user":
             focus.ask(message.content, analyzer)
         else:
