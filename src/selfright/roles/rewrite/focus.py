@@ -8,7 +8,7 @@ from selfright.domain.answers import Focus
 from selfright.domain.packs import DomainPack
 from selfright.domain.text import sentence_spans
 from selfright.roles.analysis import TextAnalyzer
-from selfright.roles.asked import asking_part, asks
+from selfright.roles.rewrite.asked import asking_part, asks
 from selfright.roles.rewrite.prefixes import bounded
 from selfright.roles.rewrite.spelling import respelt
 
