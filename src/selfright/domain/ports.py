@@ -291,8 +291,11 @@ class Rewriter(Protocol):
         """A web query: the topic and at most three key terms."""
         ...
 
-    async def focused(self, message: str, pack: "DomainPack") -> Focus:
-        """What of a message is asked, what is searched for, and what is told besides."""
+    async def focused(self, message: str, pack: "DomainPack", follows: bool = False) -> Focus:
+        """What of a message is asked, what is searched for, and what is told besides.
+
+        ``follows``: there is a conversation before it, which a question may lean on instead of on what is told.
+        """
         ...
 
     async def standalone(self, question: str, history: Sequence[Message], summary: str = "") -> str:

@@ -53,7 +53,9 @@ class TurnRecord:
 
     def messages(self) -> tuple[Message, Message]:
         """What was said: the question as the user put it, and the answer."""
-        return Message("user", self.question), Message("assistant", self.answer, self.citations, self.standalone)
+        return Message("user", self.question), Message(
+            "assistant", self.answer, self.citations, self.standalone if self.citations else ""
+        )
 
     def stored(self) -> dict[str, Any]:
         """As JSON can hold it."""

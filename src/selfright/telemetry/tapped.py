@@ -178,9 +178,9 @@ class TappedRewriter:
         call = Call("rewriter", "for_web", (question, tuple(missing_info)))
         return await self.tap.call(call, lambda: self.inner.for_web(question, missing_info))
 
-    async def focused(self, message: str, pack: DomainPack) -> Focus:
+    async def focused(self, message: str, pack: DomainPack, follows: bool = False) -> Focus:
         """As ``Rewriter``; it is worked out offline every time, and need not be recorded."""
-        return await self.inner.focused(message, pack)
+        return await self.inner.focused(message, pack, follows)
 
     async def standalone(self, question: str, history: Sequence[Message], summary: str = "") -> str:
         """As ``Rewriter``."""

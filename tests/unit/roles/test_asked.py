@@ -70,6 +70,12 @@ def test_a_question_that_leans_on_what_is_told_keeps_it(message: str) -> None:
     assert asking_part(message, ANALYZER).question == message
 
 
+def test_a_follow_up_leans_on_its_conversation_and_not_on_who_asks() -> None:
+    message = "저는 60세 남성이고 2형 당뇨병이 있습니다. 그럼 아이 열은 무슨 약으로 내려요?"
+    assert asking_part(message, ANALYZER).question == message
+    assert asking_part(message, ANALYZER, follows=True).question == "그럼 아이 열은 무슨 약으로 내려요?"
+
+
 def test_a_subject_line_stays() -> None:
     asked = asking_part("Limescale in kettles. I am 40 years old. I would like information on removing it.", ANALYZER)
     assert asked.question.startswith("Limescale in kettles.")

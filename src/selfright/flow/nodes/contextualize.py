@@ -34,7 +34,7 @@ async def contextualize(state: AgentState, tools: Tools) -> dict[str, Any]:
 async def _focus(message: str, state: AgentState, tools: Tools) -> Focus:
     if state["mode"] == "llm" or not tools.flags.query_rewrite_enabled:
         return Focus(message, message)
-    return await tools.rewriter.focused(message, tools.pack)
+    return await tools.rewriter.focused(message, tools.pack, bool(state.get("messages")))
 
 
 async def _context(state: AgentState, tools: Tools) -> dict[str, Any]:

@@ -125,8 +125,11 @@ class _Part(NamedTuple):
     of_self: bool = False
 
 
-def asking_part(message: str, analyzer: TextAnalyzer) -> Asked:
-    """What ``message`` asks, in its own words and order; all of it but courtesies where nothing is asked or told."""
+def asking_part(message: str, analyzer: TextAnalyzer, follows: bool = False) -> Asked:
+    """What ``message`` asks, in its own words and order; all of it but courtesies where nothing is asked or told.
+
+    A question that ``follows`` a conversation points back to that, and not to what is said of oneself.
+    """
     parts = list(_parts(message))
     if not parts:
         return Asked(message.strip())
@@ -139,7 +142,8 @@ def asking_part(message: str, analyzer: TextAnalyzer) -> Asked:
         kept, story = parts, []
     without = [part for part in kept if not part.of_self]
     of_self = [part for part in kept if part.of_self]
-    if of_self and (len(without) > len(asking) or not _needs(_joined(asking), _joined(of_self), analyzer)):
+    apart = follows or len(without) > len(asking)
+    if of_self and (apart or not _needs(_joined(asking), _joined(of_self), analyzer)):
         kept, story = without, [part for part in parts if part not in without]
     return Asked(_joined(kept), _joined(story), alone=len(kept) == len(asking))
 

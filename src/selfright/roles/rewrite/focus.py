@@ -15,9 +15,9 @@ from selfright.roles.rewrite.spelling import respelt
 _MOST_NAMES = 6
 
 
-def focus(message: str, pack: DomainPack, analyzer: TextAnalyzer) -> Focus:
+def focus(message: str, pack: DomainPack, analyzer: TextAnalyzer, follows: bool = False) -> Focus:
     """The question within ``message``, the query for it, and what the message tells besides."""
-    asked = asking_part(message, analyzer)
+    asked = asking_part(message, analyzer, follows)
     text = respelt(asked.question, pack.vocabulary, analyzer)
     names = pack.names(text)[:_MOST_NAMES]
     searched = text if asked.alone else _asking(text)

@@ -47,9 +47,9 @@ class QueryRewriter:
                 return query
         return await self.offline.for_web(question, missing_info)
 
-    async def focused(self, message: str, pack: DomainPack) -> Focus:
+    async def focused(self, message: str, pack: DomainPack, follows: bool = False) -> Focus:
         """As the offline rewriter: no call is made before anything was looked up."""
-        return await self.offline.focused(message, pack)
+        return await self.offline.focused(message, pack, follows)
 
     async def standalone(self, question: str, history: Sequence[Message], summary: str = "") -> str:
         """The question without its conversation; unchanged when it stands alone.

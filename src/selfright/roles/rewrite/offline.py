@@ -77,9 +77,9 @@ class OfflineRewriter:
         del summary
         return await asyncio.to_thread(completed, question, history, self._analyzer)
 
-    async def focused(self, message: str, pack: DomainPack) -> Focus:
+    async def focused(self, message: str, pack: DomainPack, follows: bool = False) -> Focus:
         """What of a message is asked, what is searched for, and what is told besides; see ``rewrite.focus``."""
-        return await asyncio.to_thread(focus, message, pack, self._analyzer)
+        return await asyncio.to_thread(focus, message, pack, self._analyzer, follows)
 
     def depends_on_history(self, question: str) -> bool:
         """Whether the question leaves out what it is about."""
