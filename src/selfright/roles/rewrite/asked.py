@@ -111,12 +111,14 @@ _STATES = re.compile(r"(?:다|요|음|함)\W*$|\b(?:is|are|was|were|has|have|had
 class Asked(NamedTuple):
     """``question``: what is asked, to be searched for and judged by; ``told``: the rest, without courtesies.
 
-    ``alone``: whether the question can be understood without what is told; if not, it holds all of it.
+    ``story`` is what of that is not about who somebody is. ``alone``: whether the question can be understood without
+    what is told; if not, it holds all of it.
     """
 
     question: str
     told: str = ""
     alone: bool = True
+    story: str = ""
 
 
 class _Part(NamedTuple):
@@ -145,7 +147,8 @@ def asking_part(message: str, analyzer: TextAnalyzer, follows: bool = False) -> 
     apart = follows or len(without) > len(asking)
     if of_self and (apart or not _needs(_joined(asking), _joined(of_self), analyzer)):
         kept, story = without, [part for part in parts if part not in without]
-    return Asked(_joined(kept), _joined(story), alone=len(kept) == len(asking))
+    others = _joined([part for part in story if not part.of_self])
+    return Asked(_joined(kept), _joined(story), len(kept) == len(asking), others)
 
 
 def _parts(message: str) -> Iterator[_Part]:
