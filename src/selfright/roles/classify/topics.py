@@ -7,7 +7,7 @@ _UBIQUITOUS, _INCIDENTAL = 0.2, 0.8  # shares of that weight: a topic's words co
 
 
 class IndexTopics:
-    """Calls a message on topic when half of its key terms, by weight, are words the indexed documents come back to.
+    """Calls a message on topic when one of its key terms is a word that the indexed documents come back to.
 
     For ``OfflineClassifier(is_on_topic=…)``: a terse complaint about what the documents treat is then never small talk,
     at the price that more small talk is looked up.
@@ -20,6 +20,4 @@ class IndexTopics:
         """Whether ``text`` is on topic; false while the index is empty."""
         terms = self._analyzer.key_terms(text)
         (unknown,) = self._analyzer.idf([_NEVER_SEEN])
-        total = sum(term.weight for term in terms)
-        telling = sum(t.weight for t in terms if _UBIQUITOUS * unknown < t.weight < _INCIDENTAL * unknown)
-        return total > 0 and telling >= total / 2
+        return any(_UBIQUITOUS * unknown < term.weight < _INCIDENTAL * unknown for term in terms)
