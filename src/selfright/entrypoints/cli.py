@@ -9,6 +9,7 @@ import io
 import logging
 import os
 import sys
+import threading
 from collections.abc import Sequence
 
 import click
@@ -144,5 +145,9 @@ def run() -> None:
     # What imports make stays, and looking through it hundreds of times for garbage took a sixth of a cold question.
     gc.set_threshold(_COLLECT_AFTER)
     code = main()
+    # Python waits for these anyway, but later: networks that are loaded after the freeze end the process by a crash.
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread() and not thread.daemon:
+            thread.join()
     gc.freeze()  # nothing is left to collect when the process ends
     sys.exit(code)

@@ -28,7 +28,7 @@ _ALIKE = 0.9  # cosine; the same model in another number format stays above 0.97
 _SHORTEST = 1e-6  # what is shorter has no direction
 _ROUNDING = 1e-6
 _NAMED = (
-    "name the embedder that made them with --embedder (minilm: 384 dimensions, English; e5: 384, multilingual; "
+    "name the embedder that made them with --embedder (e5: 384 dimensions, Korean and English; "
     "openai:text-embedding-3-small: 1,536; or provider:model)"
 )
 _ADVICE = f"{_NAMED}, or import with --no-vectors"

@@ -58,6 +58,7 @@ _PATTERNS = tuple(
         (r"(\d+) passages? from (.+)", r"\1 passages from \2", r"\2에서 문단 \1개"),
         (r"(\d+) passages?", r"found \1 passages", r"문단 \1개를 찾음"),
         (r"(\d+) strips?", r"kept \1 pieces", r"조각 \1개를 남김"),
+        (r"(\d+)% removed", r"left out \1%", r"\1%를 덜어 냄"),
         (r"(\d+) sentences?", r"\1 sentences", r"문장 \1개"),
         (r"(\d+) repaired", r"found support for \1 sentences", r"문장 \1개의 근거를 찾음"),
         (r"nothing points clearly to some of them(.*)", r"\g<0>", r"어느 컬렉션인지 분명하지 않음\1"),

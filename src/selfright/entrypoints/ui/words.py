@@ -285,7 +285,7 @@ _KO: Words = {
     "profile_family": "가족",
     "profile_by_hand": "직접 입력",
     "profile_from_turn": "{n}번째 질문에서",
-    "reports_about": "--reports 로 지정한 폴더에서 읽은 평가와 제거 실험(ablation) 결과입니다.",
+    "reports_about": "--reports 로 지정한 폴더에서 읽은 평가와 제거 실험 결과입니다.",
     "reports_off": "폴더를 지정하지 않았습니다. 이렇게 시작하세요: selfright ui --reports 폴더",
     "reports_none": "{folder} 에 결과가 없습니다.",
     "reports_pick": "결과",
