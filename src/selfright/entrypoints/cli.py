@@ -3,6 +3,7 @@
 Exit codes: 0 fine, 1 the task failed, 2 wrong use, 130 interrupted.
 """
 
+import atexit
 import difflib
 import gc
 import io
@@ -145,9 +146,14 @@ def run() -> None:
     # What imports make stays, and looking through it hundreds of times for garbage took a sixth of a cold question.
     gc.set_threshold(_COLLECT_AFTER)
     code = main()
-    # Python waits for these anyway, but later: networks that are loaded after the freeze end the process by a crash.
-    for thread in threading.enumerate():
-        if thread is not threading.current_thread() and not thread.daemon:
-            thread.join()
+    loading = [one for one in threading.enumerate() if one is not threading.current_thread() and not one.daemon]
+    for thread in loading:
+        thread.join()  # Python waits for these anyway
+    if loading:
+        # Networks that were loaded only while the program ended take it down with them when they are torn apart.
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
     gc.freeze()  # nothing is left to collect when the process ends
     sys.exit(code)
