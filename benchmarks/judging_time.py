@@ -27,6 +27,7 @@ from selfright.llm.pair_net import PairViews, shipped_net
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.evaluate.offline import LocalEvaluator
 from selfright.roles.grade.offline import OfflineGrader
+from selfright.roles.likeness import Likeness
 from selfright.roles.strips import OfflineRefiner
 from training.labelled import Corpus, read_rows
 
@@ -59,7 +60,7 @@ def answer_from(hits: Sequence[Hit]) -> Draft:
 def timed(analyzer: TextAnalyzer, turns: Sequence[tuple[str, list[Hit]]], views: PairViews | None = None) -> np.ndarray:
     """Milliseconds, turns × steps; the first turn warms up and does not count."""
     reader = views.questions if views else None
-    grader = OfflineGrader(analyzer, E5.name if views else "", reader=reader)
+    grader = OfflineGrader(analyzer, Likeness(E5()) if views else None, reader=reader)
     refiner = OfflineRefiner(analyzer, reader=reader)
     evaluator = LocalEvaluator(analyzer)
     rows = []

@@ -1,6 +1,6 @@
 """Fits ``roles/grade/weights.json``: the offline grader's scorers, their calibration and the two thresholds.
 
-    python -m training.fit_grader --data DIR --out FILE [--cache DIR] [--network FILE] [--words FILE]
+    python -m training.fit_grader --data DIR --out FILE [--cache DIR] [--network FILE] [--words FILE] [--field DIR]
 
 ``--words`` names a file of weights whose scorers by words are kept. Those that ship were fitted on all questions of
 the first nine sets, also on those that the network has learnt from, for words do not depend on it. ``--network`` are
@@ -262,10 +262,11 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, default=Path(".cache/training"))
     parser.add_argument("--network", type=Path, default=SHIPPED)
     parser.add_argument("--words", type=Path)
+    parser.add_argument("--field", type=Path, help="folder with the documents of the field sets for tuning")
     arguments = parser.parse_args()
     arguments.cache.mkdir(parents=True, exist_ok=True)
     reader = PairViews(network(arguments.network)).questions
-    trained, measured = load(arguments.data, arguments.cache, reader)
+    trained, measured = load(arguments.data, arguments.cache, reader, arguments.field)
     fitted = {variant: fit_passages(trained, variant) for variant in VARIANTS}
     everything = joined([trained, measured])
     report: dict[str, Any] = {}

@@ -1,7 +1,7 @@
 """Fits ``roles/generate/weights.json``: which sentence of the evidence answers.
 
     python -m training.fit_selection --data DIR --out src/selfright/roles/generate/weights.json [--network FILE]
-        [--words FILE]
+        [--words FILE] [--field DIR]
 
 Each question meets the passage that answers it and seven that BM25 brings, once whole and once cut down to strips. A
 piece is right when it holds half of an answer's span, or half of it lies in one; pieces of other passages that hold the
@@ -15,9 +15,12 @@ import argparse
 import json
 import random
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache as kept
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,15 +30,18 @@ from selfright.domain.ports import PairJudge, Tokenizer
 from selfright.llm.pair_net import PairViews
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.generate.pieces import Piece, pieces_of
-from selfright.roles.generate.signals import LEXICAL, SIGNALS, read_signals, signals
+from selfright.roles.generate.signals import LEXICAL, READ, SIGNALS, read_signals, signals
 from selfright.roles.grade.answer_spans import answer_spans
 from selfright.roles.grade.features import Asked
 from selfright.roles.grade.offline import OfflineGrader
+from selfright.roles.likeness import Likeness
 from selfright.roles.strips import OfflineRefiner
+from training import field as field_sets
 from training.bm25 import Index
 from training.fit_grader import SHIPPED, network
 from training.fit_strips import held_share, occurrences
 from training.fitting import Array
+from training.grader_rows import CachedEmbedder
 from training.labelled import DEPTH, Corpus, passage, read_rows
 from training.reading_rows import learnt_questions
 
@@ -45,6 +51,8 @@ RIDGE = 1.0
 ROUNDS = 30
 FOLDS = 5
 LEAST_ANSWER = 3  # characters; shorter answers occur anywhere
+MEANT = ("meaning",)
+KNOWN = {"lexical": LEXICAL, "read": (*LEXICAL, *READ), "meant": (*LEXICAL, *MEANT), "both": SIGNALS}
 SIGNS = dict.fromkeys(SIGNALS, 1) | {"heading": -1, "numbers_missing": -1, "asks": -1, "long": 0, "unread": 0}
 
 
@@ -126,7 +134,9 @@ def corpus_of(name: str, data: Path, tokenizer: Tokenizer) -> Corpus:
     return Corpus(passages, index, list(passages), tokenizer)
 
 
-def choices(name: str, items: Sequence[Item], corpus: Corpus, reader: PairJudge | None) -> Iterator[Choice]:
+def choices(
+    name: str, items: Sequence[Item], corpus: Corpus, reader: PairJudge | None, likeness: Likeness
+) -> Iterator[Choice]:
     """Two choices per item that has an answer among its pieces: whole passages, and strips."""
     analyzer = TextAnalyzer(corpus.tokenizer, corpus.index.statistics)
     grader, refiner = OfflineGrader(analyzer, reader=reader), OfflineRefiner(analyzer, reader=reader)
@@ -134,33 +144,67 @@ def choices(name: str, items: Sequence[Item], corpus: Corpus, reader: PairJudge 
         found = corpus.best(item.question, DEPTH)
         ids = found if item.passage.id in found else [*found[: DEPTH - 1], item.passage.id]
         hits = [Hit(corpus.passages[d], 1 / (60 + rank)) for rank, d in enumerate(ids, 1)]
-        whole = [Strip(h.passage, 0, h.passage.end, h.passage.text, 1 / rank) for rank, h in enumerate(hits, 1)]
-        strips = refiner.filter(item.question, hits, grader.judge(item.question, hits)).strips
-        asked = Asked.of(item.question, analyzer)
+        roles = Roles(analyzer, grader, refiner, reader, likeness)
+        yield from roles.choices(name, item.question, hits, partial(_label, item), item.group)
+
+
+def field_choices(name: str, documents: Path, cache: Path, reader: PairJudge, likeness: Likeness) -> Iterator[Choice]:
+    """The same of a field set's questions, over what a search brings."""
+    tokenizer = shared_tokenizer()
+    for question, hits, statistics in field_sets.asked(name, documents, cache):
+        analyzer = TextAnalyzer(tokenizer, statistics)
+        grader, refiner = OfflineGrader(analyzer, reader=reader), OfflineRefiner(analyzer, reader=reader)
+
+        def label(piece: Piece, question: Mapping[str, Any] = question) -> bool | None:
+            known = field_sets.label(question, piece.strip.passage.document_id, piece.text)
+            return None if known is None else bool(known)
+
+        roles = Roles(analyzer, grader, refiner, reader, likeness)
+        yield from roles.choices(f"field_{name}", question["question"], hits[:DEPTH], label, question["id"])
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What makes choices of hits."""
+
+    analyzer: TextAnalyzer
+    grader: OfflineGrader
+    refiner: OfflineRefiner
+    reader: PairJudge | None
+    likeness: Likeness
+
+    def choices(
+        self, name: str, question: str, hits: Sequence[Hit], label: Callable[[Piece], bool | None], group: str
+    ) -> Iterator[Choice]:
+        """Whole passages, and strips; where a piece answers."""
+        whole = [
+            Strip(h.passage, h.passage.start, h.passage.end, h.passage.text, 1 / rank) for rank, h in enumerate(hits, 1)
+        ]
+        strips = self.refiner.filter(question, hits, self.grader.judge(question, hits)).strips
+        asked = Asked.of(question, self.analyzer)
         for form, evidence in (("whole", whole), ("strips", strips)):
-            choice = _choice(name, form, item, asked, pieces_of(evidence), analyzer, reader)
+            pieces = pieces_of(evidence)
+            choice = _choice(name, form, asked, pieces, [label(piece) for piece in pieces], self, group)
             if choice.right.any():
                 yield choice
 
 
 def _choice(
-    name: str,
-    form: str,
-    item: Item,
-    asked: Asked,
-    pieces: Sequence[Piece],
-    analyzer: TextAnalyzer,
-    reader: PairJudge | None,
+    name: str, form: str, asked: Asked, pieces: Sequence[Piece], labels: Sequence[bool | None], roles: Roles, group: str
 ) -> Choice:
-    labels = [_label(item, piece) for piece in pieces]
+    reader, analyzer = roles.reader, roles.analyzer
     passages = {piece.strip.passage.id: piece.strip.passage for piece in pieces}
     read = read_signals(pieces, answer_spans(asked, list(passages.values()), reader))
-    rows = [{**row, **more} for row, more in zip(signals(asked, pieces, analyzer), read, strict=True)]
+    like = roles.likeness.cosines(asked.text, [piece.text for piece in pieces]) or []
+    rows = [
+        {**row, **more, "meaning": near}
+        for row, more, near in zip(signals(asked, pieces, analyzer), read, like, strict=True)
+    ]
     clear = [at for at, label in enumerate(labels) if label is not None]
     x = np.array([[rows[at][signal] for signal in SIGNALS] for at in clear]).reshape(len(clear), len(SIGNALS))
     right = np.array([bool(labels[at]) for at in clear], dtype=bool)
     words = np.array([len(pieces[at].text.split()) for at in clear], dtype=np.int64)
-    return Choice(name, form, zlib.crc32(item.group.encode()) % FOLDS, x, right, words, reader is not None)
+    return Choice(name, form, zlib.crc32(group.encode()) % FOLDS, x, right, words, reader is not None)
 
 
 def _label(item: Item, piece: Piece) -> bool | None:
@@ -210,10 +254,12 @@ def conditional_logit(found: Sequence[Choice], columns: NDArray[np.int64]) -> Ar
     return weights
 
 
-def fit_read(read: Sequence[Choice], all_of_them: Sequence[Choice]) -> Array:
-    """Weights of all signals: the mean of those fitted on what was read, and of the words' own, fitted on all."""
-    weights = fit(read, SIGNALS) / 2
-    weights[[SIGNALS.index(name) for name in LEXICAL]] += fit(all_of_them, LEXICAL) / 2
+def fit_read(read: Sequence[Choice], all_of_them: Sequence[Choice], names: Sequence[str]) -> Array:
+    """Weights of ``names``, with what was read among them: the mean of those fitted on what was read, and of those
+    without reading, fitted on all."""
+    weights = fit(read, names) / 2
+    others = [name for name in names if name not in READ]
+    weights[[names.index(name) for name in others]] += fit(all_of_them, others) / 2
     return weights
 
 
@@ -244,10 +290,14 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--network", type=Path, default=SHIPPED)
     parser.add_argument("--words", type=Path, help="a file of weights whose scorer by words is kept")
+    parser.add_argument("--field", type=Path, help="folder with the documents of the field sets for tuning")
+    parser.add_argument("--cache", type=Path, default=Path(".cache/training"))
     arguments = parser.parse_args()
-    from selfright.retrieval.tokenizer import BilingualTokenizer
+    from selfright.llm.e5 import E5
 
-    data, tokenizer = arguments.data, BilingualTokenizer()
+    data, tokenizer = arguments.data, shared_tokenizer()
+    embedder = CachedEmbedder(E5(), arguments.cache)
+    likeness = Likeness(embedder)
     reader, known = PairViews(network(arguments.network)).questions, learnt_questions(data)
     found: list[Choice] = []
     for read in (squad2, covidqa, clapnq, tydiqa_ko_en, korquad):
@@ -256,41 +306,45 @@ def main() -> None:
         items = [item for item in read(data, corpus) if item.answers]
         random.Random(7).shuffle(items)
         seen = [item for item in items if item.question.strip().lower() in known]
-        found += choices(name, seen[:MOST_BY_WORDS], corpus, None)
-        found += choices(name, [item for item in items if item not in seen][:MOST], corpus, reader)
+        found += choices(name, seen[:MOST_BY_WORDS], corpus, None, likeness)
+        found += choices(name, [item for item in items if item not in seen][:MOST], corpus, reader, likeness)
+    for name in field_sets.SETS if arguments.field else ():
+        found += field_choices(name, arguments.field, arguments.cache, reader, likeness)
+    embedder.save()
     was_read = [choice for choice in found if choice.was_read]
 
-    def by_words(some: Sequence[Choice]) -> Array:
-        return fit(to_train_on(some), LEXICAL)
-
-    def by_reading(some: Sequence[Choice]) -> Array:
-        return fit([choice for choice in to_train_on(some) if choice.was_read], SIGNALS)
-
-    def by_both(some: Sequence[Choice]) -> Array:
-        train = to_train_on(some)
-        return fit_read([choice for choice in train if choice.was_read], train)
+    def fitted(variant: str, some: Sequence[Choice]) -> Array:
+        train, names = to_train_on(some), KNOWN[variant]
+        if variant in ("lexical", "meant"):
+            return fit(train, names)
+        return fit_read([choice for choice in train if choice.was_read], train, names)
 
     words = json.loads(arguments.words.read_text(encoding="utf-8"))["lexical"] if arguments.words else None
     model = {
         "about": "which sentences of the evidence answer; see training/fit_selection.py",
         "trained_on": list(TRAINED_ON),
         "reader": reader.name,
-        "lexical": words or _by_name(LEXICAL, by_words(found)),
-        "read": _by_name(SIGNALS, by_both(found)),
-        "measured": {
-            "lexical": measured(found, LEXICAL, by_words),
-            "lexical, the questions of read": measured(was_read, LEXICAL, by_words),
-            "read, its own weights": measured(was_read, SIGNALS, by_reading),
-            "read": measured(was_read, SIGNALS, by_both),
-        },
+        "embedder": likeness.name,
+        **{variant: _by_name(names, fitted(variant, found)) for variant, names in KNOWN.items()},
+        "measured": {variant: measured(was_read, names, partial(fitted, variant)) for variant, names in KNOWN.items()},
     }
+    if words:
+        model["lexical"] = words
     arguments.out.write_text(json.dumps(model, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     print(json.dumps(model, indent=1))
 
 
+@kept
+def shared_tokenizer() -> Tokenizer:
+    """One for all sets, for a Korean one takes a second to load."""
+    from selfright.retrieval.tokenizer import BilingualTokenizer
+
+    return BilingualTokenizer()
+
+
 def to_train_on(found: Sequence[Choice]) -> list[Choice]:
     """The choices of the sets that shape weights."""
-    return [choice for choice in found if choice.dataset in TRAINED_ON]
+    return [choice for choice in found if choice.dataset in TRAINED_ON or choice.dataset.startswith("field_")]
 
 
 def _by_name(names: Sequence[str], weights: Array) -> dict[str, float]:

@@ -9,16 +9,20 @@ import json
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from selfright.domain.ports import Embedder, PairJudge, Tokenizer
+from selfright.retrieval.wanted import query_vector
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.grade.answer_spans import MOST_READ
 from selfright.roles.grade.features import COMPARED, FEATURES, Asked, Read, features, read_signals
 from selfright.roles.grade.windows import shown
+from selfright.roles.likeness import Likeness
+from training import field as field_sets
 from training.fitting import Array
 from training.labelled import (
     MEASURED_ON,
@@ -65,10 +69,30 @@ class CachedEmbedder:
             with np.load(self._path) as stored:
                 self._vectors = dict(zip(stored["keys"].tolist(), stored["vectors"].astype(np.float32), strict=True))
 
+    @property
+    def name(self) -> str:
+        """The embedder's."""
+        return self._embedder.name
+
+    @property
+    def dimension(self) -> int:
+        """The embedder's."""
+        return self._embedder.dimension
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Rows of length one."""
+        return self._found(texts, self._embedder.embed)
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """The vector to search with."""
+        row: NDArray[np.float32] = self._found([f"?{text}"], lambda _: np.array([query_vector(self._embedder, text)]))[
+            0
+        ]
+        return row
+
     def cosines(self, question: str, texts: Sequence[str]) -> Array:
         """Of a question and each text."""
-        asked = self._found([f"?{question}"], lambda _: np.array([self._embedder.embed_query(question)]))
-        return np.asarray(self._found(texts, self._embedder.embed) @ asked[0], dtype=np.float64)
+        return np.asarray(self.embed(texts) @ self.embed_query(question), dtype=np.float64)
 
     def _found(self, texts: Sequence[str], embed: Callable[[list[str]], NDArray[np.float32]]) -> NDArray[np.float32]:
         missing = {self._key(text): text for text in texts if self._key(text) not in self._vectors}
@@ -88,20 +112,25 @@ class CachedEmbedder:
         return hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
 
 
-def load(data: Path, cache: Path, reader: PairJudge | None) -> tuple[Rows, Rows]:
-    """Rows to train on and rows to measure on. Features are extracted once into ``cache``, the network's scores once
-    for each network; without one they are NaN."""
+def load(data: Path, cache: Path, reader: PairJudge | None, field: Path | None = None) -> tuple[Rows, Rows]:
+    """Rows to train on and rows to measure on; those of the field sets, whose documents are in ``field``, are trained
+    on too. Features are extracted once into ``cache``, the network's scores once for each network; without one they are
+    NaN."""
     from selfright.llm.e5 import E5
     from selfright.retrieval.tokenizer import BilingualTokenizer
 
     tokenizer, embedder = BilingualTokenizer(), CachedEmbedder(E5(), cache)
     known: set[str] = set()
+    of_field: dict[str, Loader] = {
+        f"field_{name}": partial(_field_cases, name, field, cache) for name in field_sets.SETS if field
+    }
     parts: list[list[Rows]] = [[], []]
     for side, loaders, pairs in zip(
         parts, (TRAINED_ON, MEASURED_ON), (PAIRS_TRAINED_ON, PAIRS_MEASURED_ON), strict=True
     ):
         named: dict[str, Loader] = {loader.__name__: loader for loader in loaders}
         named |= {name: pairs_of(name) for name in pairs}
+        named |= of_field if side is parts[0] else {}
         for name, loader in named.items():
             if not (cache / f"rows-{name}.npz").exists():
                 known = known or learnt_questions(data)
@@ -115,12 +144,17 @@ def load(data: Path, cache: Path, reader: PairJudge | None) -> tuple[Rows, Rows]
     return joined(parts[0]), joined(parts[1])
 
 
+def _field_cases(name: str, field: Path, cache: Path, *_: object) -> Iterator[Case]:
+    return field_sets.cases(name, field, cache)
+
+
 def _extract(cache: Path, name: str, cases: Iterator[Case], tokenizer: Tokenizer, embedder: CachedEmbedder) -> None:
     """Writes the rows of ``cases``, and beside them what the network is to read."""
     columns: list[list[object]] = []
     values: list[list[float]] = []
     texts: list[tuple[str, str]] = []
     analyzers: dict[int, TextAnalyzer] = {}
+    likeness = Likeness(embedder)
     for number, case in enumerate(cases):
         key = id(case.statistics)
         if key not in analyzers:
@@ -129,7 +163,8 @@ def _extract(cache: Path, name: str, cases: Iterator[Case], tokenizer: Tokenizer
         written = [f"{c.passage.heading}\n{c.passage.text}".strip() for c in case.candidates]
         cosines = embedder.cosines(case.question, written)
         reads = [Read.of(asked, candidate.passage) for candidate in case.candidates]
-        found = features(asked, reads, cosines.tolist())
+        nearest = likeness.best(case.question, [candidate.passage for candidate in case.candidates])
+        found = features(asked, reads, cosines.tolist(), nearest=nearest)
         order = _as_brought(cosines, np.array([row["saturation"] for row in found]))
         candidates, reads, found = ([part[place] for place in order] for part in (case.candidates, reads, found))
         values += [[row[feature] for feature in FEATURES] for row in found]

@@ -106,25 +106,26 @@ def offline_roles(
     from selfright.roles.generate.offline import OfflineGenerator
     from selfright.roles.generate.scores import PieceScorer
     from selfright.roles.grade.offline import OfflineGrader
+    from selfright.roles.likeness import Likeness
     from selfright.roles.prompting import BilingualPrompter
     from selfright.roles.rewrite.offline import OfflineRewriter
     from selfright.roles.strips import OfflineRefiner
     from selfright.roles.summary.offline import OfflineSummarizer
     from selfright.roles.trust import TrustedFirst, TrustingGenerator
 
-    known = embedder.name if embedder is not None and is_fitted(embedder) else ""
+    likeness = Likeness(embedder) if embedder is not None and is_fitted(embedder) else None
     views = pair_views(embedder)
     reader = views.questions if views else None
     analyzer = TextAnalyzer(tokenizer, statistics)
     judging = judging or Judging()
-    grader = OfflineGrader(analyzer, known, None, reader, judging.calibration, judging.passages)
+    grader = OfflineGrader(analyzer, likeness, None, reader, judging.calibration, judging.passages)
     first = TrustedFirst(analyzer, OfflineGrader(analyzer, reader=reader), PieceScorer(analyzer))
     return OfflineRoles(
         classifier=OfflineClassifier(IndexTopics(analyzer), small_talk_judge(embedder), analyzer),
         grader=grader,
         refiner=OfflineRefiner(analyzer, reader=reader),
         prompter=BilingualPrompter(first=first),
-        generator=TrustingGenerator(OfflineGenerator(analyzer, reader), first),
+        generator=TrustingGenerator(OfflineGenerator(analyzer, reader, likeness), first),
         evaluator=LocalEvaluator(analyzer, ClaimJudging(judging.claims, judging.claim_calibration)),
         heuristic=HeuristicEvaluator(),
         rewriter=OfflineRewriter(analyzer),

@@ -16,6 +16,7 @@ from selfright.roles.generate.pieces import Piece, pieces_of
 from selfright.roles.generate.scores import PieceScorer
 from selfright.roles.generate.selection import choose_answer, choose_summary
 from selfright.roles.generate.smalltalk import nothing_found, reply
+from selfright.roles.likeness import Likeness
 
 # Below both, nothing of the question is in the evidence and no judge believed in the strip either. Words of another
 # language cannot be in it, so there a judge need only find it likelier than most.
@@ -35,11 +36,14 @@ _DANGLING = re.compile(
 
 
 class OfflineGenerator:
-    """Extracts the answer (port ``Generator``); ``reader`` adds where in the passages it seems to stand."""
+    """Extracts the answer (port ``Generator``); ``reader`` adds where in the passages it seems to stand, ``likeness``
+    what means the same in other words."""
 
-    def __init__(self, analyzer: TextAnalyzer, reader: PairJudge | None = None) -> None:
+    def __init__(
+        self, analyzer: TextAnalyzer, reader: PairJudge | None = None, likeness: Likeness | None = None
+    ) -> None:
         self._analyzer = analyzer
-        self._scorer = PieceScorer(analyzer, reader)
+        self._scorer = PieceScorer(analyzer, reader, likeness)
 
     @property
     def needs_documents(self) -> bool:

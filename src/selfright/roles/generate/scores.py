@@ -6,7 +6,7 @@ one that holds the answer comes first. Scores are log-odds: comparable within on
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from importlib.resources import files
 
@@ -17,17 +17,30 @@ from selfright.roles.generate.shapes import shape_score
 from selfright.roles.generate.signals import read_signals, signals
 from selfright.roles.grade.answer_spans import answer_spans
 from selfright.roles.grade.features import Asked
+from selfright.roles.likeness import Likeness
 
 Signals = Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
 class SelectionModel:
-    """Weights of the signals by words, and with what the reader of that name says."""
+    """Weights of the signals, by what is known beside the words: nothing (``lexical``), what the reader named
+    ``reader`` says (``read``), how like the question the encoder named ``embedder`` finds a piece (``meant``), or
+    ``both``.
+    """
 
     reader: str
+    embedder: str
     lexical: Signals
     read: Signals
+    meant: Signals
+    both: Signals
+
+    def weights(self, *, was_read: bool, is_meant: bool) -> Signals:
+        """Those for what is known."""
+        if is_meant:
+            return self.both if was_read else self.meant
+        return self.read if was_read else self.lexical
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +52,21 @@ class Judged:
 
 
 class PieceScorer:
-    """Scores pieces. ``reader`` is asked where the answer stands in their passages, if the weights know it."""
+    """Scores pieces. ``reader`` is asked where the answer stands in their passages, and ``likeness`` how near each is
+    to the question, if the weights know them.
+    """
 
     def __init__(
-        self, analyzer: TextAnalyzer, reader: PairJudge | None = None, model: SelectionModel | None = None
+        self,
+        analyzer: TextAnalyzer,
+        reader: PairJudge | None = None,
+        likeness: Likeness | None = None,
+        model: SelectionModel | None = None,
     ) -> None:
         self._analyzer = analyzer
         self._model = model or shipped_model()
         self._reader = reader if reader is not None and reader.name == self._model.reader else None
+        self._likeness = likeness if likeness is not None and likeness.name == self._model.embedder else None
 
     def judge(self, questions: Sequence[Asked], pieces: Sequence[Piece]) -> list[list[Judged]]:
         """A list per question with one judgement per piece."""
@@ -54,12 +74,14 @@ class PieceScorer:
 
     def _judged(self, asked: Asked, pieces: Sequence[Piece]) -> list[Judged]:
         rows = signals(asked, pieces, self._analyzer)
-        weights = self._model.lexical
         passages = {piece.strip.passage.id: piece.strip.passage for piece in pieces}
         spans = answer_spans(asked, list(passages.values()), self._reader)
         if spans:
-            weights = self._model.read
             rows = [{**row, **read} for row, read in zip(rows, read_signals(pieces, spans), strict=True)]
+        like = self._likeness.cosines(asked.text, [piece.text for piece in pieces]) if self._likeness else None
+        if like:
+            rows = [{**row, "meaning": cosine} for row, cosine in zip(rows, like, strict=True)]
+        weights = self._model.weights(was_read=bool(spans), is_meant=bool(like))
         return [
             Judged(_score(weights, row) + shape_score(asked, piece), row["in_context"])
             for row, piece in zip(rows, pieces, strict=True)
@@ -74,4 +96,4 @@ def _score(weights: Signals, row: Signals) -> float:
 def shipped_model() -> SelectionModel:
     """The model that ships with the package."""
     stored = json.loads(files(__package__).joinpath("weights.json").read_text(encoding="utf-8"))
-    return SelectionModel(stored["reader"], stored["lexical"], stored["read"])
+    return SelectionModel(*(stored[field.name] for field in fields(SelectionModel)))

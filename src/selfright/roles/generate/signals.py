@@ -36,9 +36,10 @@ SIGNALS = (
     "relative_chance",  # … over the best piece's
     "passage_chance",  # the reader's log-odds, over ten, that the passage answers
     "unread",  # most of it was not shown to the reader
+    "meaning",  # the cosine of question and piece
 )
 READ = ("answer", "answer_chance", "relative_chance", "passage_chance", "unread")
-LEXICAL = tuple(name for name in SIGNALS if name not in READ)
+LEXICAL = tuple(name for name in SIGNALS if name not in (*READ, "meaning"))
 
 _LONG = 300
 _NEAR, _BESIDE = 3, 20

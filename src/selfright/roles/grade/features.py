@@ -34,15 +34,17 @@ FEATURES = (
     "korean",
     "cross_language",  # no sentence is in the question's language
     "cosine",  # of question and passage; 0 when there is none
+    "sentence_cosine",  # of the question and the nearest sentence
     "reader",  # the chance that the passage answers, by a reader alone; 0 when it was not asked
     "reader_logit",  # the same as log-odds over ten
     "behind_saturation",  # how far behind the best passage of the set; 0 for the best
     "behind_sentence_coverage",
     "behind_cosine",
+    "behind_sentence_cosine",
     "behind_reader",
     "alone",  # the only passage of its set
 )
-COSINES = ("cosine", "behind_cosine")
+COSINES = ("cosine", "sentence_cosine", "behind_cosine", "behind_sentence_cosine")
 READER = ("reader", "reader_logit", "behind_reader")
 # More of these never counts against a passage, more of those never for it.
 FOR = (
@@ -55,6 +57,7 @@ FOR = (
     "adjacent",
     "type_novel",
     "cosine",
+    "sentence_cosine",
     "reader",
     "reader_logit",
 )
@@ -65,9 +68,10 @@ AGAINST = (
     "behind_saturation",
     "behind_sentence_coverage",
     "behind_cosine",
+    "behind_sentence_cosine",
     "behind_reader",
 )
-COMPARED = ("saturation", "sentence_coverage", "cosine", "reader")
+COMPARED = ("saturation", "sentence_coverage", "cosine", "sentence_cosine", "reader")
 _MOST_LOGIT = 10.0
 
 _WINDOW = 3
@@ -148,15 +152,18 @@ def features(
     reads: Sequence[Read],
     cosines: Sequence[float | None] = (),
     scores: Sequence[float | None] = (),
+    nearest: Sequence[float] | None = None,
 ) -> list[dict[str, float]]:
     """One dictionary by ``FEATURES`` for each passage of a set.
 
     ``cosines`` (-1…1) are of question and passage, ``scores`` (log-odds) a reader's; None for a passage without.
+    ``nearest`` are the cosines of question and the passage's nearest sentence.
     """
     cosines, scores = cosines or [None] * len(reads), scores or [None] * len(reads)
+    nearest = nearest or [0.0] * len(reads)
     rows = [
-        {**_alone(asked, read), "cosine": cosine or 0.0, **read_signals(score)}
-        for read, cosine, score in zip(reads, cosines, scores, strict=True)
+        {**_alone(asked, read), "cosine": cosine or 0.0, "sentence_cosine": near, **read_signals(score)}
+        for read, cosine, near, score in zip(reads, cosines, nearest, scores, strict=True)
     ]
     return compared(rows)
 

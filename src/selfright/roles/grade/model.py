@@ -23,15 +23,17 @@ SET_SIGNALS = (
     "most_saturation",  # the highest of any passage
     "most_adjacent",
     "most_cosine",
+    "most_sentence_cosine",
     "spread_saturation",  # the highest over the mean: one passage stands out
     "spread_sentence_coverage",
     "spread_cosine",
+    "spread_sentence_cosine",
     "names_missing",  # of the most probable passage
     "numbers_missing",
     "few",  # 1 / passages: with few of them nothing can stand out
 )
-_MOST = ("saturation", "adjacent", "cosine")
-_SPREAD = ("saturation", "sentence_coverage", "cosine")
+_MOST = ("saturation", "adjacent", "cosine", "sentence_cosine")
+_SPREAD = ("saturation", "sentence_coverage", "cosine", "sentence_cosine")
 _MISSING = ("names_missing", "numbers_missing")
 
 

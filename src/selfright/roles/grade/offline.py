@@ -19,6 +19,7 @@ from selfright.roles.grade.judged import opinions
 from selfright.roles.grade.model import GraderModel, Variant, set_signals, shipped_model
 from selfright.roles.grade.opposing import without_opposing
 from selfright.roles.grade.windows import shown
+from selfright.roles.likeness import Likeness
 from selfright.roles.pairs import read_pairs
 from selfright.roles.scoring import Blend
 from selfright.roles.visible import visible
@@ -46,7 +47,7 @@ class Reading:
 class OfflineGrader:
     """Implements the port ``Grader`` with a small trained model over cheap signals and what a reader says.
 
-    ``embedder`` names the encoder whose cosines the hits carry; they count only if the weights were fitted on it.
+    ``likeness`` is by the encoder whose cosines the hits carry; both count only if the weights were fitted on it.
     ``reader`` is asked about the first five passages of a retrieval, if the weights know it. ``judge`` is one that the
     user chose: it takes the reader's place, and ``calibration`` says what it counts beside the signals.
     """
@@ -54,7 +55,7 @@ class OfflineGrader:
     def __init__(
         self,
         analyzer: TextAnalyzer,
-        embedder: str = "",
+        likeness: Likeness | None = None,
         model: GraderModel | None = None,
         reader: PairJudge | None = None,
         calibration: GraderCalibration | None = None,
@@ -65,7 +66,7 @@ class OfflineGrader:
         self._blend = (calibration.judge if calibration else None) or UNCALIBRATED
         self._analyzer = analyzer
         self._model = model or shipped_model()
-        self._embedder = embedder
+        self._likeness = likeness if likeness is not None and likeness.name == self._model.embedder else None
         self._reader = reader if reader is not None and reader.name == self._model.reader and judge is None else None
 
     @property
@@ -85,7 +86,7 @@ class OfflineGrader:
         With an index's own calibration the reader stays, for it was made with it; so does a judge that the user chose.
         """
         kept = self._calibration or self._judge
-        return self if kept else OfflineGrader(self._analyzer, self._embedder, self._model)
+        return self if kept else OfflineGrader(self._analyzer, self._likeness, self._model)
 
     async def grade(self, question: str, hits: Sequence[Hit]) -> Grading:
         """Grades the first 50 hits. Raises ``JudgeFailed`` when a hit's scores or a signal are not numbers."""
@@ -106,9 +107,10 @@ class OfflineGrader:
             return Reading((), (), (), (), withheld)
         asked = Asked.of(question, self._analyzer)
         reads = [Read.of(asked, hit.passage) for hit in graded]
-        cosines = [hit.cosine if self._embedder == self._model.embedder else None for hit in graded]
+        nearest = self._likeness.best(question, [hit.passage for hit in graded]) if self._likeness else None
+        cosines = [hit.cosine if nearest else None for hit in graded]
         scores = self._scores(asked, graded, reads)
-        rows = tuple(features(asked, reads, cosines, scores))
+        rows = tuple(features(asked, reads, cosines, scores, nearest))
         variants = tuple(
             self._model.variant(
                 has_cosine=cosine is not None,

@@ -1,0 +1,85 @@
+"""How near single sentences are to a question in meaning: a passage's vector says what it is about, and a sentence that
+answers is often a small part of that.
+"""
+
+import logging
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from selfright.domain.errors import ModelError
+from selfright.domain.passages import Passage, Strip
+from selfright.domain.ports import Embedder
+from selfright.roles.generate.pieces import pieces_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+log = logging.getLogger(__name__)
+
+KEPT = 4_096  # vectors; six megabytes of them
+MOST_SENTENCES = 40  # of a passage
+
+
+class Likeness:
+    """Cosines of a question and short texts, by ``embedder``. Keeps the last 4,096 vectors; safe to share between
+    threads.
+    """
+
+    def __init__(self, embedder: Embedder) -> None:
+        self.name = embedder.name
+        self._embedder = embedder
+        self._vectors: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
+        self._lock = threading.Lock()
+        self._asked = lru_cache(maxsize=64)(self._embed_question)
+
+    def cosines(self, question: str, texts: Sequence[str]) -> list[float] | None:
+        """One for each text (-1…1); None when the embedder cannot be used, which is said once."""
+        try:
+            asked = self._asked(question)
+            return [float(asked @ vector) for vector in self._found(texts)]
+        except ModelError as error:
+            _say(f"judging goes on without the meaning of sentences: {error}")
+            return None
+
+    def best(self, question: str, passages: Sequence[Passage]) -> list[float] | None:
+        """Of each passage its nearest sentence's (0 for a passage without one); None as above."""
+        texts = [sentences(passage) for passage in passages]
+        found = self.cosines(question, [text for own in texts for text in own])
+        if found is None:
+            return None
+        left = iter(found)
+        return [max((next(left) for _ in own), default=0.0) for own in texts]
+
+    def _embed_question(self, question: str) -> "NDArray[np.float32]":
+        special: Callable[[str], NDArray[np.float32]] | None = getattr(self._embedder, "embed_query", None)
+        return special(question) if special else self._embedder.embed([question])[0]
+
+    def _found(self, texts: Sequence[str]) -> "list[NDArray[np.float32]]":
+        with self._lock:
+            known = {text: self._vectors[text] for text in texts if text in self._vectors}
+            for text in known:
+                self._vectors.move_to_end(text)
+        missing = list(dict.fromkeys(text for text in texts if text not in known))
+        if missing:
+            known |= dict(zip(missing, self._embedder.embed(missing), strict=True))
+            with self._lock:
+                self._vectors.update((text, known[text]) for text in missing)
+                while len(self._vectors) > KEPT:
+                    self._vectors.popitem(last=False)
+        return [known[text] for text in texts]
+
+
+@lru_cache(maxsize=512)
+def sentences(passage: Passage) -> tuple[str, ...]:
+    """A passage's sentences, list items and table rows, as an answer would say them; at most 40."""
+    whole = Strip(passage, passage.start, passage.end, passage.text, 1.0)
+    return tuple(dict.fromkeys(piece.text for piece in pieces_of([whole]) if piece.text))[:MOST_SENTENCES]
+
+
+@lru_cache(maxsize=8)
+def _say(message: str) -> None:
+    log.error(message)
