@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from selfright.domain.passages import Document, Hit, Passage, Ranked
+from selfright.domain.passages import Document, Hit, Language, Passage, Ranked
 from selfright.domain.ports import Embedder
 from selfright.domain.text import language_of
 from selfright.ingest.splitting import split
@@ -92,6 +92,9 @@ class KeptVectors:
     def embed_query(self, text: str) -> NDArray[np.float32]:
         row: NDArray[np.float32] = self._embedder.embed_query(text)
         return row
+
+    def leaned(self, vector: NDArray[np.float32], language: Language) -> NDArray[np.float32]:
+        return self._embedder.leaned(vector, language)
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         hashes = [hashlib.sha256(text.encode()).hexdigest() for text in texts]

@@ -16,7 +16,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -42,11 +42,14 @@ class MeaningAlone:
     """A fusion that shows the dense half as it is."""
 
     name = "meaning alone"
+    tells_languages = False
 
     def wants_dense(self, _query: str, /) -> bool:
         return True
 
-    def fuse(self, _searched: SearchedQuery, _bm25: Ranking[Item], dense: Ranking[Item], /) -> Fused[Item]:
+    def fuse(
+        self, _searched: SearchedQuery, _bm25: Ranking[Item], dense: Ranking[Item], _foreign: Collection[Item] = (), /
+    ) -> Fused[Item]:
         return Fused(list(dense), Trust(0.0, 1.0, "as measured"))
 
 

@@ -20,6 +20,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from selfright.domain.passages import Language
 from selfright.domain.ports import Embedder
 from selfright.llm.embedding_file import open_file
 
@@ -82,6 +83,11 @@ class CachedEmbedder:
             rows = self._rows([text], "query", lambda texts: np.stack([special(text) for text in texts]))
         vector: Vector = rows[0]
         return vector
+
+    def leaned(self, vector: Vector, language: Language) -> Vector:
+        """As the embedder makes a query's vector lean towards the other language; as it is, where it makes none."""
+        special: Callable[[Vector, Language], Vector] | None = getattr(self._embedder, "leaned", None)
+        return vector if special is None else special(vector, language)
 
     def close(self) -> None:
         """Closes the file; it is opened again when it is needed."""

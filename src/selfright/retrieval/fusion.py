@@ -1,7 +1,7 @@
 """How two rankings become one: by ranks alone, or by scores, with each half trusted as the query deserves."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from operator import itemgetter
@@ -83,8 +83,15 @@ class Fusion(Protocol):
         """Whether the dense half can add anything for this query; it is not even asked when it cannot."""
         ...
 
-    def fuse(self, searched: SearchedQuery, bm25: Ranking[Item], dense: Ranking[Item], /) -> Fused[Item]:
-        """One ranking of the two; either may be empty."""
+    @property
+    def tells_languages(self) -> bool:
+        """Whether it makes a difference which items are ``foreign``; nobody needs to find out where it does not."""
+        ...
+
+    def fuse(
+        self, searched: SearchedQuery, bm25: Ranking[Item], dense: Ranking[Item], foreign: Collection[Item] = (), /
+    ) -> Fused[Item]:
+        """One ranking of the two; either may be empty. ``foreign`` are in another language than the query."""
         ...
 
 
@@ -96,6 +103,7 @@ class ReciprocalRankFusion:
     """
 
     name = "rrf"
+    tells_languages = False
 
     def __init__(self, k: int = DEFAULT_K, dense_languages: Sequence[Language] = (), trust: Trust = _EVEN) -> None:
         self._k = k
@@ -106,8 +114,10 @@ class ReciprocalRankFusion:
         """Whether the embedder knows the query's language."""
         return not self._dense_languages or language_of(query) in self._dense_languages
 
-    def fuse(self, searched: SearchedQuery, bm25: Ranking[Item], dense: Ranking[Item], /) -> Fused[Item]:
-        """Plain reciprocal rank fusion."""
+    def fuse(
+        self, searched: SearchedQuery, bm25: Ranking[Item], dense: Ranking[Item], _foreign: Collection[Item] = (), /
+    ) -> Fused[Item]:
+        """Plain reciprocal rank fusion, whatever the languages."""
         if self._dense_languages and searched.language not in self._dense_languages:
             dense = ()
         lists = ([item for item, _ in bm25], [item for item, _ in dense])
@@ -119,12 +129,14 @@ class AdaptiveFusion:
 
     BM25 counts as a share of a score between the highest found and the highest thinkable; a cosine counts as a power of
     its height above the lowest of the list, in standard deviations of the list. A passage that one list lacks gets 0
-    for that half.
+    for that half. A foreign passage cannot hold the query's words: by meaning it is worth what it would be if that half
+    alone counted.
     ``dense_languages`` are the languages the embedder declares; none declared means that it knows all. A query in
     another one is searched for by words alone.
     """
 
     name = "adaptive"
+    tells_languages = True
 
     def __init__(self, dense_languages: Sequence[Language] = (), model: TrustModel | None = None) -> None:
         self._dense_languages = frozenset(dense_languages)
@@ -134,7 +146,9 @@ class AdaptiveFusion:
         """Whether the embedder knows the query's language."""
         return not self._dense_languages or language_of(query) in self._dense_languages
 
-    def fuse(self, searched: SearchedQuery, bm25: Ranking[Item], dense: Ranking[Item], /) -> Fused[Item]:
+    def fuse(
+        self, searched: SearchedQuery, bm25: Ranking[Item], dense: Ranking[Item], foreign: Collection[Item] = (), /
+    ) -> Fused[Item]:
         """Scores lie from 0 upward, mostly below 1; they compare within one search only."""
         if self._dense_languages and searched.language not in self._dense_languages:
             dense = ()
@@ -143,7 +157,7 @@ class AdaptiveFusion:
         words, near = _once(bm25), _once(dense)
         measured = measure(searched, list(words.values()), list(near.values()))
         trust = self._model.trust(measured.signals)
-        return Fused(_weighed(words, near, measured, trust), trust)
+        return Fused(_weighed((words, near), measured, trust, foreign), trust)
 
 
 def _once(ranking: Ranking[Item]) -> dict[Item, float]:
@@ -162,16 +176,22 @@ def _one_half(ranking: Ranking[Item], searched: SearchedQuery, trust: Trust) -> 
 
 
 def _weighed(
-    words: Mapping[Item, float], near: Mapping[Item, float], measured: Measured, trust: Trust
+    halves: tuple[Mapping[Item, float], Mapping[Item, float]],
+    measured: Measured,
+    trust: Trust,
+    foreign: Collection[Item],
 ) -> list[tuple[Item, float]]:
+    words, near = halves
     word_weight, lowest = trust.bm25 / measured.unit, measured.lowest
     near_weight = trust.dense * NEAR_SCALE / measured.spread**NEAR_POWER
     scores = {item: score * word_weight for item, score in words.items()}
     for item, score in near.items():
-        scores[item] = scores.get(item, 0.0) + (score - lowest) ** NEAR_POWER * near_weight
+        part = (score - lowest) ** NEAR_POWER * near_weight
+        both = scores.get(item, 0.0) + part
+        scores[item] = max(both, part / trust.dense) if trust.dense and item in foreign else both
     ordered = sorted(scores.items(), key=itemgetter(1), reverse=True)
     ties = [place for place, (a, b) in enumerate(pairwise(ordered)) if a[1] - b[1] <= _TIE]
-    return _ties_ordered(ordered, ties, (words, near)) if ties else ordered
+    return _ties_ordered(ordered, ties, halves) if ties else ordered
 
 
 def _ties_ordered(

@@ -13,10 +13,11 @@ from selfright.domain.ports import Embedder, TermLexicon, Tokenizer
 from selfright.retrieval.catalogue import Catalogue
 from selfright.retrieval.dense import DenseIndex
 from selfright.retrieval.fusion import Fusion
+from selfright.retrieval.languages import Languages
 from selfright.retrieval.lexical import LexicalIndex, idf
 from selfright.retrieval.records import Shown, damaged
 from selfright.retrieval.scored import Scored
-from selfright.retrieval.wanted import Fusing, Wanted, query_vector, wanted
+from selfright.retrieval.wanted import Fusing, Wanted, query_vector, searching_vector, wanted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -71,6 +72,7 @@ class HybridSearch:
         self._fusion = fusion
         self._lexicon = lexicon
         self._query_vector = functools.lru_cache(maxsize=CACHED_QUERIES)(self._embed)
+        self._languages = Languages(indexes.catalogue)
 
     async def search(self, query: str, k: int, collections: Sequence[str] = ()) -> Retrieval:
         """The ``k`` best passages, best first; from all collections when none is named."""
@@ -96,30 +98,24 @@ class HybridSearch:
         """What is found as of one change, and whether nothing of it was erased meanwhile."""
         waiting = None
         if self._indexes.dense is not None and asked.meaning:
-            waiting = self._indexes.helpers.submit(
-                self._search_dense, asked.meaning, asked.depth, asked.collections, sequence
-            )
+            waiting = self._indexes.helpers.submit(self._search_dense, asked, sequence)
         bm25 = self._indexes.lexical.search(asked.terms, asked.depth, asked.collections, sequence)
         dense, query_vector = waiting.result() if waiting else (Scored(), None)
-        return self._retrieval(asked, bm25, dense, query_vector, sequence if together else None)
+        foreign = self._languages.foreign(asked, dense, sequence) if self._fusion.tells_languages else frozenset()
+        fusing = Fusing(asked, self._fusion, (bm25, dense), self._idf(asked.terms), foreign)
+        return self._retrieval(fusing, query_vector, sequence if together else None)
 
-    def _search_dense(
-        self, query: str, depth: int, collections: tuple[str, ...], sequence: int
-    ) -> "tuple[Scored, NDArray[np.float32] | None]":
+    def _search_dense(self, asked: Wanted, sequence: int) -> "tuple[Scored, NDArray[np.float32] | None]":
         if self._indexes.dense is None:
             return Scored(), None
-        vector = self._query_vector(query)
-        return self._indexes.dense.search(vector, depth, collections, sequence), vector
+        vector = searching_vector(
+            self._indexes.embedder, self._query_vector(asked.meaning), asked, self._languages.held(sequence)
+        )
+        return self._indexes.dense.search(vector, asked.depth, asked.collections, sequence), vector
 
     def _retrieval(
-        self,
-        asked: Wanted,
-        bm25: Scored,
-        dense: Scored,
-        vector: "NDArray[np.float32] | None",
-        sequence: int | None,
+        self, fusing: Fusing, vector: "NDArray[np.float32] | None", sequence: int | None
     ) -> tuple[Retrieval, bool]:
-        fusing = Fusing(asked, self._fusion, bm25, dense, self._idf(asked.terms))
         shown = self._shown([key for _, key, _ in fusing.best], sequence)
         there = [(mark, shown[key]) for mark, key, _ in fusing.best if key in shown]
         hits = fusing.hits(

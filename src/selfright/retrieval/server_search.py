@@ -2,7 +2,7 @@
 
 import asyncio
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
@@ -10,7 +10,7 @@ from selfright.domain.passages import Passage, Retrieval
 from selfright.domain.ports import Embedder, TermLexicon, Tokenizer
 from selfright.retrieval.fusion import Fusion
 from selfright.retrieval.scored import Scored
-from selfright.retrieval.wanted import Best, Fusing, Wanted, query_vector, wanted
+from selfright.retrieval.wanted import Best, Fusing, Wanted, foreign, query_vector, searching_vector, wanted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,6 +34,14 @@ class Reader(Protocol):
 
     def lists(self, asked: Wanted, vector: "NDArray[np.float32] | None", /) -> Lists:
         """Both rankings; the dense one is empty without a vector."""
+        ...
+
+    def languages(self) -> Collection[str]:
+        """The languages of the documents; they may be those of a minute ago."""
+        ...
+
+    def languages_of(self, keys: Sequence[int], /) -> Mapping[int, str]:
+        """The language of each of these passages, by key."""
         ...
 
     def shown(
@@ -89,7 +97,14 @@ class ServerSearch:
         return engine.server.read(lambda reader: self._retrieval(reader, asked, vector))
 
     def _retrieval(self, reader: Reader, asked: Wanted, vector: "NDArray[np.float32] | None") -> Retrieval:
-        fusing = Fusing(asked, self._fusion, *reader.lists(asked, vector))
+        languages = reader.languages() if vector is not None else ()
+        if vector is not None:
+            vector = searching_vector(self._engine.embedder, vector, asked, languages)
+        bm25, dense, idf = reader.lists(asked, vector)
+        others: Collection[int] = ()
+        if len(languages) > 1 and dense.keys and self._fusion.tells_languages:
+            others = foreign(asked, dense, reader.languages_of(dense.keys))
+        fusing = Fusing(asked, self._fusion, (bm25, dense), idf, others)
         passages, cosines = reader.shown(fusing.best, vector)
         hits = fusing.hits(passages, {**cosines, **dict(fusing.near)})
         return Retrieval(hits, None if vector is None else tuple(vector.tolist()), fusing.trust)

@@ -1,6 +1,6 @@
 """One search as every engine runs it: the query made ready, and two rankings made into hits."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -103,12 +103,23 @@ class Best(NamedTuple):
 
 
 class Fusing:
-    """Two rankings, fused; and the hits that they make once the passages are there."""
+    """Two rankings, by words and by meaning, fused; and the hits that they make once the passages are there.
 
-    def __init__(self, wanted: Wanted, fusion: Fusion, bm25: Scored, dense: Scored, idf: Sequence[float]) -> None:
+    ``foreign`` are the marks of passages in another language than the query.
+    """
+
+    def __init__(
+        self,
+        wanted: Wanted,
+        fusion: Fusion,
+        rankings: tuple[Scored, Scored],
+        idf: Sequence[float],
+        foreign: Collection[int] = (),
+    ) -> None:
+        bm25, dense = rankings
         self.near = pairs(dense)
         searched = SearchedQuery(wanted.meaning or wanted.query, wanted.language, idf)
-        self._fused: Fused[int] = fusion.fuse(searched, pairs(bm25), self.near)
+        self._fused: Fused[int] = fusion.fuse(searched, pairs(bm25), self.near, foreign)
         self.trust = _told(wanted, self._fused.trust, bool(bm25.marks), bool(dense.marks))
         self._words, self._meaning = Places(bm25), Places(dense)
         # While a passage is being replaced, the newer of its keys.
@@ -154,6 +165,26 @@ class Places:
 def pairs(ranking: Scored) -> list[tuple[int, float]]:
     """Marks with their scores."""
     return list(zip(ranking.marks, ranking.scores, strict=True))
+
+
+def foreign(asked: Wanted, dense: Scored, languages: Mapping[int, str]) -> frozenset[int]:
+    """The marks of the near passages that ``languages``, by key, says are in another language than the query."""
+    return frozenset(
+        mark
+        for key, mark in zip(dense.keys, dense.marks, strict=True)
+        if languages.get(key, asked.language) != asked.language
+    )
+
+
+def searching_vector(
+    embedder: object, vector: "NDArray[np.float32]", asked: Wanted, languages: Collection[str]
+) -> "NDArray[np.float32]":
+    """The query's vector as it is; where the index holds several ``languages``, leaning towards the other ones.
+
+    Encoders prefer passages in the query's own language to better ones in another.
+    """
+    special = getattr(embedder, "leaned", None)
+    return vector if special is None or len(languages) < 2 else special(vector, asked.language)
 
 
 def query_vector(embedder: object, query: str) -> "NDArray[np.float32]":

@@ -212,3 +212,26 @@ def test_ranks_alone_leave_out_what_the_embedder_cannot_read() -> None:
     fusion = fusion_named("adaptive", embedder=WordHashes("another encoder", languages=("en",)))
     assert (fusion.wants_dense("What is gout?"), fusion.wants_dense("통풍이란 무엇입니까?")) == (True, False)
     assert [item for item, _ in fusion.fuse(SearchedQuery("통풍", "ko", (3.0,)), [(1, 2.0)], [(2, 0.9)]).items] == [1]
+
+
+def test_a_foreign_passage_is_judged_by_meaning_alone() -> None:
+    # As by hand above; 3 is foreign and gets for its cosine what it would be worth if meaning alone counted.
+    words, near = [(1, 4.4), (2, 2.2)], [(2, 0.554), (3, 0.5135), (4, 0.5)]
+    fused = AdaptiveFusion(model=EVEN).fuse(searched(), words, near, {3, 99})
+    assert dict(fused.items) == pytest.approx({2: 0.5 * 0.25 + 0.5 * 0.32, 1: 0.5 * 0.5, 3: 0.04, 4: 0.0})
+    assert ReciprocalRankFusion().fuse(searched(), words, near, {3}) == ReciprocalRankFusion().fuse(
+        searched(), words, near
+    )
+
+
+@given(lists, lists, st.sets(st.integers(0, 60)))
+def test_no_foreign_passage_falls_and_the_others_keep_their_order(
+    words: list[tuple[int, float]], near: list[tuple[int, float]], foreign: set[int]
+) -> None:
+    before, after = (AdaptiveFusion().fuse(searched(), words, near, some).items for some in ((), foreign))
+    own, own_after = ([item for item, _ in items if item not in foreign] for items in (before, after))
+    assert own_after == own
+    scores = dict(after)
+    assert scores.keys() == dict(before).keys()
+    assert all(scores[item] >= score for item, score in before)
+    assert all(scores[item] == score for item, score in before if item not in foreign)

@@ -81,6 +81,15 @@ class IndexReader:
         words = self._words(terms[:_MOST_TERMS], rarity, asked.depth, condition)
         return Lists(words, waiting.result() if waiting else Scored(), rarity)
 
+    def languages(self) -> frozenset[str]:
+        """The languages of the documents as of the last commit."""
+        return frozenset(name for name, count in self.counts.languages.items() if count > 0)
+
+    def languages_of(self, keys: Sequence[int], /) -> Mapping[int, str]:
+        """The language of each of these passages, by key; it lies in their records, which are read whole."""
+        rows = self._server.get("passages", list(keys), ["key", "record"])
+        return {row["key"]: passage_of(row["record"]).language for row in rows}
+
     def shown(
         self, best: Sequence[Best], vector: "NDArray[np.float32] | None", /
     ) -> tuple[Mapping[int, Passage], Mapping[int, float]]:

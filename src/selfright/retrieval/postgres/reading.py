@@ -82,10 +82,12 @@ _NO_NEAR = "near AS (SELECT 0::bigint AS key, 0::bigint AS mark, 0::float8 AS sc
 
 @dataclass(slots=True)
 class Shape:
-    """What is known of the vectors, to choose how to search: it may be old, for every way finds the same or more."""
+    """What is known of the index, to choose how to search: it may be old, for every way finds the same or more, but
+    for documents in the first other language."""
 
     dimension: int
     graph: bool = False
+    languages: frozenset[str] = frozenset()
     passages: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -139,6 +141,15 @@ class Reader:
         passages = {row[0]: replace(passage_of(row[3:-1]), origin=origin_in(row[-1])) for row in rows}
         return passages, {row[1]: float(row[2]) for row in rows if row[2] is not None}
 
+    def languages(self) -> frozenset[str]:
+        """The languages of the documents as of the last look."""
+        return self._shape.languages
+
+    def languages_of(self, keys: Sequence[int], /) -> Mapping[int, str]:
+        """The language of each of these passages, by key."""
+        query = "SELECT key, language FROM passages WHERE key = ANY(%s)"
+        return dict(self._connection.execute(query, [list(keys)]).fetchall())
+
     def _near(self, asked: Wanted, vector: "NDArray[np.float32] | None") -> str:
         if vector is None or not self._shape.dimension:
             return _NO_NEAR
@@ -168,7 +179,9 @@ class IndexReader:
         self._looked = time.monotonic()
         rows = self._rows("SELECT collection, passages FROM tally")
         (graph,) = self._rows("SELECT to_regclass('vectors_graph') IS NOT NULL")[0]
-        self.shape = Shape(self.shape.dimension, bool(graph), {unpacked(name): count for name, count in rows})
+        languages = frozenset(name for (name,) in self._rows("SELECT DISTINCT language FROM documents"))
+        passages = {unpacked(name): count for name, count in rows}
+        self.shape = Shape(self.shape.dimension, bool(graph), languages, passages)
 
     def document(self, document_id: str) -> Document | None:
         """The document with its text, or None."""

@@ -1,0 +1,44 @@
+"""The languages of an index in a folder: which it holds, and which of its passages are foreign to a query."""
+
+import json
+from typing import get_args
+
+from selfright.domain.passages import Language
+from selfright.retrieval.catalogue import Catalogue
+from selfright.retrieval.catalogue_file import read_tally
+from selfright.retrieval.records import damaged
+from selfright.retrieval.scored import Scored
+from selfright.retrieval.wanted import Wanted, foreign
+
+
+class Languages:
+    """Looks into ``catalogue``; safe to share between threads."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+        self._known: tuple[int, frozenset[str]] = (-1, frozenset())
+
+    def held(self, sequence: int) -> frozenset[str]:
+        """Those of the documents, looked at once for each change, whichever embedder the index has by now."""
+        at, languages = self._known
+        if at != sequence:
+            with self._catalogue.connections.reading() as connection:
+                tally = read_tally(connection, self._catalogue.path)
+            languages = frozenset(name for name, count in tally.languages.items() if count > 0)
+            self._known = (sequence, languages)
+        return languages
+
+    def foreign(self, asked: Wanted, dense: Scored, sequence: int) -> frozenset[int]:
+        """The marks of those near passages that are in another language than the query; none in an index of one.
+
+        Raises ``IndexDamaged`` for what is no language.
+        """
+        if not dense.keys or len(self.held(sequence)) < 2:
+            return frozenset()
+        query = "SELECT key, language FROM passages WHERE key IN (SELECT value FROM json_each(?))"
+        with self._catalogue.connections.reading() as connection:
+            found: dict[int, str] = dict(connection.execute(query, (json.dumps(list(dense.keys)),)).fetchall())
+        for key, language in found.items():
+            if language not in get_args(Language):
+                raise damaged(self._catalogue.path, f"the language of passage number {key}")
+        return foreign(asked, dense, found)

@@ -1,0 +1,98 @@
+"""Search in an index of two languages, the same in every engine of ours."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from selfright.domain.passages import Language, Retrieval
+from selfright.domain.stores import Store
+from selfright.domain.text import language_of
+from selfright.retrieval.trust import shipped_model
+from tests.conformance.test_store import ENGINES, in_folder, in_milvus, in_postgres, milvus_folder
+from tests.support.embedders import WordHashes
+from tests.support.passages import by_lines, document
+
+__all__ = ["milvus_folder"]
+
+SUBJECTS = {"교체": 3, "changed": 3, "역사": 4, "history": 4, "입장": 5, "entry": 5, "전망": 6, "view": 6}
+KOREAN = document("안내", "등대의 램프와 역사.\n등대의 램프와 입장.\n등대의 램프와 전망.", "등대")
+ENGLISH = document("lamp", "It is changed every 90 days.\nThe history of the place.", "Beacon")
+QUESTION = "등대의 램프 교체"
+
+
+class TwoTongues(WordHashes):
+    """All texts lie close together, those of a language closer, those of a language and a subject closest."""
+
+    def __init__(self) -> None:
+        super().__init__(shipped_model().embedder, 8, ())
+
+    def _vector(self, text: str) -> NDArray[np.float32]:
+        vector = np.array([4, 0.8, 0, 0, 0, 0, 0, 0], dtype=np.float32)
+        if language_of(text) == "en":
+            vector[[1, 2]] = vector[[2, 1]]
+        for word in text.lower().replace(".", "").split():
+            vector[SUBJECTS.get(word, 7)] += word in SUBJECTS
+        return vector
+
+    def leaned(self, vector: NDArray[np.float32], language: Language) -> NDArray[np.float32]:
+        towards = np.array([0, -0.2, 0.2, 0, 0, 0, 0, 0], dtype=np.float32)
+        return vector + (towards if language == "ko" else -towards)
+
+
+@pytest.fixture(params=ENGINES)
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
+    match request.param:
+        case "embedded":
+            opener = in_folder(TwoTongues())
+        case "postgres":
+            opener = in_postgres(request.getfixturevalue("shared_database"), TwoTongues())
+        case _:
+            opener = in_milvus(request.getfixturevalue("milvus_folder"), TwoTongues())
+    opened = opener(tmp_path / "across")
+    request.addfinalizer(opened.close)
+    return opened
+
+
+def put(store: Store, *names: Sequence[object]) -> None:
+    store.put([by_lines(source) for source in names])
+    store.commit()
+
+
+def found(store: Store, query: str = QUESTION) -> Retrieval:
+    return asyncio.run(store.search(query, 5, ()))
+
+
+def plain(query: str) -> tuple[float, ...]:
+    return tuple(TwoTongues().embed([query])[0].tolist())
+
+
+def test_the_query_leans_only_while_the_index_holds_two_languages(store: Store) -> None:
+    put(store, KOREAN)
+    assert found(store).query_vector == plain(QUESTION)
+    put(store, ENGLISH)
+    assert found(store).query_vector == pytest.approx(np.array(plain(QUESTION)) + [0, -0.2, 0.2, 0, 0, 0, 0, 0])
+    store.remove(["lamp"])
+    store.commit()
+    assert found(store).query_vector == plain(QUESTION)
+
+
+def test_what_only_the_other_language_answers_comes_first(store: Store) -> None:
+    put(store, KOREAN, ENGLISH)
+    hits = found(store).hits
+    assert [hit.passage.id for hit in hits][0] == "lamp#0"
+    assert hits[0].bm25 is None
+    assert all(hit.bm25 for hit in hits if hit.passage.language == "ko")
+
+
+def test_every_engine_scores_a_foreign_passage_alike(store: Store, tmp_path: Path) -> None:
+    with in_folder(TwoTongues())(tmp_path / "folder") as embedded:
+        for one in (store, embedded):
+            put(one, KOREAN, ENGLISH)
+        for query in (QUESTION, "the history of the lamp"):
+            hits, same = found(store, query).hits, found(embedded, query).hits
+            assert [hit.passage for hit in hits] == [hit.passage for hit in same]
+            assert [hit.rrf_score for hit in hits] == pytest.approx([hit.rrf_score for hit in same], abs=1e-3)
