@@ -29,7 +29,7 @@ from selfright.domain.passages import Hit, Passage, Strip
 from selfright.domain.ports import PairJudge, Tokenizer
 from selfright.llm.pair_net import PairViews
 from selfright.roles.analysis import TextAnalyzer
-from selfright.roles.generate.pieces import Piece, pieces_of
+from selfright.roles.extractive_units import Piece, pieces_of
 from selfright.roles.generate.signals import LEXICAL, READ, SIGNALS, read_signals, signals
 from selfright.roles.grade.answer_spans import answer_spans
 from selfright.roles.grade.features import Asked

@@ -7,7 +7,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from selfright.domain.errors import UsageError
+from selfright.domain.embedding import query_vector
 from selfright.domain.passages import Retrieval
 from selfright.domain.ports import Embedder, TermLexicon, Tokenizer
 from selfright.retrieval.catalogue import Catalogue
@@ -17,7 +17,7 @@ from selfright.retrieval.languages import Languages
 from selfright.retrieval.lexical import LexicalIndex, idf
 from selfright.retrieval.records import Shown, damaged
 from selfright.retrieval.scored import Scored
-from selfright.retrieval.wanted import Fusing, Wanted, query_vector, searching_vector, wanted
+from selfright.retrieval.wanted import Fusing, Wanted, searching_vector, wanted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -71,7 +71,9 @@ class HybridSearch:
         self._indexes = indexes
         self._fusion = fusion
         self._lexicon = lexicon
-        self._query_vector = functools.lru_cache(maxsize=CACHED_QUERIES)(self._embed)
+        self._query_vector = functools.lru_cache(maxsize=CACHED_QUERIES)(
+            functools.partial(query_vector, indexes.embedder)
+        )
         self._languages = Languages(indexes.catalogue)
 
     async def search(self, query: str, k: int, collections: Sequence[str] = ()) -> Retrieval:
@@ -151,9 +153,3 @@ class HybridSearch:
             if mark not in known and found.row is not None and found.vector_sum is not None
         ]
         return {**known, **dense.cosines(vector, others)} if others else known
-
-    def _embed(self, query: str) -> "NDArray[np.float32]":
-        embedder = self._indexes.embedder
-        if embedder is None:
-            raise UsageError("a search by meaning needs an embedder, but the index has none")
-        return query_vector(embedder, query)

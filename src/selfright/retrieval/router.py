@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from selfright.domain.embedding import query_vector
 from selfright.domain.judgements import QueryClass
 from selfright.domain.passages import Hit, Language
 from selfright.domain.ports import Embedder, TermStatistics, Tokenizer
@@ -23,7 +24,6 @@ from selfright.domain.routing import Collection, RoutingDecision
 from selfright.domain.slots import Slot
 from selfright.domain.text import has_hangul, language_of
 from selfright.retrieval.stopwords import content_terms
-from selfright.retrieval.wanted import query_vector
 
 if TYPE_CHECKING:
     import numpy as np

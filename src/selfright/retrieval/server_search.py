@@ -6,11 +6,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
+from selfright.domain.embedding import query_vector
 from selfright.domain.passages import Passage, Retrieval
 from selfright.domain.ports import Embedder, TermLexicon, Tokenizer
 from selfright.retrieval.fusion import Fusion
 from selfright.retrieval.scored import Scored
-from selfright.retrieval.wanted import Best, Fusing, Wanted, foreign, query_vector, searching_vector, wanted
+from selfright.retrieval.wanted import Best, Fusing, Wanted, foreign, searching_vector, wanted
 
 if TYPE_CHECKING:
     import numpy as np

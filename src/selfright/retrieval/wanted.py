@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from selfright.domain.embedding import leaned
 from selfright.domain.errors import UsageError
 from selfright.domain.passages import Hit, Language, Passage, Ranked, Trust
 from selfright.domain.ports import Embedder, TermLexicon, Tokenizer
@@ -177,18 +178,10 @@ def foreign(asked: Wanted, dense: Scored, languages: Mapping[int, str]) -> froze
 
 
 def searching_vector(
-    embedder: object, vector: "NDArray[np.float32]", asked: Wanted, languages: Collection[str]
+    embedder: Embedder | None, vector: "NDArray[np.float32]", asked: Wanted, languages: Collection[str]
 ) -> "NDArray[np.float32]":
     """The query's vector as it is; where the index holds several ``languages``, leaning towards the other ones.
 
     Encoders prefer passages in the query's own language to better ones in another.
     """
-    special = getattr(embedder, "leaned", None)
-    return vector if special is None or len(languages) < 2 else special(vector, asked.language)
-
-
-def query_vector(embedder: object, query: str) -> "NDArray[np.float32]":
-    """The vector to search with; some models embed questions in another way than passages."""
-    special = getattr(embedder, "embed_query", None)
-    vector: NDArray[np.float32] = special(query) if special else embedder.embed([query])[0]  # type: ignore[attr-defined]
-    return vector
+    return vector if len(languages) < 2 else leaned(embedder, vector, asked.language)

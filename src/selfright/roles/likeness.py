@@ -5,14 +5,16 @@ answers is often a small part of that.
 import logging
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from selfright.domain.embedding import leaned, query_vector
 from selfright.domain.errors import ModelError
 from selfright.domain.passages import Passage, Strip
 from selfright.domain.ports import Embedder
-from selfright.roles.generate.pieces import pieces_of
+from selfright.domain.text import language_of
+from selfright.roles.extractive_units import pieces_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -55,8 +57,7 @@ class Likeness:
         return [max((next(left) for _ in own), default=0.0) for own in texts]
 
     def _embed_question(self, question: str) -> "NDArray[np.float32]":
-        special: Callable[[str], NDArray[np.float32]] | None = getattr(self._embedder, "embed_query", None)
-        return special(question) if special else self._embedder.embed([question])[0]
+        return leaned(self._embedder, query_vector(self._embedder, question), language_of(question))
 
     def _found(self, texts: Sequence[str]) -> "list[NDArray[np.float32]]":
         with self._lock:

@@ -18,8 +18,8 @@ from selfright.domain.judgements import Grade, Grading, Verdict
 from selfright.domain.passages import Hit, Passage, Refinement, Strip
 from selfright.domain.ports import Generator, Grader, Refiner
 from selfright.roles.analysis import TextAnalyzer
+from selfright.roles.extractive_units import Piece, pieces_of
 from selfright.roles.generate.candidates import candidates
-from selfright.roles.generate.pieces import Piece, pieces_of
 from selfright.roles.generate.scores import PieceScorer
 from selfright.roles.grade.offline import OfflineGrader
 from selfright.roles.statements import Stance, stance

@@ -26,7 +26,9 @@ SUBJECTS = [
         ("ko", ["등은 얼마나 자주 교체하나요?", "박물관은 언제 닫나요?", "해외 출장에는 무엇이 필요한가요?"]),
     ],
 )
-def test_the_other_language_comes_nearer_and_the_own_one_stays(language: leaning.Language, questions: list[str]) -> None:
+def test_the_other_language_comes_nearer_and_the_own_one_stays(
+    language: leaning.Language, questions: list[str]
+) -> None:
     encoder = E5()
     passages = encoder.embed([text for pair in SUBJECTS for text in pair]).reshape(3, 2, 384)
     own, other = passages[:, int(language == "ko")], passages[:, int(language == "en")]

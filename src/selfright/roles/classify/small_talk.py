@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from selfright.domain.embedding import query_vector
 from selfright.domain.ports import Embedder
 
 if TYPE_CHECKING:
@@ -45,9 +46,7 @@ class SmallTalkJudge:
 
     def probability(self, message: str) -> float:
         """0…1."""
-        special = getattr(self._embedder, "embed_query", None)
-        vector = self._embedder.embed([message])[0] if special is None else special(message)
-        z = float(vector @ self._fitted.weights) + self._fitted.intercept
+        z = float(query_vector(self._embedder, message) @ self._fitted.weights) + self._fitted.intercept
         return 1 / (1 + math.exp(-max(-60.0, min(60.0, z))))
 
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from selfright.domain.passages import Strip
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.evaluate.evidence import letters
+from selfright.roles.extractive_units import Piece, pieces_of
 from selfright.roles.generate.candidates import candidates
-from selfright.roles.generate.pieces import Piece, pieces_of
 from selfright.roles.generate.scores import PieceScorer
 from selfright.roles.generate.written import Written
 from selfright.roles.statements import outside_quotes

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from selfright.domain.text import has_hangul
 from selfright.roles.analysis import TextAnalyzer
-from selfright.roles.generate.pieces import Piece
+from selfright.roles.extractive_units import Piece
 from selfright.roles.generate.scores import Judged, PieceScorer
 from selfright.roles.grade.features import Asked
 from selfright.roles.questions import AnswerType, question_parts

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from selfright.domain.answers import Citation, Draft, Sentence
 from selfright.domain.composing import compose
 from selfright.domain.passages import Strip
-from selfright.roles.generate.pieces import Piece
+from selfright.roles.extractive_units import Piece
 
 _SENTENCE_END = re.compile(r"[.!?。]\W*$")
 _NUMBERED = re.compile(r"^(?:\(?\d{1,3}[.)]\s|[①-⑳]|[가-하][.)]\s)")

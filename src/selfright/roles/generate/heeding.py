@@ -8,8 +8,8 @@ from selfright.domain.chat import Say
 from selfright.domain.composing import compose
 from selfright.domain.ports import Generator
 from selfright.domain.slots import Concern
+from selfright.roles.extractive_units import Piece, pieces_of
 from selfright.roles.generate.citing import draft_of
-from selfright.roles.generate.pieces import Piece, pieces_of
 from selfright.roles.visible import visible_part
 
 _MOST = 2

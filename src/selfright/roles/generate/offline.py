@@ -10,9 +10,9 @@ from selfright.domain.judgements import QueryClass
 from selfright.domain.passages import Language
 from selfright.domain.ports import PairJudge
 from selfright.roles.analysis import TextAnalyzer
+from selfright.roles.extractive_units import Piece, pieces_of
 from selfright.roles.generate.candidates import Candidate, candidates
 from selfright.roles.generate.citing import draft_of
-from selfright.roles.generate.pieces import Piece, pieces_of
 from selfright.roles.generate.scores import PieceScorer
 from selfright.roles.generate.selection import choose_answer, choose_summary
 from selfright.roles.generate.smalltalk import nothing_found, reply

@@ -12,7 +12,7 @@ from importlib.resources import files
 
 from selfright.domain.ports import PairJudge
 from selfright.roles.analysis import TextAnalyzer
-from selfright.roles.generate.pieces import Piece
+from selfright.roles.extractive_units import Piece
 from selfright.roles.generate.shapes import shape_score
 from selfright.roles.generate.signals import read_signals, signals
 from selfright.roles.grade.answer_spans import answer_spans

@@ -6,7 +6,7 @@ Their weights are set by hand, on the scale of the fitted ones (log-odds).
 import re
 
 from selfright.domain.text import has_hangul
-from selfright.roles.generate.pieces import Piece
+from selfright.roles.extractive_units import Piece
 from selfright.roles.grade.features import Asked
 from selfright.roles.questions import AnswerType
 

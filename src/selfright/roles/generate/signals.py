@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from selfright.roles.analysis import TextAnalyzer
-from selfright.roles.generate.pieces import Piece
+from selfright.roles.extractive_units import Piece
 from selfright.roles.grade.answer_spans import AnswerSpans
 from selfright.roles.grade.features import Asked
 from selfright.roles.matching import Places
