@@ -2,11 +2,14 @@
 
 import asyncio
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from selfright.domain.errors import JudgeFailed
 from selfright.domain.judgements import Grading, Verdict
@@ -14,6 +17,7 @@ from selfright.domain.passages import Hit, Passage, Ranked
 from selfright.roles.grade.features import FEATURES, Asked, Read, features
 from selfright.roles.grade.model import shipped_model
 from selfright.roles.grade.offline import OfflineGrader
+from selfright.roles.likeness import Likeness
 from tests.support.texts import analyzer, hits
 from tests.support.texts import passage as passage_of
 
@@ -84,11 +88,23 @@ def test_orders_in_a_passage_gain_nothing(order: str) -> None:
     assert (told.sufficiency or 0) <= (plain.sufficiency or 0) + 0.01
 
 
+class Even:
+    """Finds all texts alike."""
+
+    dimension = 2
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return np.full((len(texts), 2), 0.5**0.5, np.float32)
+
+
 def test_cosines_count_only_from_the_encoder_the_weights_know() -> None:
     found = [replace(hit, cosine=cosine) for hit, cosine in zip(hits(OTHER, NEAR), (0.95, 0.7), strict=True)]
-    unknown = OfflineGrader(analyzer(*TEXTS), "another").judge(QUESTION, found)
+    unknown = OfflineGrader(analyzer(*TEXTS), Likeness(Even("another"))).judge(QUESTION, found)
     without = OfflineGrader(analyzer(*TEXTS)).judge(QUESTION, found)
-    known = OfflineGrader(analyzer(*TEXTS), shipped_model().embedder).judge(QUESTION, found)
+    known = OfflineGrader(analyzer(*TEXTS), Likeness(Even(shipped_model().embedder))).judge(QUESTION, found)
     assert unknown == without
     assert known != without
 
