@@ -90,19 +90,24 @@ class KeptVectors:
         self._kept.execute("CREATE TABLE IF NOT EXISTS vectors (hash TEXT PRIMARY KEY, vector BLOB)")
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
-        row: NDArray[np.float32] = self._embedder.embed_query(text)
+        row: NDArray[np.float32] = self._rows([f"query: {text}"], lambda _: self._embedder.embed_query(text)[None])[0]
         return row
 
     def leaned(self, vector: NDArray[np.float32], language: Language) -> NDArray[np.float32]:
         return self._embedder.leaned(vector, language)
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return self._rows(texts, self._embedder.embed)
+
+    def _rows(
+        self, texts: Sequence[str], compute: Callable[[Sequence[str]], NDArray[np.float32]]
+    ) -> NDArray[np.float32]:
         hashes = [hashlib.sha256(text.encode()).hexdigest() for text in texts]
         query = "SELECT hash, vector FROM vectors WHERE hash IN (SELECT value FROM json_each(?))"
         known = dict(self._kept.execute(query, (json.dumps(hashes),)).fetchall())
         missing = {digest: text for digest, text in zip(hashes, texts, strict=True) if digest not in known}
         if missing:
-            rows = self._embedder.embed(list(missing.values()))
+            rows = compute(list(missing.values()))
             known |= {digest: row.tobytes() for digest, row in zip(missing, rows, strict=True)}
             self._kept.executemany("INSERT INTO vectors VALUES (?, ?)", [(digest, known[digest]) for digest in missing])
             self._kept.commit()

@@ -1,16 +1,17 @@
 """Search in an index of two languages, the same in every engine of ours."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from selfright.domain.passages import Language, Retrieval
+from selfright.domain.passages import Document, Language, Retrieval
 from selfright.domain.stores import Store
 from selfright.domain.text import language_of
+from selfright.retrieval.preparing import indexed_text
 from selfright.retrieval.trust import shipped_model
 from tests.conformance.test_store import ENGINES, in_folder, in_milvus, in_postgres, milvus_folder
 from tests.support.embedders import WordHashes
@@ -44,7 +45,7 @@ class TwoTongues(WordHashes):
 
 
 @pytest.fixture(params=ENGINES)
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     match request.param:
         case "embedded":
             opener = in_folder(TwoTongues())
@@ -52,13 +53,12 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
             opener = in_postgres(request.getfixturevalue("shared_database"), TwoTongues())
         case _:
             opener = in_milvus(request.getfixturevalue("milvus_folder"), TwoTongues())
-    opened = opener(tmp_path / "across")
-    request.addfinalizer(opened.close)
-    return opened
+    with opener(tmp_path / "across") as opened:
+        yield opened
 
 
-def put(store: Store, *names: Sequence[object]) -> None:
-    store.put([by_lines(source) for source in names])
+def put(store: Store, *sources: Document) -> None:
+    store.put([by_lines(source) for source in sources])
     store.commit()
 
 
@@ -66,24 +66,27 @@ def found(store: Store, query: str = QUESTION) -> Retrieval:
     return asyncio.run(store.search(query, 5, ()))
 
 
-def plain(query: str) -> tuple[float, ...]:
-    return tuple(TwoTongues().embed([query])[0].tolist())
-
-
 def test_the_query_leans_only_while_the_index_holds_two_languages(store: Store) -> None:
-    put(store, KOREAN)
-    assert found(store).query_vector == plain(QUESTION)
-    put(store, ENGLISH)
-    assert found(store).query_vector == pytest.approx(np.array(plain(QUESTION)) + [0, -0.2, 0.2, 0, 0, 0, 0, 0])
-    store.remove(["lamp"])
-    store.commit()
-    assert found(store).query_vector == plain(QUESTION)
+    plain = TwoTongues().embed([QUESTION])[0]
+    for leans in (False, True, False):
+        put(store, KOREAN, *([ENGLISH] if leans else []))
+        result = found(store)
+        searched = TwoTongues().leaned(plain, "ko") if leans else plain
+        assert result.query_vector == tuple(plain.tolist())
+        assert {hit.passage.language for hit in result.hits} == ({"ko", "en"} if leans else {"ko"})
+        for hit in result.hits:
+            passage = TwoTongues().embed([indexed_text(hit.passage)])[0]
+            assert hit.dense is not None
+            assert hit.dense.score == pytest.approx(float(searched @ passage), abs=1e-3)
+            assert hit.cosine == pytest.approx(float(plain @ passage), abs=1e-3)
+        store.remove(["lamp"])
+        store.commit()
 
 
 def test_what_only_the_other_language_answers_comes_first(store: Store) -> None:
     put(store, KOREAN, ENGLISH)
     hits = found(store).hits
-    assert [hit.passage.id for hit in hits][0] == "lamp#0"
+    assert hits[0].passage.id == "lamp#0"
     assert hits[0].bm25 is None
     assert all(hit.bm25 for hit in hits if hit.passage.language == "ko")
 

@@ -52,3 +52,57 @@ def test_an_answer_in_the_question_s_own_language_has_no_such_lead(selfright: Se
 def test_what_nobody_says_in_either_language_is_refused(selfright: Selfright) -> None:
     for question in ("헬리콥터 착륙장은 어디에 있나요?", "Who designed the town's helicopter pad?"):
         assert selfright.ask(question).abstained
+
+
+KOREAN_HANDBOOK = {
+    "leave": "직원은 해마다 15일의 휴가를 쓸 수 있습니다. 휴가는 2주 전에 신청합니다.",
+    "illness": "직원이 아프면 첫날 아침에 팀장에게 알립니다. 사흘이 넘으면 진단서를 냅니다.",
+    "travel": "직원의 출장은 팀장이 승인합니다. 출장비는 돌아온 뒤 열흘 안에 정산합니다.",
+    "devices": "직원은 입사 첫날 노트북을 받습니다. 고장 난 장비는 지원팀에 맡깁니다.",
+    "security": "직원은 석 달마다 암호를 바꿉니다. 낯선 메일의 첨부 파일은 열지 않습니다.",
+    "wages": "급여는 매달 25일에 직원의 계좌로 들어옵니다.",
+    "courses": "직원은 해마다 이틀의 교육을 받을 수 있고 회사가 비용을 냅니다.",
+    "lunch": "점심은 구내식당에서 회사가 제공합니다.",
+    "parking": "직원 주차장은 지하 2층이며 등록한 차만 들어올 수 있습니다.",
+    "hiring": "회사는 지원자를 추천한 직원에게 상금을 줍니다.",
+    "meetings": "회사 회의는 한 시간을 넘기지 않습니다.",
+    "health": "회사는 직원의 건강 검진을 해마다 지원합니다.",
+}
+ENGLISH_HANDBOOK = {
+    "parental": "Parental leave lasts sixteen weeks with full pay for every new mother or father.",
+    "moving": "We pay up to 3,000 euros when somebody moves house to join an office.",
+    "pets": "Dogs may come to the office on Fridays if nobody in the room objects.",
+    "books": "Anyone may order technical books without asking; send the receipt to finance.",
+}
+
+
+@pytest.fixture(scope="module")
+def handbook(tmp_path_factory: pytest.TempPathFactory) -> Selfright:
+    folder = tmp_path_factory.mktemp("handbook")
+    for name, text in {**KOREAN_HANDBOOK, **ENGLISH_HANDBOOK}.items():
+        (folder / f"{name}.md").write_text(text, encoding="utf-8")
+    opened = Selfright.open(folder / "index", home=folder / "home")
+    opened.add(sorted(folder.glob("*.md")))
+    return opened
+
+
+@pytest.mark.parametrize(
+    ("question", "source"),
+    [
+        ("직원이 회사에 강아지를 데려와도 되나요?", "pets"),
+        ("직원이 아이를 낳으면 휴가를 며칠 쓸 수 있나요?", "parental"),
+        ("직원의 이사 비용을 회사가 내나요?", "moving"),
+        ("직원이 책을 사면 회사가 비용을 내나요?", "books"),
+    ],
+)
+def test_an_answer_in_english_alone_comes_before_korean_passages_with_the_question_s_words(
+    handbook: Selfright, question: str, source: str
+) -> None:
+    assert f"{source}.md" in [hit.passage.document_id for hit in handbook.search(question, k=3)]
+
+
+@pytest.mark.parametrize(
+    ("question", "source"), [("직원의 휴가는 며칠인가요?", "leave"), ("암호는 얼마나 자주 바꾸나요?", "security")]
+)
+def test_an_answer_in_the_question_s_own_language_stays_first(handbook: Selfright, question: str, source: str) -> None:
+    assert handbook.search(question, k=1)[0].passage.document_id == f"{source}.md"

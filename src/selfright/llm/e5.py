@@ -44,7 +44,7 @@ class E5:
         """The vector of a question in ``language``, shape ``(384,)``, leaning towards passages in the other one.
 
         Its inner products with passages of its own language stay what they are on average, those with the others grow
-        by about 0.04; it is not of length one. Raises ``ModelFilesDamaged``.
+        by 0.03 to 0.04; it is not of length one. Raises ``ModelFilesDamaged``.
         """
         return shipped_leaning().leaned(vector, language)
 

@@ -102,27 +102,27 @@ class HybridSearch:
         if self._indexes.dense is not None and asked.meaning:
             waiting = self._indexes.helpers.submit(self._search_dense, asked, sequence)
         bm25 = self._indexes.lexical.search(asked.terms, asked.depth, asked.collections, sequence)
-        dense, query_vector = waiting.result() if waiting else (Scored(), None)
+        dense, query_vector, plain = waiting.result() if waiting else (Scored(), None, True)
         foreign = self._languages.foreign(asked, dense, sequence) if self._fusion.tells_languages else frozenset()
         fusing = Fusing(asked, self._fusion, (bm25, dense), self._idf(asked.terms), foreign)
-        return self._retrieval(fusing, query_vector, sequence if together else None)
+        near = dict(fusing.near) if plain else {}  # judges are fitted on the cosines of vectors that do not lean
+        return self._retrieval(fusing, query_vector, near, sequence if together else None)
 
-    def _search_dense(self, asked: Wanted, sequence: int) -> "tuple[Scored, NDArray[np.float32] | None]":
+    def _search_dense(self, asked: Wanted, sequence: int) -> "tuple[Scored, NDArray[np.float32] | None, bool]":
+        """The ranking by meaning, the query's vector, and whether the ranking's scores are its cosines."""
         if self._indexes.dense is None:
-            return Scored(), None
-        vector = searching_vector(
-            self._indexes.embedder, self._query_vector(asked.meaning), asked, self._languages.held(sequence)
-        )
-        return self._indexes.dense.search(vector, asked.depth, asked.collections, sequence), vector
+            return Scored(), None, True
+        vector = self._query_vector(asked.meaning)
+        leaning = searching_vector(self._indexes.embedder, vector, asked, self._languages.held(sequence))
+        found = self._indexes.dense.search(leaning, asked.depth, asked.collections, sequence)
+        return found, vector, leaning is vector
 
     def _retrieval(
-        self, fusing: Fusing, vector: "NDArray[np.float32] | None", sequence: int | None
+        self, fusing: Fusing, vector: "NDArray[np.float32] | None", near: Mapping[int, float], sequence: int | None
     ) -> tuple[Retrieval, bool]:
         shown = self._shown([key for _, key, _ in fusing.best], sequence)
         there = [(mark, shown[key]) for mark, key, _ in fusing.best if key in shown]
-        hits = fusing.hits(
-            {key: found.passage for key, found in shown.items()}, self._cosines(vector, there, dict(fusing.near))
-        )
+        hits = fusing.hits({key: found.passage for key, found in shown.items()}, self._cosines(vector, there, near))
         found = Retrieval(hits, None if vector is None else tuple(vector.tolist()), fusing.trust)
         return found, len(hits) == len(fusing.best)
 

@@ -99,13 +99,13 @@ class ServerSearch:
 
     def _retrieval(self, reader: Reader, asked: Wanted, vector: "NDArray[np.float32] | None") -> Retrieval:
         languages = reader.languages() if vector is not None else ()
-        if vector is not None:
-            vector = searching_vector(self._engine.embedder, vector, asked, languages)
-        bm25, dense, idf = reader.lists(asked, vector)
+        leaning = vector if vector is None else searching_vector(self._engine.embedder, vector, asked, languages)
+        bm25, dense, idf = reader.lists(asked, leaning)
         others: Collection[int] = ()
         if len(languages) > 1 and dense.keys and self._fusion.tells_languages:
             others = foreign(asked, dense, reader.languages_of(dense.keys))
         fusing = Fusing(asked, self._fusion, (bm25, dense), idf, others)
         passages, cosines = reader.shown(fusing.best, vector)
-        hits = fusing.hits(passages, {**cosines, **dict(fusing.near)})
+        # Judges are fitted on the cosines of vectors that do not lean.
+        hits = fusing.hits(passages, {**cosines, **dict(fusing.near)} if leaning is vector else cosines)
         return Retrieval(hits, None if vector is None else tuple(vector.tolist()), fusing.trust)
