@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from selfright.domain.embedding import leaned, query_vector
 from selfright.domain.passages import Language
 from selfright.domain.ports import Embedder, PairJudge, Tokenizer
-from selfright.domain.text import language_of
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.grade.answer_spans import MOST_READ
 from selfright.roles.grade.features import COMPARED, FEATURES, Asked, Read, features, read_signals
@@ -97,9 +96,8 @@ class CachedEmbedder:
         return leaned(self._embedder, vector, language)
 
     def cosines(self, question: str, texts: Sequence[str]) -> Array:
-        """Of a question and each text, as a search has them."""
-        asked = self.leaned(self.embed_query(question), language_of(question))
-        return np.asarray(self.embed(texts) @ asked, dtype=np.float64)
+        """Of a question and each text."""
+        return np.asarray(self.embed(texts) @ self.embed_query(question), dtype=np.float64)
 
     def _found(self, texts: Sequence[str], embed: Callable[[list[str]], NDArray[np.float32]]) -> NDArray[np.float32]:
         missing = {self._key(text): text for text in texts if self._key(text) not in self._vectors}
