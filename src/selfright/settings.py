@@ -1,6 +1,8 @@
 """Every knob, typed, frozen, grouped by room: from ``selfright.toml``, then ``SELFRIGHT_*`` variables, then options.
 
 The last one wins. An unknown name is refused with the nearest valid one; nothing is silently ignored.
+
+Long because: every setting stands in one place, with its bounds.
 """
 
 import dataclasses
@@ -31,6 +33,7 @@ WEB_PROVIDERS = ("none", "static", "tavily", "brave", "searxng", "duckduckgo")
 EMBEDDERS = ("auto", "e5", "none")
 PACKS = ("none", "medical")
 OFFLINE = "offline"
+_LEAST_CONTEXT = 2_048  # tokens: the judges' rules and some evidence
 # What the web page reads from the environment, and what Kubernetes puts there beside a service called "selfright".
 _NO_SETTINGS = re.compile(r"api_key|ui_(service|reports)|service_(host|port(_\w+)?)|port(_\d+_(tcp|udp|sctp)(_\w+)?)?")
 
@@ -48,7 +51,8 @@ class Settings:
     ``postgresql://user@host/database?schema=name``.
     ``llm``: ``offline``, or ``provider:model``; ``base_url`` is where an OpenAI-compatible server of one's own listens.
     ``models``: other models for some jobs, ``{"evaluate": "openai:gpt-4o-mini"}``. ``llm_timeout_s`` is for one
-    attempt of a call, ``llm_attempts`` how many there are at most.
+    attempt of a call, ``llm_attempts`` how many there are at most. ``llm_context``: tokens that a local model reads at
+    most, its own reply included; 0 for as many as its file says.
     ``embedder``: ``auto`` uses the encoder that ships where its weights are installed, ``e5`` insists on it
     (``e5:FILE``: its weights from a file), ``none`` searches by words; or ``provider:model``.
     ``web_provider``: several names, with commas, are the order of fall-back; ``static`` reads ``web_folder`` as the
@@ -77,6 +81,7 @@ class Settings:
     models: Mapping[str, str] = field(default_factory=dict)
     llm_timeout_s: float = 60.0
     llm_attempts: int = 3
+    llm_context: int = 0
     embedder: str = "auto"
     passage_judge: str | None = None
     claim_judge: str | None = None
@@ -144,7 +149,14 @@ class Settings:
         ):
             if getattr(self, name) <= 0:
                 raise SettingsError(f"setting '{name}' must be more than 0, but is {getattr(self, name)}")
-        for name, noun in (("embedding_cache", "bytes"), ("serve_queue", "turns"), ("web_cache", "bytes")):
+        if 0 < self.llm_context < _LEAST_CONTEXT:
+            raise SettingsError(f"llm_context is 0 or at least {_LEAST_CONTEXT} tokens, but is {self.llm_context}")
+        for name, noun in (
+            ("llm_context", "tokens"),
+            ("embedding_cache", "bytes"),
+            ("serve_queue", "turns"),
+            ("web_cache", "bytes"),
+        ):
             if getattr(self, name) < 0:
                 raise SettingsError(f"{name} is a number of {noun}, 0 for none, but is {getattr(self, name)}")
 
@@ -213,6 +225,7 @@ _ON_OFF = {"true": True, "on": True, "yes": True, "1": True, "false": False, "of
 _NUMBERS = {
     "embedding_cache": int,
     "llm_attempts": int,
+    "llm_context": int,
     "session_turns": int,
     "max_sessions": int,
     "max_traces": int,

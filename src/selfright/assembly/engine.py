@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache, cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from selfright.assembly.given import Given
 from selfright.assembly.index import IndexRoom
@@ -90,6 +90,11 @@ class Engine:
         return self._models
 
     @property
+    def offline(self) -> OfflineRoles:
+        """Every role without a model."""
+        return self._roles
+
+    @property
     def judges(self) -> dict[str, str]:
         """What judging rests on beside the weights that ship, by name."""
         return self._judges.facts()
@@ -131,8 +136,9 @@ class Engine:
         return with_models(self._roles, self._models.chat(meter), self._models.jobs, "always").evaluator, meter
 
     def close(self) -> None:
-        """Closes the index and the database."""
+        """Closes the index, the database, and models that run in children of this process."""
         self.index.close()
+        self._models.close()
         database = self.__dict__.get("database")
         if database is not None:
             database.close()
@@ -167,7 +173,8 @@ class Engine:
         models = self._models if replayed is None else replayed
         chat = models.chat(meter, tap) if models.jobs else None
         if chat is not None:
-            roles = with_models(self._roles, chat, models.jobs, flags.llm_judging)
+            jobs, judging = self._asked(models.jobs, flags)
+            roles = with_models(self._roles, chat, jobs, judging)
         if tap is not None:
             from selfright.assembly.tapped import tapped_roles
 
@@ -183,16 +190,25 @@ class Engine:
             refiner=roles.refiner,
             prompter=roles.prompter,
             generator=roles.generator,
-            strategy=create_strategy(flags, judge, roles.heuristic, preset.routing),
+            strategy=create_strategy(flags, judge, roles.stand_in, preset.routing),
             rewriter=roles.rewriter,
             slots=self._slot_reader(flags, meter, chat if Job.EXTRACT in models.jobs else None),
             profiles=self.profiles,
             abstainer=roles.abstainer,
             summarizer=roles.summarizer,
+            floor=roles.floor,
             web=self._web.beside(retriever),
             router=self.index.router,
             pack=self.pack,
         )
+
+    def _asked(
+        self, jobs: frozenset[Job], flags: Flags
+    ) -> tuple[frozenset[Job], Literal["cascade", "always", "never"]]:
+        """The jobs that models are asked for, and when; ``auto`` leaves out where they were no better."""
+        if flags.llm_judging != "auto":
+            return jobs, flags.llm_judging
+        return jobs - self._models.worse, "cascade"
 
     @cached_property
     def pack(self) -> DomainPack:

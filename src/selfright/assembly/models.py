@@ -51,6 +51,15 @@ class Models:
         known = {name: self._capabilities.mode(name) for name in sorted(set(self.names.values()))}
         return {name: mode.value for name, mode in known.items() if mode is not None}
 
+    @cached_property
+    def worse(self) -> frozenset[Job]:
+        """The jobs in which a check found that the offline role does as well; writing is not among them."""
+        from selfright.llm.checks import FILE, ModelChecks
+
+        checks = ModelChecks(self._settings.home / FILE)
+        found = {name: checks.worse(name) for name in set(self.names.values())}
+        return frozenset(Job(job) for job, name in self.names.items() if job in found[name] and job != Job.ANSWER)
+
     def backend(self, job: Job) -> "Backend | None":
         """The model that does a job, None when none does."""
         return self._by_job[job]
@@ -63,6 +72,12 @@ class Models:
 
             by_job = tapped(by_job, tap)
         return chat_of(by_job, meter, self._policy, self._breakers, self._capabilities)
+
+    def close(self) -> None:
+        """Ends what runs on this machine for these models."""
+        for backend in self._backends.values():
+            if (close := getattr(backend, "close", None)) is not None:
+                close()
 
     def _chosen(
         self, llm: "BaseChatModel | None", models: "Mapping[str, BaseChatModel]"
@@ -80,7 +95,7 @@ class Models:
 
         key = f"{name} {base_url or ''}"
         if key not in self._backends:
-            self._backends[key] = chat_model(name, base_url)
+            self._backends[key] = chat_model(name, base_url, most_context=self._settings.llm_context)
         return self._backends[key]
 
     def _handed(self, model: "BaseChatModel") -> "Backend":

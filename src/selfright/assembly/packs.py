@@ -59,6 +59,7 @@ def with_pack(roles: Roles, pack: DomainPack) -> Roles:
         prompter=BilingualPrompter(pack.hints, roles.first),
         generator=HeedingGenerator(roles.generator),
         evaluator=ConcernedEvaluator(roles.evaluator),
+        floor=(HeedingGenerator(roles.floor[0]), ConcernedEvaluator(roles.floor[1])) if roles.floor else None,
     )
 
 

@@ -1,7 +1,7 @@
 """Who does which job in a turn."""
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from selfright.assembly.encoders import is_fitted, pair_views
@@ -40,7 +40,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """Who does which job; the heuristic stands in when the evaluator fails, ``first`` lets trusted texts go first."""
+    """Who does which job; ``stand_in`` judges when the evaluator fails, ``first`` lets trusted texts go first.
+
+    ``floor``: who writes from documents alone beside a model that writes, and who judges both; None where none does.
+    """
 
     classifier: Classifier
     grader: Grader
@@ -49,12 +52,14 @@ class Roles:
     generator: Generator
     evaluator: Evaluator
     heuristic: Evaluator
+    stand_in: Evaluator
     rewriter: Rewriter
     summarizer: Summarizer
     abstainer: Abstainer
     slots: SlotExtractor
     profiles: ProfileStore
     first: "TrustedFirst"
+    floor: tuple[Generator, Evaluator] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +84,7 @@ class OfflineRoles(Roles):
     refiner: "OfflineRefiner"
     rewriter: "OfflineRewriter"
     summarizer: "OfflineSummarizer"
-    analyzer: "TextAnalyzer"
+    analyzer: "TextAnalyzer" = field(kw_only=True)
 
 
 def offline_roles(
@@ -116,7 +121,7 @@ def offline_roles(
     likeness = Likeness(embedder) if embedder is not None and is_fitted(embedder) else None
     views = pair_views(embedder)
     reader = views.questions if views else None
-    analyzer = TextAnalyzer(tokenizer, statistics)
+    analyzer, heuristic = TextAnalyzer(tokenizer, statistics), HeuristicEvaluator()
     judging = judging or Judging()
     grader = OfflineGrader(analyzer, likeness, None, reader, judging.calibration, judging.passages)
     first = TrustedFirst(analyzer, OfflineGrader(analyzer, reader=reader), PieceScorer(analyzer))
@@ -127,7 +132,8 @@ def offline_roles(
         prompter=BilingualPrompter(first=first),
         generator=TrustingGenerator(OfflineGenerator(analyzer, reader, likeness), first),
         evaluator=LocalEvaluator(analyzer, ClaimJudging(judging.claims, judging.claim_calibration)),
-        heuristic=HeuristicEvaluator(),
+        heuristic=heuristic,
+        stand_in=heuristic,
         rewriter=OfflineRewriter(analyzer),
         summarizer=OfflineSummarizer(),
         abstainer=CalibratedAbstainer(analyzer),
@@ -147,7 +153,9 @@ def with_models(
     conversation.
     """
     from selfright.roles.classify.llm import ModelClassifier
+    from selfright.roles.evaluate.concerns import ConcernedEvaluator
     from selfright.roles.evaluate.llm import QualityEvaluator
+    from selfright.roles.evaluate.stand_in import StandInJudge
     from selfright.roles.generate.borne import BorneOut
     from selfright.roles.generate.earning import CitationChecker
     from selfright.roles.generate.llm import ModelGenerator
@@ -162,7 +170,8 @@ def with_models(
         checker = CitationChecker(offline.analyzer)
         borne_out = BorneOut(offline.analyzer, offline.first.scorer)
         written = ModelGenerator(chat, offline.generator, checker, borne_out=borne_out)
-        roles = replace(roles, generator=TrustingGenerator(written, offline.first))
+        floor = (offline.generator, offline.evaluator)
+        roles = replace(roles, generator=TrustingGenerator(written, offline.first), floor=floor)
     if judging == "never":
         return roles
     if Job.CLASSIFY in jobs:
@@ -175,7 +184,9 @@ def with_models(
         refiner = offline.refiner.without_reader()
         roles = replace(roles, refiner=ModelRefiner(chat, refiner, judging))
     if Job.EVALUATE in jobs:
-        roles = replace(roles, evaluator=QualityEvaluator(chat, offline.evaluator, offline.analyzer, judging))
+        evaluator = QualityEvaluator(chat, offline.evaluator, offline.analyzer, judging)
+        stand_in = StandInJudge(ConcernedEvaluator(offline.evaluator), offline.heuristic)
+        roles = replace(roles, evaluator=evaluator, stand_in=stand_in)
     if Job.REWRITE in jobs:
         roles = replace(roles, rewriter=QueryRewriter(chat, offline.rewriter, judging))
     if Job.SUMMARIZE in jobs and judging == "always":

@@ -36,6 +36,7 @@ _PORTS: Mapping[str, Callable[[Any, Tap], object]] = MappingProxyType(
         "generator": TappedGenerator,
         "evaluator": TappedEvaluator,
         "heuristic": lambda port, tap: TappedEvaluator(port, tap, "heuristic"),
+        "stand_in": lambda port, tap: TappedEvaluator(port, tap, "heuristic"),
         "rewriter": TappedRewriter,
         "summarizer": TappedSummarizer,
         "abstainer": TappedAbstainer,

@@ -57,9 +57,10 @@ def _both(said: list[str], say: Say) -> Say:
 def _plain(reply: RawReply) -> tuple[Any, ...]:
     """As a recording can hold it."""
     arguments = dict(reply.arguments) if isinstance(reply.arguments, Mapping) else reply.arguments
-    return (reply.text, reply.finish, arguments, reply.prompt_tokens, reply.completion_tokens)
+    plain = (reply.text, reply.finish, arguments, reply.prompt_tokens, reply.completion_tokens)
+    return (*plain, reply.left_out) if reply.left_out else plain
 
 
 def _reply(plain: tuple[Any, ...]) -> RawReply:
-    text, finish, arguments, sent, received = plain
-    return RawReply(str(text), Finish(finish), arguments, sent, received)
+    text, finish, arguments, sent, received, *left_out = plain
+    return RawReply(str(text), Finish(finish), arguments, sent, received, *left_out)

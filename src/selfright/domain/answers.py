@@ -49,7 +49,8 @@ class Draft:
     """An answer as a generator wrote it: ``text`` with inline markers ``[1]``, its sentences, its citations.
 
     ``refused`` is true when the generator itself found nothing to say. ``dropped_citations`` counts markers that
-    pointed to a passage which does not support the sentence, or to none.
+    pointed to a passage which does not support the sentence, or to none. ``stands_in``: it quotes documents, for what a
+    model wrote did not hold up.
     """
 
     text: str
@@ -57,6 +58,7 @@ class Draft:
     citations: tuple[Citation, ...] = ()
     refused: bool = False
     dropped_citations: int = 0
+    stands_in: bool = False
 
 
 @dataclass(frozen=True, slots=True)

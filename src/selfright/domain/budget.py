@@ -14,6 +14,7 @@ class Meter:
     """Counts one turn's calls, tokens and seconds. One per turn; roles add to it, guards read it.
 
     ``degraded``: a model was out of reach and an offline role did its job. ``troubles``: what went wrong, by kind.
+    ``left_out``: characters of prompts that a model was not shown, because it reads no more, by job.
     """
 
     max_llm_calls: int
@@ -26,6 +27,7 @@ class Meter:
     web_requests: int = 0
     degraded: bool = False
     troubles: dict[str, int] = field(default_factory=dict)
+    left_out: dict[str, int] = field(default_factory=dict)
     started: float = field(init=False)
 
     def __post_init__(self) -> None:

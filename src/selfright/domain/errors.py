@@ -20,6 +20,8 @@
   + MissingExtra            an optional package is not installed
   + ModelError
     - ModelFilesDamaged     the encoder's weights are not the ones that were pinned
+    - NoModelFile           a path that should name a GGUF chat model does not
+    - NotEnoughMemory       a local model does not fit into what is free
     - EmbeddingFailed       an embedding model failed or gave what are no vectors; can be retried
     - JudgeFailed           a judge failed, timed out or answered garbage
     - ModelUnavailable      a language model cannot be reached now; can be retried
@@ -160,6 +162,14 @@ class ModelError(SelfrightError):
 
 class ModelFilesDamaged(ModelError):
     """A network's files are missing, damaged, or not the ones that were pinned."""
+
+
+class NoModelFile(ModelError):
+    """A path that should name a GGUF chat model does not."""
+
+
+class NotEnoughMemory(ModelError):
+    """A local model does not fit into what is free."""
 
 
 class EmbeddingFailed(ModelError):

@@ -43,7 +43,7 @@ class Flags:
     max_tokens: int = 60_000
     deadline_s: float = 120.0
     evaluator: Literal["judge", "heuristic"] = "judge"
-    llm_judging: Literal["cascade", "always", "never"] = "cascade"
+    llm_judging: Literal["auto", "cascade", "always", "never"] = "auto"
     safety_guards_enabled: bool = True
     claim_repair_enabled: bool = True
     abstention_enabled: bool = True

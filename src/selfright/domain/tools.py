@@ -11,6 +11,7 @@ from selfright.domain.packs import GENERAL, DomainPack
 from selfright.domain.ports import (
     Abstainer,
     Classifier,
+    Evaluator,
     Generator,
     Grader,
     ProfileStore,
@@ -30,7 +31,8 @@ from selfright.domain.scopes import ScopedRetriever
 class Tools:
     """All that a node may touch in one turn. ``emit`` tells what happens, and is None when nobody listens.
 
-    ``visiting`` is what is put around the run of each node, given its name; None where nobody watches.
+    ``floor``: who writes from documents alone where a model's answer does not hold up, and who judges both; None where
+    no model writes. ``visiting`` is what is put around the run of each node, given its name; None where nobody watches.
     """
 
     flags: Flags
@@ -47,6 +49,7 @@ class Tools:
     profiles: ProfileStore
     abstainer: Abstainer
     summarizer: Summarizer
+    floor: tuple[Generator, Evaluator] | None = None
     web: WebSearch | None = None
     router: Router | None = None
     emit: Callable[[TurnEvent], None] | None = None

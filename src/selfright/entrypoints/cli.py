@@ -27,6 +27,7 @@ from selfright.entrypoints.commands.graph import graph
 from selfright.entrypoints.commands.index import index
 from selfright.entrypoints.commands.keys import keys
 from selfright.entrypoints.commands.mcp import mcp
+from selfright.entrypoints.commands.models import models
 from selfright.entrypoints.commands.profile import profile
 from selfright.entrypoints.commands.search import search
 from selfright.entrypoints.commands.serve import serve
@@ -77,6 +78,7 @@ for command in (
     serve,
     keys,
     mcp,
+    models,
     ui,
 ):
     cli.add_command(command)

@@ -3,13 +3,27 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from selfright.domain.answers import Attempt, Draft, Iteration
+from selfright.domain.answers import Attempt, Draft, GenerationRequest, Iteration
 from selfright.domain.composing import with_citations, with_sentences
-from selfright.domain.judgements import ClaimStatus, Evaluation
+from selfright.domain.judgements import ClaimStatus, Evaluation, QueryClass
 from selfright.domain.passages import Hit
 from selfright.flow.evidence import whole
 from selfright.flow.guards import duplicate_share, improvement
 from selfright.flow.state import AgentState
+
+
+def generation_request(state: AgentState) -> GenerationRequest:
+    """What a writer is asked for in this pass."""
+    return GenerationRequest(
+        question=state["question"],
+        language=state["language"],
+        query_class=state.get("query_class", QueryClass.QUESTION),
+        strips=state.get("strips") or (),
+        system_prompt=state["system_prompt"],
+        user_prompt=state["user_prompt"],
+        history=state.get("messages", ()),
+        concerns=state.get("concerns", ()),
+    )
 
 
 def better(best: Attempt | None, new: Attempt) -> Attempt:

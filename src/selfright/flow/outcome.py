@@ -64,6 +64,11 @@ def _notes(draft: Draft, language: Language, meter: Meter) -> list[str]:
     if meter.troubles:
         counted = ", ".join(f"{kind} ×{times}" for kind, times in sorted(meter.troubles.items()))
         notes.append(words["troubles"].format(troubles=counted))
+    if draft.stands_in:
+        notes.append(words["stands_in"])
+    if meter.left_out:
+        counted = ", ".join(f"{job} {characters:,}" for job, characters in sorted(meter.left_out.items()))
+        notes.append(words["left_out"].format(counted=counted))
     if draft.dropped_citations:
         notes.append(words["dropped"].format(count=draft.dropped_citations))
     return notes
@@ -75,12 +80,16 @@ _WORDS = {
         "lacking": "not covered: {items}",
         "degraded": "the language model was out of reach or of no use for a part of this turn; offline roles stood in",
         "troubles": "what went wrong with the model: {troubles}",
+        "stands_in": "what the model wrote did not hold up; sentences of the documents are quoted instead",
+        "left_out": "characters of the prompts that the model was not shown, because it reads no more: {counted}",
         "dropped": "citations that their passages do not support were dropped: {count}",
     },
     "ko": {
         "lacking": "다루지 않음: {items}",
         "degraded": "이번 답변에서 언어 모델에 닿지 못했거나 응답을 쓸 수 없던 부분은 오프라인 기능이 대신했습니다",
         "troubles": "모델에서 생긴 문제: {troubles}",
+        "stands_in": "모델이 쓴 답이 근거와 맞지 않아, 문서의 문장을 그대로 인용했습니다",
+        "left_out": "모델이 한 번에 읽을 수 있는 길이를 넘어 보여 주지 못한 글자 수: {counted}",
         "dropped": "문단이 뒷받침하지 않아 지운 인용: {count}개",
     },
 }

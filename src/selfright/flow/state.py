@@ -19,7 +19,8 @@ class AgentState(TypedDict, total=False):
     the web may be asked at all; ``summarized`` counts the messages that this turn took into the summary. ``routing``
     is missing where all collections are searched without anybody's choosing. ``remembers`` (default: true) tells
     whether what users say of themselves is kept; ``profile`` is what is known in this turn of the one who asks,
-    ``concerns`` what in it speaks against what is asked about, ``personal`` how an answer would word it.
+    ``concerns`` what in it speaks against what is asked about, ``personal`` how an answer would word it. ``quoted`` is
+    the best answer in the documents' own words, beside what a model wrote and did not hold up.
     """
 
     # what came in
@@ -77,6 +78,7 @@ class AgentState(TypedDict, total=False):
     quality_score_history: Annotated[tuple[float, ...], add]
     iterations: Annotated[tuple[Iteration, ...], add]
     best: Attempt | None
+    quoted: Attempt | None
     budget: Cost
     next_node: str
     stop_reason: StopReason | None

@@ -20,6 +20,10 @@ Routing = Literal["score", "label", "both"]
 Target = Literal["rewrite", "retrieve", "classify"]
 
 
+_STOOD_IN = {
+    "en": "the model's judgement of the answer could not be used; the local judge stood in",
+    "ko": "모델의 답변 평가를 쓸 수 없어, 내장된 평가기가 대신 평가했습니다",
+}
 _NOT_VERIFIED = {
     "en": "the answer could not be judged properly; a rough heuristic stood in, so it is not verified",
     "ko": "답을 제대로 평가하지 못해 간단한 어림으로 대신했으므로, 검증된 답이 아닙니다",
@@ -45,7 +49,7 @@ def by_label(evaluation: Evaluation, flags: Flags, *, used_retrieval: bool) -> T
 
 @dataclass(frozen=True, slots=True)
 class CorrectiveRAGStrategy:
-    """Judges the answer, asks for another pass when it is wanting, and falls back to the heuristic judge."""
+    """Judges the answer, asks for another pass when it is wanting, and lets another judge stand in for a failed one."""
 
     flags: Flags
     evaluator: Evaluator
@@ -54,7 +58,7 @@ class CorrectiveRAGStrategy:
 
     async def refine(self, state: Mapping[str, Any]) -> dict[str, Any]:
         """Evaluation, quality score and whether more retrieval is needed."""
-        evaluation, notes = await self._evaluate(_request(state))
+        evaluation, notes = await self._evaluate(evaluation_request(state))
         update: dict[str, Any] = {"evaluation": evaluation, "quality_score": evaluation.overall, "notes": notes}
         target = self._target({**state, **update})
         return update | {"needs_retrieval": target is not None, "next_node": target or "finalize"}
@@ -81,8 +85,9 @@ class CorrectiveRAGStrategy:
         try:
             return await self.evaluator.evaluate(request), ()
         except FAILURES as error:
-            log.warning("the evaluator failed (%s); the heuristic stands in", type(error).__name__)
-            return await self.fallback.evaluate(request), (_NOT_VERIFIED[request.language],)
+            log.warning("the evaluator failed (%s); another judge stands in", type(error).__name__)
+            judged = await self.fallback.evaluate(request)
+            return judged, ((_STOOD_IN if judged.verified else _NOT_VERIFIED)[request.language],)
 
     def _target(self, state: Mapping[str, Any]) -> Target | None:
         evaluation = state.get("evaluation")
@@ -149,7 +154,8 @@ def create_strategy(flags: Flags, evaluator: Evaluator, fallback: Evaluator, rou
     return _FACTORIES[name](flags, evaluator, fallback, routing)
 
 
-def _request(state: Mapping[str, Any]) -> EvaluationRequest:
+def evaluation_request(state: Mapping[str, Any]) -> EvaluationRequest:
+    """What a judge is shown of the turn."""
     return EvaluationRequest(
         question=state["question"],
         draft=state["draft"],

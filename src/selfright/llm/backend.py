@@ -21,7 +21,8 @@ class RawReply:
     """What came: ``text`` as it is (thinking included), ``arguments`` of the tool call where there was one.
 
     ``arguments`` is the JSON text that the model wrote, or the object where the library has read it already. Tokens
-    are None where the provider gave none.
+    are None where the provider gave none. ``left_out``: characters of the prompt that the model was not shown, for it
+    reads no more.
     """
 
     text: str
@@ -29,6 +30,7 @@ class RawReply:
     arguments: str | Mapping[str, Any] | None = None
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    left_out: int = 0
 
 
 class Backend(Protocol):

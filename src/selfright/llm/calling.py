@@ -173,6 +173,9 @@ class TurnModel:
 
     def _read(self, request: ChatRequest, course: Course, raw: RawReply, heard: "_Heard | None") -> ChatReply:
         sent, received = self._count(request, raw)
+        if raw.left_out:
+            left_out = self.meter.left_out
+            left_out[request.job] = left_out.get(request.job, 0) + raw.left_out
         if raw.finish is Finish.REFUSED:
             raise RefusedError(f"{self.backend.name} refused to answer; ask in other words or use another model")
         text, data = spoken(raw.text), None

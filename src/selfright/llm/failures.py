@@ -130,6 +130,8 @@ def _status(error: BaseException) -> int | None:
     """The HTTP status of the nearest error that has one; a status of success is none."""
     for one in _chain(error):
         response = getattr(one, "response", None)
+        if isinstance(amazons := _metadata(response).get("HTTPStatusCode"), int) and 300 <= amazons < 600:
+            return amazons
         for holder, attribute in (
             (one, "status_code"),
             (response, "status_code"),
@@ -143,6 +145,12 @@ def _status(error: BaseException) -> int | None:
             if isinstance(value, int) and not isinstance(value, bool) and 300 <= value < 600:
                 return value
     return None
+
+
+def _metadata(response: object) -> Mapping[str, object]:
+    """What Amazon's library says of a response, which is a mapping there."""
+    found = response.get("ResponseMetadata") if isinstance(response, Mapping) else None
+    return found if isinstance(found, Mapping) else {}
 
 
 def _code(error: BaseException) -> str:

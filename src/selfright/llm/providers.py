@@ -1,4 +1,4 @@
-"""Models by name: ``openai:gpt-4o-mini``, ``openai:NAME@http://host:8000/v1``, ``google_genai:…``, ``ollama:…``.
+"""Models by name: ``openai:gpt-4o-mini``, ``openai:NAME@http://host:8000/v1``, ``google_genai:…``, ``local:PATH``.
 
 A client library is imported when its model is first asked, not before. Keys come from the provider's own variables and
 from nowhere else; the libraries' own retries are off for chat, for ours know the turn's budget.
@@ -6,6 +6,7 @@ from nowhere else; the libraries' own retries are off for chat, for ours know th
 
 import functools
 import importlib.util
+import inspect
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -15,7 +16,9 @@ from urllib.parse import urlsplit, urlunsplit
 from selfright.domain.errors import MissingExtra, SettingsError, UnknownName, UsageError
 from selfright.llm.chat import Client, LangChainBackend
 from selfright.llm.loops import PerLoop
+from selfright.llm.more_providers import ALIASES, Reach, check_address, made
 from selfright.llm.openai_chat import OpenAIBackend
+from selfright.llm.provider_table import PROVIDERS, Provider
 
 if TYPE_CHECKING:
     import ssl
@@ -25,45 +28,14 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
     from selfright.llm.embedders import LangChainEmbedder
+    from selfright.llm.local.backend import LocalBackend
 
 _TIMEOUT_S = 600.0  # the last resort: time-outs that count are set for each call, outside
 _EMBEDDING_RETRIES = 5  # an index that is being built can wait
 _OLLAMA_CONTEXT = 8_192  # tokens; Ollama's default is less, and it cuts longer prompts without a word
+_LOCAL = "local"
 _NO_KEY = "none"  # what a server without keys is told, for the client insists on one
 _DIMENSIONS = {"text-embedding-3-small": 1_536, "text-embedding-3-large": 3_072, "text-embedding-ada-002": 1_536}
-
-
-@dataclass(frozen=True, slots=True)
-class Provider:
-    """What is needed to reach a provider.
-
-    ``keys``: variables that may hold its key, the usual one first; none when it needs no key. ``addresses``: variables
-    that its users set its address with. ``home``: its own address, where a key is a must; empty when it has none.
-    """
-
-    package: str
-    extra: str
-    keys: tuple[str, ...] = ()
-    addresses: tuple[str, ...] = ()
-    home: str = ""
-
-
-PROVIDERS = {
-    "openai": Provider(
-        package="langchain_openai",
-        extra="openai",
-        keys=("OPENAI_API_KEY",),
-        addresses=("OPENAI_BASE_URL", "OPENAI_API_BASE"),
-        home="https://api.openai.com/v1",
-    ),
-    "google_genai": Provider(
-        package="langchain_google_genai",
-        extra="google",
-        keys=("GOOGLE_API_KEY", "GEMINI_API_KEY"),
-        home="https://generativelanguage.googleapis.com",
-    ),
-    "ollama": Provider(package="langchain_ollama", extra="ollama"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +55,11 @@ class ModelSpec:
         provider, colon, rest = text.strip().partition(":")
         if not colon:
             raise UsageError(f"a model is named as provider:model (openai:gpt-4o-mini), but got '{provider}'")
+        provider = ALIASES.get(provider, provider)
         if provider not in PROVIDERS:
             raise UnknownName("model provider", provider, PROVIDERS)
+        if provider == _LOCAL and rest.strip():
+            return cls(provider, rest.strip())  # a path may hold anything
         model, at, address = rest.partition("@http")
         if not model.strip():
             raise UsageError(f"'{provider}:' should be followed by the name of a model, as in openai:gpt-4o-mini")
@@ -96,14 +71,24 @@ class ModelSpec:
 
 
 def chat_model(
-    spec: ModelSpec | str, base_url: str | None = None, environment: Mapping[str, str] | None = None
-) -> LangChainBackend | OpenAIBackend:
-    """The model that ``spec`` names. Nothing is imported or connected yet.
+    spec: ModelSpec | str,
+    base_url: str | None = None,
+    environment: Mapping[str, str] | None = None,
+    most_context: int = 0,
+) -> "LangChainBackend | OpenAIBackend | LocalBackend":
+    """The model that ``spec`` names. Nothing is imported or connected yet; of a local file the header is read.
 
-    Raises what ``ModelSpec.parse`` does, ``MissingExtra`` without the client library, and ``SettingsError`` without a
-    key that is needed.
+    ``most_context``: tokens that a local model reads at most, 0 for as many as its file says.
+
+    Raises what ``ModelSpec.parse`` does, ``MissingExtra`` without the client library, ``SettingsError`` without a key
+    that is needed, and ``NoModelFile`` or ``NotEnoughMemory`` for a local file that cannot be used.
     """
     access = _Access.of(spec, base_url, environment)
+    if access.spec.provider == _LOCAL:
+        from selfright.llm.local.models import local_model
+
+        return local_model(access.spec.model, most_context)
+    check_address(access.spec.provider, access.spec.model, access.address)
     named = {"name": str(access.spec), "provider": access.provider, "key": access.variable}
     if access.spec.provider == "openai":
         return OpenAIBackend(access.spec.model, lambda: _openai(access), address=access.spec.base_url, **named)
@@ -121,6 +106,8 @@ def embedder(
     from selfright.llm.embedders import LangChainEmbedder
 
     access = _Access.of(spec, base_url, environment)
+    if access.spec.provider not in _EMBEDDINGS:
+        raise UnknownName("provider of embedders", access.spec.provider, _EMBEDDINGS)
     at_home = access.spec.provider == "openai" and not access.spec.base_url
     dimension = _DIMENSIONS.get(access.spec.model) if at_home else None  # a server of one's own may serve others
     return LangChainEmbedder(_EMBEDDINGS[access.spec.provider](access), dimension=dimension)
@@ -145,7 +132,8 @@ class _Access:
         spec = ModelSpec.parse(spec, base_url) if isinstance(spec, str) else spec
         environment = os.environ if environment is None else environment
         provider = PROVIDERS[spec.provider]
-        if importlib.util.find_spec(provider.package) is None:
+        needed = (provider.package, *(("langchain",) if spec.provider in _BY_LANGCHAIN else ()))
+        if any(importlib.util.find_spec(package) is None for package in needed):
             raise MissingExtra(
                 f"the client for {spec.provider} models ({provider.package.replace('_', '-')})",
                 f'python -m pip install "selfright[{provider.extra}]"',
@@ -168,7 +156,11 @@ def _key(spec: ModelSpec, provider: Provider, environment: Mapping[str, str]) ->
         return None
     key = _first(provider.keys, environment)
     if key is None:
-        if spec.base_url and urlsplit(spec.base_url).hostname != urlsplit(provider.home).hostname:
+        if (
+            not provider.needs_key
+            and spec.base_url
+            and urlsplit(spec.base_url).hostname != urlsplit(provider.home).hostname
+        ):
             return _NO_KEY
         raise SettingsError(
             f"{spec} needs a key: set {provider.keys[0]}, or give the base URL of a server that needs none"
@@ -273,14 +265,28 @@ def _ollama_embeddings(access: _Access) -> "Embeddings":
 
 async def _closed(model: "BaseChatModel") -> None:
     """Closes the connections of a model that was made here, wherever its library keeps them."""
-    for holder, method in ((model, "aclose"), (getattr(model, "_async_client", None), "close")):
-        if (close := getattr(holder, method, None)) is not None:
-            await close()
+    holders: list[tuple[object, str]] = [(model, "aclose")]
+    holders += [(getattr(model, name, None), "close") for name in ("_async_client", "root_async_client")]
+    if type(model).__name__ == "ChatMistralAI":
+        holders.append((getattr(model, "async_client", None), "aclose"))
+    if type(model).__name__.startswith("ChatBedrock"):  # Amazon's clients, whose calls run on threads
+        holders += [(getattr(model, name, None), "close") for name in ("client", "bedrock_client")]
+    for holder, method in holders:
+        closed = close() if (close := getattr(holder, method, None)) is not None else None
+        if inspect.isawaitable(closed):
+            await closed
 
 
+def _by_langchain(access: _Access) -> "BaseChatModel":
+    reach = Reach(access.spec.provider, access.spec.model, _TIMEOUT_S, access.address, access.key)
+    return made(reach, os.environ)
+
+
+_BY_LANGCHAIN = ("anthropic", "azure", "bedrock", "mistral")
 _CHAT_MODELS: dict[str, Callable[[_Access], "BaseChatModel"]] = {
     "google_genai": _google,
     "ollama": _ollama,
+    **dict.fromkeys(_BY_LANGCHAIN, _by_langchain),
 }
 _EMBEDDINGS: dict[str, Callable[[_Access], "Embeddings"]] = {
     "openai": _openai_embeddings,

@@ -79,12 +79,12 @@ class Capabilities:
         if self._path is None:
             return
         try:
-            _replace(self._path, json.dumps({"models": known}, ensure_ascii=False, indent=1))
+            replace_file(self._path, json.dumps({"models": known}, ensure_ascii=False, indent=1))
         except OSError as error:
             log.info("what models can do is not kept: %s cannot be written (%s)", self._path, type(error).__name__)
 
 
-def _replace(path: Path, text: str) -> None:
+def replace_file(path: Path, text: str) -> None:
     """Writes beside and moves into place, so that a reader never sees half of it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     number, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")

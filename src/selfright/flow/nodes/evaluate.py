@@ -8,6 +8,7 @@ from selfright.domain.errors import JudgeFailed
 from selfright.domain.tools import Tools
 from selfright.flow.attempts import better, iteration
 from selfright.flow.evidence import together
+from selfright.flow.floor import quoted
 from selfright.flow.state import AgentState
 
 
@@ -33,6 +34,7 @@ async def evaluate(state: AgentState, tools: Tools) -> dict[str, Any]:
     return {
         **update,
         "best": better(state.get("best"), attempt),
+        "quoted": await quoted(state, tools, attempt),
         "quality_score_history": (score,),
         "iterations": (iteration(state, scores, score if update.get("evaluation") else None),),
     }

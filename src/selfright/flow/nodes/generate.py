@@ -2,11 +2,10 @@
 
 from typing import Any
 
-from selfright.domain.answers import GenerationRequest
 from selfright.domain.chat import Say
 from selfright.domain.events import AnswerToken
-from selfright.domain.judgements import QueryClass
 from selfright.domain.tools import Tools
+from selfright.flow.attempts import generation_request
 from selfright.flow.state import AgentState
 
 
@@ -20,19 +19,7 @@ async def generate(state: AgentState, tools: Tools) -> dict[str, Any]:
         if say is not None:
             say(again.draft.text)
         return {"draft": again.draft, "answer": again.draft.text}
-    draft = await tools.generator.generate(
-        GenerationRequest(
-            question=state["question"],
-            language=state["language"],
-            query_class=state.get("query_class", QueryClass.QUESTION),
-            strips=state.get("strips") or (),
-            system_prompt=state["system_prompt"],
-            user_prompt=state["user_prompt"],
-            history=state.get("messages", ()),
-            concerns=state.get("concerns", ()),
-        ),
-        say,
-    )
+    draft = await tools.generator.generate(generation_request(state), say)
     return {"draft": draft, "answer": draft.text}
 
 

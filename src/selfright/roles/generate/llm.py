@@ -6,12 +6,14 @@ from selfright.background import aside
 from selfright.domain.answers import Draft, GenerationRequest, Sentence
 from selfright.domain.chat import ChatReply, ChatRequest, Finish, Job, Say
 from selfright.domain.errors import ReplyUnusable
+from selfright.domain.judgements import QueryClass
 from selfright.domain.ports import ChatModel, Generator
 from selfright.domain.text import sentence_spans
 from selfright.roles.asking import OUT_OF_REACH
 from selfright.roles.generate.borne import BorneOut
 from selfright.roles.generate.declining import declines
 from selfright.roles.generate.earning import CitationChecker
+from selfright.roles.generate.echo import without_echo
 from selfright.roles.generate.written import MOST_CHARACTERS, read_answer
 
 
@@ -19,7 +21,8 @@ from selfright.roles.generate.written import MOST_CHARACTERS, read_answer
 class ModelGenerator:
     """Writes with a language model (port ``Generator``): one call, streamed; ``offline`` writes when that fails.
 
-    ``borne_out`` takes out what the evidence does not state; where nothing is left, ``offline`` writes, too.
+    What repeats the question, the rules or the marks of the prompt is taken out, and with ``borne_out`` what the
+    evidence does not state; where nothing is left, ``offline`` writes, too.
     """
 
     chat: ChatModel
@@ -45,7 +48,10 @@ class ModelGenerator:
         except (*OUT_OF_REACH, ReplyUnusable):
             return await self.offline.generate(request, say)
         draft = await aside(len(reply.text), lambda: self._draft(reply, request))
-        return draft if draft.text else await self.offline.generate(request, say)
+        if draft.text:
+            return draft
+        # Where nothing was looked up, the offline writer quotes nothing either.
+        return replace(await self.offline.generate(request, say), stands_in=bool(request.strips))
 
     def _request(self, request: GenerationRequest) -> ChatRequest:
         return ChatRequest(
@@ -63,6 +69,8 @@ class ModelGenerator:
         if not request.system_prompt and not request.strips:
             return _as_it_is(reply.text)
         written = read_answer(reply.text, cut_off=reply.finish is Finish.LENGTH)
+        if request.query_class is not QueryClass.CHITCHAT:
+            written = without_echo(request.question, written, request.system_prompt)
         if self.borne_out and request.strips and written:
             declined = declines([said.text for said in written])
             stated = self.borne_out.stated(request.question, written, request.strips, request.system_prompt)

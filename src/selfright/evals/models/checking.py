@@ -1,0 +1,209 @@
+"""A model asked the probe set, job by job, beside the offline roles."""
+
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Protocol
+
+from selfright.assembly.checking import Bench
+from selfright.domain.answers import Draft, EvaluationRequest, GenerationRequest, Message, RewriteRequest, Sentence
+from selfright.domain.chat import Job, Say
+from selfright.domain.errors import FAILURES
+from selfright.domain.judgements import AnswerQuality, Grading, QueryClass
+from selfright.domain.passages import Hit
+from selfright.domain.text import language_of
+from selfright.evals.models.probes import Probes, Question
+from selfright.evals.models.report import CheckReport, JobReport
+from selfright.flow.evidence import whole
+
+
+class Heard(Protocol):
+    """Hears how many items of a job are done, how many were ``before`` it, and how many there are in all."""
+
+    def __call__(self, done: int, *, total: int, before: int) -> None:
+        """One more is done."""
+        ...
+
+
+_SHOWN = 4  # passages of a question that are graded
+_SEARCHED = 25
+_WRITTEN_FROM = 3
+_UNKNOWN = 0.5
+
+
+@dataclass(slots=True)
+class _Pair:
+    """Values by item: the model's, and ours."""
+
+    theirs: list[float] = field(default_factory=list)
+    ours: list[float] = field(default_factory=list)
+
+
+Items = list[Callable[[], Awaitable[tuple[float, float]]]]
+
+
+def planned_calls(probes: Probes) -> int:
+    """How many calls a check takes, when each gets a usable reply."""
+    return 4 * len(probes.questions) + len(probes.messages) + len(probes.followups) + len(probes.rewrites)
+
+
+async def check_model(bench: Bench, probes: Probes, heard: Heard | None = None) -> CheckReport:
+    """Asks everything once, one call after the other. Raises nothing of a model's: what fails counts as unusable."""
+    hits = {question.text: await _found(bench, question) for question in probes.questions}
+    jobs: dict[Job, Items] = {
+        Job.GRADE: [partial(_graded, bench, q, hits[q.text]) for q in probes.questions if _divides(q, hits[q.text])],
+        Job.EVALUATE: [
+            partial(_judged, bench, q, hits[q.text], text, holds)
+            for q in probes.questions
+            for text, holds in ((q.true, True), (q.false, False))
+        ],
+        Job.CLASSIFY: [partial(_classified, bench, m["text"], m["class"]) for m in probes.messages],
+        Job.REWRITE: [
+            *(partial(_followed, bench, f["before"], f["question"], f["names"]) for f in probes.followups),
+            *(partial(_rewritten, bench, r) for r in probes.rewrites),
+        ],
+        Job.ANSWER: [partial(_written, bench, q, hits[q.text]) for q in probes.questions],
+    }
+    total = sum(map(len, jobs.values()))
+    reports: list[JobReport] = []
+    for job, items in jobs.items():
+        done = sum(len(one.theirs) for one in reports)
+        reports.append(await _job(bench, job, items, partial(heard, total=total, before=done) if heard else None))
+    return CheckReport(bench.name, tuple(reports), bench.meter.prompt_tokens, bench.meter.completion_tokens)
+
+
+async def _job(bench: Bench, job: Job, items: Items, heard: Callable[[int], None] | None) -> JobReport:
+    pair, calls, failed, began = _Pair(), bench.meter.llm_calls, 0, time.perf_counter()
+    for n, item in enumerate(items, start=1):
+        before = _failures(bench)
+        theirs, ours = await item()
+        failed += _failures(bench) > before
+        pair.theirs.append(theirs)
+        pair.ours.append(ours)
+        if heard:
+            heard(n)
+    asked = bench.meter.llm_calls - calls
+    usable = 1 - failed / len(items) if items and asked else 0.0
+    return JobReport(job, tuple(pair.theirs), tuple(pair.ours), usable, time.perf_counter() - began, asked)
+
+
+def _failures(bench: Bench) -> int:
+    """Replies so far that were of no use, whoever noticed."""
+    return sum(bench.meter.troubles.values()) + bench.failed
+
+
+async def _found(bench: Bench, question: Question) -> tuple[Hit, ...]:
+    """The question's passages in its own language: the set has the same in both."""
+    found = await bench.retriever.search(question.text, _SEARCHED)
+    return tuple(hit for hit in found.hits if hit.passage.language == question.language)[:_SHOWN]
+
+
+async def _graded(bench: Bench, question: Question, hits: Sequence[Hit]) -> tuple[float, float]:
+    ours = await bench.offline.grader.grade(question.text, hits)
+    try:
+        theirs = await bench.model.grader.grade(question.text, hits)
+    except FAILURES:
+        bench.failed += 1
+        return _UNKNOWN, _order(ours, hits, question)
+    return _order(theirs, hits, question), _order(ours, hits, question)
+
+
+def _order(grading: Grading, hits: Sequence[Hit], question: Question) -> float:
+    """The share of pairs in which the passage that answers stands above one that does not; a tie is half of one."""
+    given = {grade.passage_id: grade.probability for grade in grading.grades}
+    values = {hit.passage: given.get(hit.passage.id) for hit in hits}
+    known = {passage: _UNKNOWN if p is None else p for passage, p in values.items()}
+    good = [p for passage, p in known.items() if _answers(passage.document_id, question)]
+    bad = [p for passage, p in known.items() if not _answers(passage.document_id, question)]
+    pairs = [1.0 if a > b else _UNKNOWN if a == b else 0.0 for a in good for b in bad]
+    return sum(pairs) / len(pairs) if pairs else _UNKNOWN
+
+
+def _divides(question: Question, hits: Sequence[Hit]) -> bool:
+    """Whether there is something to tell apart: a passage that answers, and one that does not."""
+    return len({_answers(hit.passage.document_id, question) for hit in hits}) == 2
+
+
+def _answers(document_id: str, question: Question) -> bool:
+    return document_id == question.document
+
+
+async def _judged(bench: Bench, question: Question, hits: Sequence[Hit], text: str, holds: bool) -> tuple[float, float]:
+    draft = Draft(text, (Sentence(text),))
+    request = EvaluationRequest(
+        question=question.text, draft=draft, language=question.language, hits=tuple(hits), strips=whole(hits)
+    )
+
+    def value(quality: AnswerQuality) -> float:
+        return float((quality is AnswerQuality.ADEQUATE) == holds)
+
+    ours = await bench.offline.evaluator.evaluate(request)
+    try:
+        theirs = await bench.model.evaluator.evaluate(request)
+    except FAILURES:
+        bench.failed += 1
+        return _UNKNOWN, value(ours.answer_quality)
+    return value(theirs.answer_quality), value(ours.answer_quality)
+
+
+async def _classified(bench: Bench, text: str, kind: str) -> tuple[float, float]:
+    wanted = QueryClass(kind)
+    theirs, ours = [await roles.classifier.classify(text) for roles in (bench.model, bench.offline)]
+    return float(theirs is wanted), float(ours is wanted)
+
+
+async def _followed(bench: Bench, before: Sequence[str], question: str, names: Sequence[str]) -> tuple[float, float]:
+    history = (Message("user", before[0]), Message("assistant", before[1]))
+    theirs, ours = [await roles.rewriter.standalone(question, history) for roles in (bench.model, bench.offline)]
+    return _has_any(theirs, names), _has_any(ours, names)
+
+
+async def _rewritten(bench: Bench, row: Mapping[str, Any]) -> tuple[float, float]:
+    question = row["question"]
+    request = RewriteRequest(
+        question=question,
+        query=question,
+        language=language_of(question),
+        previous_answer=row["answer"],
+        missing_info=tuple(row["missing"]),
+    )
+    theirs, ours = [await roles.rewriter.rewrite(request) for roles in (bench.model, bench.offline)]
+    return _has_all(theirs, row["names"]), _has_all(ours, row["names"])
+
+
+def _has_any(text: str, names: Sequence[str]) -> float:
+    return float(any(name.casefold() in text.casefold() for name in names))
+
+
+def _has_all(text: str, names: Sequence[str]) -> float:
+    return sum(name.casefold() in text.casefold() for name in names) / len(names)
+
+
+async def _written(bench: Bench, question: Question, hits: Sequence[Hit]) -> tuple[float, float]:
+    strips = whole(hits[:_WRITTEN_FROM])
+    system, user = bench.offline.prompter.prompts(question.text, question.language, strips, "", (), "")
+    request = GenerationRequest(
+        question=question.text,
+        language=question.language,
+        query_class=QueryClass.QUESTION,
+        strips=strips,
+        system_prompt=system,
+        user_prompt=user,
+    )
+    theirs = await bench.writer.generate(request)
+    ours = await bench.offline.generator.generate(request)
+    if not theirs.text:
+        bench.failed += 1
+    return _has_any(theirs.text, (question.gold,)), _has_any(ours.text, (question.gold,))
+
+
+class NoWriter:
+    """Stands where an offline writer would: it writes nothing, so that what fails is seen."""
+
+    needs_documents = True
+
+    async def generate(self, request: GenerationRequest, say: Say | None = None) -> Draft:
+        """An empty draft."""
+        del request, say
+        return Draft("")

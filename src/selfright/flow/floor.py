@@ -1,0 +1,75 @@
+"""The floor under weak writers: what a model wrote and did not hold up gives way to what the documents say."""
+
+import logging
+from dataclasses import replace
+
+from selfright.domain.answers import Attempt
+from selfright.domain.errors import FAILURES
+from selfright.domain.judgements import AnswerQuality, ClaimStatus
+from selfright.domain.tools import Tools
+from selfright.flow.attempts import generation_request
+from selfright.flow.state import AgentState
+from selfright.flow.strategies import evaluation_request
+
+log = logging.getLogger(__name__)
+
+
+async def quoted(state: AgentState, tools: Tools, written: Attempt) -> Attempt | None:
+    """What the documents of this pass say word for word, judged locally; the best of all passes so far.
+
+    Nothing is quoted beside an answer that its judge found to hold up, and no call is spent.
+    """
+    best = state.get("quoted")
+    if tools.floor is None or holds_up(written):
+        return best
+    writer, judge = tools.floor
+    try:
+        draft = await writer.generate(generation_request(state))
+        evaluation = await judge.evaluate(evaluation_request({**state, "draft": draft}))
+    except FAILURES as error:
+        log.warning("nothing could be quoted beside the model's answer (%s)", type(error).__name__)
+        return best
+    if draft.refused:
+        return best
+    attempt = replace(written, draft=replace(draft, stands_in=True), evaluation=evaluation, score=evaluation.overall)
+    return attempt if best is None or _rank(attempt) > _rank(best) else best
+
+
+async def floored(state: AgentState, tools: Tools) -> Attempt | None:
+    """The turn's best attempt, or the best quoting one where that is better.
+
+    The local judge judges both, so that two scales are never compared.
+    """
+    best, beside = state.get("best"), state.get("quoted")
+    if best is None or beside is None or tools.floor is None or holds_up(best):
+        return best
+    request = evaluation_request({**state, "draft": best.draft, "strips": best.strips})
+    try:
+        own = await tools.floor[1].evaluate(replace(request, hits=best.hits))
+    except FAILURES as error:
+        log.warning("the model's answer could not be held against a quoting one (%s)", type(error).__name__)
+        return best
+    return beside if _rank(beside) > _rank(replace(best, evaluation=own)) else best
+
+
+def holds_up(best: Attempt) -> bool:
+    """Whether a draft needs nothing beside it: its judge found it adequate, and none of its claims unsupported.
+
+    One that was not judged is left as it is, and so is one that quotes.
+    """
+    evaluation = best.evaluation
+    if evaluation is None or best.draft.stands_in:
+        return True
+    unsupported = any(claim.status is ClaimStatus.UNSUPPORTED for claim in evaluation.claims)
+    adequate = evaluation.answer_quality is AnswerQuality.ADEQUATE
+    return adequate and evaluation.verified and not unsupported and not best.draft.refused
+
+
+def _rank(attempt: Attempt) -> tuple[bool, bool, bool, float]:
+    """An answer before a refusal, adequate before others, claims that hold before those that do not, then the score."""
+    evaluation = attempt.evaluation
+    if evaluation is None:
+        return False, False, False, 0.0
+    unsupported = any(claim.status is ClaimStatus.UNSUPPORTED for claim in evaluation.claims)
+    adequate = evaluation.answer_quality is AnswerQuality.ADEQUATE
+    return not attempt.draft.refused, adequate, not unsupported, round(evaluation.overall, 6)

@@ -1,0 +1,120 @@
+"""Prompts made to fit a model that reads few tokens: data between delimiters gives way, rules and questions stay."""
+
+import math
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+
+from selfright.domain.chat import ChatRequest
+from selfright.domain.errors import ModelRejected
+
+Count = Callable[[str], Awaitable[int]]
+"""How many tokens a text has."""
+
+LEAST_REPLY = 256
+"""Tokens that are kept for a reply."""
+
+_TEMPLATE = 96  # tokens around the two prompts: the chat template's own
+_OF_CONTEXT = 4  # a reply may take a quarter of it before the prompt is cut
+_ROUNDS = 6
+_SHORTEST = 160  # characters of a piece of evidence under which it says nothing
+_DATA = re.compile(
+    r"(?P<open><(?P<name>[a-z]{2,24})-(?P<code>[0-9a-f]{12})\b[^<>\n]{0,600}>\n)(?P<body>.*?)(?P<close>\n</(?P=name)-(?P=code)>)",
+    re.DOTALL,
+)
+_KEPT = ("question", "message", "answer", "missing")
+_NOTHING = "…"
+
+
+async def fitted(request: ChatRequest, context: int, count: Count) -> tuple[ChatRequest, int]:
+    """The request as far as ``context`` tokens go, reply included, and how many characters of data were left out.
+
+    What stands between delimiters is cut evenly, the longest first, and dropped from the end where little would be left
+    of each; its numbers stay. Rules, the question and what is judged are never cut: raises ``ModelRejected`` when these
+    alone are too long.
+    """
+    room = min(request.max_tokens, max(LEAST_REPLY, context // _OF_CONTEXT))
+    most = context - room - _TEMPLATE
+    user = request.user
+    taken = await _tokens(request.system, user, count, most)
+    cut = _Cutting(user)
+    for n in range(_ROUNDS):
+        if taken <= most:
+            break
+        if n == _ROUNDS - 1 or not cut.shorten(most / taken):
+            raise ModelRejected(
+                f"the prompt needs about {taken + room} tokens, and the model reads {context}; ask a shorter question, "
+                "or use a model that reads more"
+            )
+        user = cut.text
+        taken = await _tokens(request.system, user, count, most)
+    left = min(request.max_tokens, context - taken - _TEMPLATE)
+    return replace(request, user=user, max_tokens=left), len(request.user) - len(user)
+
+
+async def _tokens(system: str, user: str, count: Count, most: int) -> int:
+    """Tokens of both prompts; not counted where they are fewer than bytes in any case."""
+    size = len(system.encode("utf-8", "surrogatepass")) + len(user.encode("utf-8", "surrogatepass"))
+    return size if size <= most else await count(f"{system}\n{user}")
+
+
+@dataclass(slots=True)
+class _Piece:
+    text: str
+    is_data: bool
+
+
+class _Cutting:
+    """A prompt in pieces: what may be cut, and what may not."""
+
+    def __init__(self, user: str) -> None:
+        self._pieces: list[_Piece] = []
+        last = 0
+        for found in _DATA.finditer(user):
+            if found["name"] not in _KEPT:
+                start, end = found.span("body")
+                self._pieces += [_Piece(user[last:start], False), _Piece(user[start:end], True)]
+                last = end
+        self._pieces.append(_Piece(user[last:], False))
+
+    @property
+    def text(self) -> str:
+        """The prompt as it stands."""
+        return "".join(piece.text for piece in self._pieces)
+
+    def shorten(self, share: float) -> bool:
+        """Cuts the data so far that about ``share`` of the whole prompt is left; false when there is nothing to cut."""
+        data = [piece for piece in self._pieces if piece.is_data]
+        has = sum(len(piece.text) for piece in data)
+        whole = sum(len(piece.text) for piece in self._pieces)
+        goal = max(0, math.floor(has - (1 - 0.95 * share) * whole))
+        if all(piece.text == _NOTHING for piece in data):
+            return False
+        limit = _water_level([len(piece.text) for piece in data], goal)
+        while limit < _SHORTEST and len(data) > 1:
+            data.pop().text = _NOTHING
+            limit = _water_level([len(piece.text) for piece in data], goal)
+        for piece in data:
+            if len(piece.text) > limit:
+                piece.text = _shortened(piece.text, limit)
+        return True
+
+
+def _water_level(lengths: Sequence[int], goal: int) -> int:
+    """The length to which the longer ones must be cut so that all together have at most ``goal``."""
+    left, kept = goal, len(lengths)
+    for length in sorted(lengths):
+        if length * kept > left:
+            return left // kept
+        left, kept = left - length, kept - 1
+    return max(lengths, default=0)
+
+
+def _shortened(text: str, limit: int) -> str:
+    """The beginning of ``text``, to the end of a sentence or a word where there is one."""
+    if limit < 2:
+        return _NOTHING
+    kept = text[: limit - 1]
+    end = max((match.end() for match in re.finditer(r"[.!?。](?=\s)|\n", kept)), default=0)
+    end = end if end > len(kept) // 2 else kept.rfind(" ")
+    return (kept[:end] if end > len(kept) // 2 else kept).rstrip() + _NOTHING

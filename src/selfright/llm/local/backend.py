@@ -1,0 +1,128 @@
+"""A GGUF file as a ``Backend``: asked as OpenAI's models are, over this machine's loopback."""
+
+import asyncio
+import json
+import urllib.request
+import weakref
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from selfright.domain.chat import ChatRequest, Say
+from selfright.domain.errors import ModelUnavailable
+from selfright.llm.backend import Mode, RawReply
+from selfright.llm.fitting import fitted
+from selfright.llm.local.running import Plan, RunningModel, borrow, give_back
+from selfright.llm.openai_chat import OpenAIBackend
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+Connect = Callable[[str, str], "AsyncOpenAI"]
+"""Makes a client for an address and a key."""
+
+_COUNTING_S = 30.0
+_MOST_ITEMS = 12
+_LONGEST_STRING = 240
+_MOST_TOKENS = 768  # of all but answers: small models write until they are stopped
+_DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # no proxy stands between us and ourselves
+
+
+class LocalBackend:
+    """One model file, loaded at the first call and shared by all that name it; ``close`` gives it back.
+
+    Prompts that are longer than it reads are cut where data stands in them. Objects are held to their schema by
+    grammar, with lists and texts of bounded length; what numbers and texts say stays the model's own.
+    """
+
+    def __init__(self, name: str, plan: Plan, connect: Connect) -> None:
+        self.name = name
+        self.provider = name
+        self.context = plan.context
+        self._connect = connect
+        self._running = borrow(plan)
+        self._return = weakref.finalize(self, give_back, self._running)
+        self._inner: OpenAIBackend | None = None
+        self._loaded = 0
+
+    async def attempt(self, request: ChatRequest, mode: Mode, say: Say | None = None) -> RawReply:
+        """See ``Backend.attempt``; raises ``ModelUnavailable`` when the model does not load, or ended meanwhile."""
+        inner = await self._open()
+        fitting, left_out = await fitted(_bounded(request), self.context, self._count)
+        try:
+            reply = await inner.attempt(fitting, mode, say)
+        except ModelUnavailable as error:
+            if self._running.is_alive:
+                raise
+            raise ModelUnavailable(
+                f"{self.name} ended while it was writing, mostly for want of memory; the next call loads it anew"
+            ) from error
+        return replace(reply, left_out=left_out)
+
+    async def open(self) -> None:
+        """Loads the model, so that the first call need not wait; raises ``ModelUnavailable`` when it does not load."""
+        await (await self._open()).open()
+
+    async def aclose(self) -> None:
+        """Closes the connections of the running event loop."""
+        if self._inner is not None:
+            await self._inner.aclose()
+
+    def close(self) -> None:
+        """Gives the model back: it ends when nobody else in this process uses it."""
+        self._return()
+
+    @property
+    def running(self) -> RunningModel:
+        """The process that holds it."""
+        return self._running
+
+    async def _open(self) -> OpenAIBackend:
+        address = await asyncio.to_thread(self._running.address)
+        if self._inner is None or self._loaded != self._running.started:
+            base, key = f"{address}/v1", self._running.key
+            self._loaded = self._running.started
+            self._inner = OpenAIBackend(
+                self.name, lambda: self._connect(base, key), name=self.name, provider=self.provider, address=base
+            )
+        return self._inner
+
+    async def _count(self, text: str) -> int:
+        return await asyncio.to_thread(self._counted, text)
+
+    def _counted(self, text: str) -> int:
+        request = urllib.request.Request(  # noqa: S310 - the address of our own child
+            f"{self._running.address()}/tokenize",
+            json.dumps({"content": text}).encode(),
+            {"Content-Type": "application/json", "Authorization": f"Bearer {self._running.key}"},
+        )
+        try:
+            with _DIRECT.open(request, timeout=_COUNTING_S) as reply:
+                return len(json.load(reply)["tokens"])
+        except (OSError, ValueError, KeyError) as error:
+            raise ModelUnavailable(
+                f"{self.name} should have counted a prompt's tokens, but failed ({type(error).__name__}); try again"
+            ) from error
+
+
+def _bounded(request: ChatRequest) -> ChatRequest:
+    schema = None if request.schema is None else bounded_schema(request.schema)
+    most = request.max_tokens if request.final else min(request.max_tokens, _MOST_TOKENS)
+    return replace(request, schema=schema, max_tokens=most)
+
+
+def bounded_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema with bounds that a grammar can hold: at most 12 items in a list, 240 characters in a text."""
+    bounded = {key: _bounded_part(value) for key, value in schema.items()}
+    kind = schema.get("type")
+    if kind == "array":
+        bounded.setdefault("maxItems", _MOST_ITEMS)
+    if kind == "string" and "enum" not in schema:
+        bounded.setdefault("maxLength", _LONGEST_STRING)
+    return bounded
+
+
+def _bounded_part(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return bounded_schema(value)
+    return [_bounded_part(item) for item in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,216 @@
+"""Models that run in children of this process: each file once, whoever asks; ended when nobody needs it any more."""
+
+import atexit
+import logging
+import secrets
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from selfright.domain.errors import ModelUnavailable, NotEnoughMemory
+from selfright.llm.local.gguf import ModelFile
+from selfright.llm.local.memory import free_memory
+from selfright.processes import end, receive, send, start, usable_cpus
+
+if TYPE_CHECKING:
+    import subprocess
+
+MOST_CONTEXT = 16_384
+"""Tokens that a model reads at most: no prompt of ours is longer, and each costs memory."""
+LEAST_CONTEXT = 2_048
+"""Tokens that it must be able to read for the judges' rules and some evidence."""
+
+_MOST_THREADS = 8
+_LOADING_S = 300.0
+_MOST_STARTS = 4  # of one model in this process: what dies again and again is left alone
+_TIMEOUT_S = 600
+_OVERHEAD_BYTES = 400_000_000  # the library, what it computes in, and the prompts that it keeps
+_ENTRY = "selfright.llm.local.child:serve"
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a model is run: tokens of context, threads, and bytes that it may allocate beside the file."""
+
+    file: ModelFile
+    context: int
+    threads: int
+    memory: int
+
+
+def planned(file: ModelFile, most_context: int = 0, free: Callable[[], int | None] = free_memory) -> Plan:
+    """How ``file`` is run here; ``most_context`` (0: none) bounds its context further.
+
+    The context is as long as the file says, at most 16,384 tokens, and shorter where memory is short. Raises
+    ``NotEnoughMemory`` when not even 2,048 tokens fit.
+    """
+    context = min(file.context, MOST_CONTEXT, most_context or MOST_CONTEXT)
+    there = free()
+    if there is not None:
+        least = file.size + _OVERHEAD_BYTES + min(context, LEAST_CONTEXT) * file.cache_bytes
+        if least > there:
+            raise NotEnoughMemory(
+                f"{file.path.name} needs about {_gigabytes(least)} of memory, but {_gigabytes(there)} are free; close "
+                "other programs, or use a smaller model or one with fewer bits for each weight (Q4 instead of Q8)"
+            )
+        while file.size + _OVERHEAD_BYTES + context * file.cache_bytes > there:
+            context = max(context // 2, min(context, LEAST_CONTEXT))
+    # The file is mapped, but some systems and formats copy it; twice the rest leaves room for what is not foreseen.
+    memory = file.size + 2 * (_OVERHEAD_BYTES + context * file.cache_bytes) + 1_000_000_000
+    return Plan(file, context, max(1, min(usable_cpus(), _MOST_THREADS)), memory)
+
+
+def _gigabytes(count: int) -> str:
+    return f"{count / 1e9:.1f} GB"
+
+
+class RunningModel:
+    """One model in a child process, started when it is first needed and again when it died.
+
+    Threads may share one. ``started`` counts how often it was loaded.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.started = 0
+        self.key = secrets.token_urlsafe(24)
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._address = ""
+        self._closed = False
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the child runs."""
+        process = self._process
+        return process is not None and process.poll() is None
+
+    @property
+    def pid(self) -> int | None:
+        """The child's number while it runs."""
+        process = self._process
+        return process.pid if process is not None and process.poll() is None else None
+
+    def address(self) -> str:
+        """Where the model listens, loaded now if need be: seconds for small ones.
+
+        Raises ``ModelUnavailable`` when it does not load, or died too often.
+        """
+        with self._lock:
+            if not self.is_alive:
+                self._end()
+                self._start()
+            return self._address
+
+    def close(self) -> None:
+        """Ends the child; replies in flight are given up."""
+        with self._lock:
+            self._closed = True
+            self._end()
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            end(process)
+
+    def _start(self) -> None:
+        name = self.plan.file.path.name
+        if self._closed:
+            raise ModelUnavailable(f"{name} was closed; open Selfright anew to ask it", called=False)
+        if self.started >= _MOST_STARTS:
+            raise ModelUnavailable(
+                f"{name} ended {self.started} times, mostly for want of memory; use a smaller model", called=False
+            )
+        self.started += 1
+        try:
+            self._process = start(_ENTRY)
+            said = self._loaded(self._process)
+        except OSError as error:
+            self._end()
+            raise ModelUnavailable(f"{name} could not be started ({type(error).__name__}); try again") from error
+        if "address" not in said:
+            self._end()
+            raise ModelUnavailable(
+                f"{name} could not be loaded: a model of kind '{self.plan.file.architecture}' was expected to load "
+                f"within {_LOADING_S:.0f} s and {_gigabytes(self.plan.memory)}; get a newer xllamacpp, another file or "
+                "a smaller model"
+            )
+        self._address = said["address"]
+
+    def _loaded(self, process: "subprocess.Popen[bytes]") -> dict[str, Any]:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        alarm = threading.Timer(_LOADING_S, process.kill)
+        alarm.daemon = True
+        alarm.start()
+        try:
+            plan = self.plan
+            send(
+                process.stdin,
+                {
+                    "path": str(plan.file.path),
+                    "context": plan.context,
+                    "threads": plan.threads,
+                    "memory": plan.memory,
+                    "key": self.key,
+                    "timeout": _TIMEOUT_S,
+                },
+            )
+            said = receive(process.stdout)
+        finally:
+            alarm.cancel()
+        if isinstance(said, dict) and "failed" in said:
+            log.warning("%s was not loaded: %s", self.plan.file.path.name, said["failed"])
+        return said if isinstance(said, dict) else {}
+
+
+class _Shared:
+    """The models of this process by file and context, each with how many use it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._held: dict[tuple[Path, int], tuple[RunningModel, int]] = {}
+
+    def borrow(self, plan: Plan) -> RunningModel:
+        key = (plan.file.path.resolve(), plan.context)
+        with self._lock:
+            model, users = self._held.get(key) or (RunningModel(plan), 0)
+            self._held[key] = (model, users + 1)
+            return model
+
+    def give_back(self, model: RunningModel) -> None:
+        with self._lock:
+            key = next((key for key, (held, _) in self._held.items() if held is model), None)
+            if key is None:
+                return
+            users = self._held[key][1] - 1
+            if users:
+                self._held[key] = (model, users)
+                return
+            del self._held[key]
+        model.close()
+
+    def close(self) -> None:
+        with self._lock:
+            held = [model for model, _ in self._held.values()]
+            self._held.clear()
+        for model in held:
+            model.close()
+
+
+_shared = _Shared()
+atexit.register(_shared.close)
+
+
+def borrow(plan: Plan) -> RunningModel:
+    """The running model of this file and context, shared with all who asked before; ``give_back`` it when done."""
+    return _shared.borrow(plan)
+
+
+def give_back(model: RunningModel) -> None:
+    """Ends the model when nobody else uses it."""
+    _shared.give_back(model)
