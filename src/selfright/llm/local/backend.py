@@ -24,7 +24,7 @@ Connect = Callable[[str, str], "AsyncOpenAI"]
 _COUNTING_S = 30.0
 _MOST_ITEMS = 12
 _LONGEST_STRING = 240
-_MOST_TOKENS = 768  # of all but answers: small models write until they are stopped
+_MOST_TOKENS = 512  # of a reply: small models write until they are stopped, at ten tokens a second where cores are few
 _DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # no proxy stands between us and ourselves
 
 
@@ -107,8 +107,7 @@ class LocalBackend:
 
 def _bounded(request: ChatRequest) -> ChatRequest:
     schema = None if request.schema is None else bounded_schema(request.schema)
-    most = request.max_tokens if request.final else min(request.max_tokens, _MOST_TOKENS)
-    return replace(request, schema=schema, max_tokens=most)
+    return replace(request, schema=schema, max_tokens=min(request.max_tokens, _MOST_TOKENS))
 
 
 def bounded_schema(schema: Mapping[str, Any]) -> dict[str, Any]:

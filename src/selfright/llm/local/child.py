@@ -36,6 +36,9 @@ def serve(answers: IO[bytes]) -> None:
 
 
 def _loaded(asked: dict[str, Any]) -> Any:
+    # Threads of the engine that wait for one another would turn in circles, and where something else wants the cores
+    # each waits for one that is not running: 17 tokens took 142 s on two busy cores, asleep 15 s. Read when it loads.
+    os.environ["OMP_WAIT_POLICY"] = "PASSIVE"
     xllamacpp: Any = importlib.import_module("xllamacpp")
     params = xllamacpp.CommonParams()
     params.model.path = asked["path"]
