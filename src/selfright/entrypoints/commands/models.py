@@ -29,21 +29,23 @@ def models() -> None:
 @models.command()
 @click.argument("name", metavar="NAME")
 @click.option("--yes", is_flag=True, help="Begin without asking, also where calls cost money.")
+@click.option("--items", type=click.IntRange(min=4), help="At most so many of each job: quicker, and less sure.")
 @set_option
 @json_option
-def check(name: str, yes: bool, assignments: tuple[str, ...], as_json: bool) -> None:
+def check(name: str, yes: bool, items: int | None, assignments: tuple[str, ...], as_json: bool) -> None:
     """Measure job by job what a model may be trusted with, beside the offline roles.
 
     NAME is as in the setting llm: openai:gpt-4o-mini, local:smollm2, local:model.gguf. The result is stored for that
     model, and llm_judging=auto, the default, then asks it only for jobs in which it was found better.
     """
+    from selfright.evals.models.checking import planned_calls
     from selfright.evals.models.probes import probes
     from selfright.settings import load_settings
 
     found = probes()
     settings = load_settings({**values_of(assignments), "llm": name})
-    _say_what_it_costs(name, found, ask=not (yes or as_json or name.startswith("local:")))
-    report, seconds = _checked(settings, found)
+    _say_what_it_costs(name, planned_calls(found, items), ask=not (yes or as_json or name.startswith("local:")))
+    report, seconds = _checked(settings, found, items)
     stored = _stored(report)
     path = _kept(settings, report.model, stored)
     if as_json:
@@ -53,17 +55,14 @@ def check(name: str, yes: bool, assignments: tuple[str, ...], as_json: bool) -> 
     click.echo(f"stored in {path}")
 
 
-def _say_what_it_costs(name: str, found: "Probes", *, ask: bool) -> None:
-    from selfright.evals.models.checking import planned_calls
-
-    calls = planned_calls(found)
+def _say_what_it_costs(name: str, calls: int, *, ask: bool) -> None:
     told = f"{calls} calls of {name}: about {calls * _SENT:,} tokens to it and {calls * _RECEIVED:,} from it"
     click.echo(told, err=True)
     if ask:
         click.confirm("begin?", default=True, abort=True, err=True)
 
 
-def _checked(settings: "Settings", found: "Probes") -> "tuple[CheckReport, float]":
+def _checked(settings: "Settings", found: "Probes", items: int | None) -> "tuple[CheckReport, float]":
     import time
 
     from selfright.assembly.checking import open_bench
@@ -78,7 +77,7 @@ def _checked(settings: "Settings", found: "Probes") -> "tuple[CheckReport, float
         apart = settings.with_values({"index": Path(folder) / "index", "llm_judging": "always"})
         with open_bench(apart, documents, NoWriter()) as bench, bar("Asking") as progress:
             report = asyncio.run(
-                check_model(bench, found, lambda done, *, total, before: progress(before + done, total, ""))
+                check_model(bench, found, lambda done, *, total, before: progress(before + done, total, ""), items)
             )
     return report, time.perf_counter() - began
 

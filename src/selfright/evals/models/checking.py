@@ -1,5 +1,6 @@
 """A model asked the probe set, job by job, beside the offline roles."""
 
+import random
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,6 +31,7 @@ _SHOWN = 4  # passages of a question that are graded
 _SEARCHED = 25
 _WRITTEN_FROM = 3
 _UNKNOWN = 0.5
+_CHOICE = 1
 
 
 @dataclass(slots=True)
@@ -43,13 +45,18 @@ class _Pair:
 Items = list[Callable[[], Awaitable[tuple[float, float]]]]
 
 
-def planned_calls(probes: Probes) -> int:
-    """How many calls a check takes, when each gets a usable reply."""
-    return 4 * len(probes.questions) + len(probes.messages) + len(probes.followups) + len(probes.rewrites)
+def planned_calls(probes: Probes, most: int | None = None) -> int:
+    """How many calls a check takes, when each gets a usable reply; with at most ``most`` items of a job."""
+    questions = len(probes.questions)
+    jobs = (questions, 2 * questions, len(probes.messages), len(probes.followups) + len(probes.rewrites), questions)
+    return sum(count if most is None else min(count, most) for count in jobs)
 
 
-async def check_model(bench: Bench, probes: Probes, heard: Heard | None = None) -> CheckReport:
-    """Asks everything once, one call after the other. Raises nothing of a model's: what fails counts as unusable."""
+async def check_model(bench: Bench, probes: Probes, heard: Heard | None = None, most: int | None = None) -> CheckReport:
+    """Asks everything once, one call after the other. Raises nothing of a model's: what fails counts as unusable.
+
+    With ``most``, no more items of a job than that, always the same ones: quicker, and less is told apart.
+    """
     hits = {question.text: await _found(bench, question) for question in probes.questions}
     jobs: dict[Job, Items] = {
         Job.GRADE: [partial(_graded, bench, q, hits[q.text]) for q in probes.questions if _divides(q, hits[q.text])],
@@ -65,12 +72,21 @@ async def check_model(bench: Bench, probes: Probes, heard: Heard | None = None) 
         ],
         Job.ANSWER: [partial(_written, bench, q, hits[q.text]) for q in probes.questions],
     }
+    jobs = {job: _some(items, most) for job, items in jobs.items()}
     total = sum(map(len, jobs.values()))
     reports: list[JobReport] = []
     for job, items in jobs.items():
         done = sum(len(one.theirs) for one in reports)
         reports.append(await _job(bench, job, items, partial(heard, total=total, before=done) if heard else None))
     return CheckReport(bench.name, tuple(reports), bench.meter.prompt_tokens, bench.meter.completion_tokens)
+
+
+def _some(items: Items, most: int | None) -> Items:
+    """At most ``most`` of them, from all parts of the list."""
+    if most is None or len(items) <= most:
+        return items
+    chosen = random.Random(_CHOICE).sample(range(len(items)), most)  # noqa: S311 - a choice that repeats, no secret
+    return [items[n] for n in sorted(chosen)]
 
 
 async def _job(bench: Bench, job: Job, items: Items, heard: Callable[[int], None] | None) -> JobReport:

@@ -19,6 +19,7 @@ _LEAD = re.compile(
     r"|답변?|정답|문단|질문)(?: is| are|[은는이가])?(?: as follows| the following| below| this|\s?다음과 같습니다)?\W*",
     re.IGNORECASE,
 )
+_NUMBER = re.compile(r"\[\d{1,4}\]")
 _WORD = re.compile(r"[^\W_]+")
 _SECRET_LETTERS = 24
 _REPEATED = 3  # a sentence that stands there so often is no statement but a loop
@@ -35,6 +36,7 @@ class _Rules:
     @classmethod
     @lru_cache(maxsize=8)
     def of(cls, text: str) -> "_Rules":
+        text = _NUMBER.sub("", text)  # as they are gone from what was said
         return cls(letters(text), frozenset(letters(text[start:end]) for start, end in sentences_of(text)))
 
     def has(self, said: str) -> bool:
@@ -58,7 +60,7 @@ def without_echo(question: str, written: Sequence[Written], rules: str = "") -> 
 
 
 def _is_echo(said: str, text: str, asked: frozenset[str], question: str, secret: "_Rules") -> bool:
-    if not text or _MARKS.search(said) or _LEAD.fullmatch(said):
+    if not text or _MARKS.search(said) or _LEAD.fullmatch(said) or _stutters(said):
         return True
     if secret.has(text):
         return True
@@ -66,6 +68,11 @@ def _is_echo(said: str, text: str, asked: frozenset[str], question: str, secret:
     words = _content(rest)
     # A sentence that has no word beyond the question's says nothing, unless it says no, or a part that was offered.
     return letters(rest) == question or (rest.rstrip().endswith(("?", "？")) and bool(words) and words <= asked)
+
+
+def _stutters(said: str) -> bool:
+    words = _WORD.findall(said.casefold())
+    return len(words) >= _REPEATED and len(set(words)) == 1
 
 
 def _is_loop(seen: dict[str, int], count: int) -> bool:

@@ -1,0 +1,201 @@
+"""A model that writes badly never ends a turn worse than the documents' own words would."""
+
+import asyncio
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from selfright.domain.answers import Answer, Citation, Draft, EvaluationRequest, GenerationRequest, Sentence
+from selfright.domain.chat import Say
+from selfright.domain.errors import JudgeFailed, SelfrightError
+from selfright.domain.events import TurnFinished
+from selfright.domain.judgements import AnswerQuality, Claim, ClaimStatus, Evaluation, EvaluationSource
+from selfright.domain.ports import Evaluator, Generator
+from selfright.flow.compile import compile_preset
+from selfright.flow.presets import PRESETS
+from selfright.flow.run import Turn, run
+from selfright.roles.evaluate.stand_in import StandInJudge
+from tests.support.turns import Judge, Scripted, evaluation, tools_of
+
+WRITTEN, QUOTED = "Alpha is seven.", "Alpha is one."
+ADEQUATE, HALLUCINATED = AnswerQuality.ADEQUATE, AnswerQuality.HALLUCINATION
+NOTE = "sentences of the documents are quoted instead"
+
+
+def drafted(text: str, request: GenerationRequest, **fields: Any) -> Draft:
+    strips = request.strips[:1]
+    cited = tuple(
+        Citation(n, s.passage.id, s.passage.document_id, s.passage.title, "", s.start, s.end, s.text)
+        for n, s in enumerate(strips, start=1)
+    )
+    return Draft(text, (Sentence(text, tuple(c.n for c in cited)),), cited, **fields)
+
+
+class Model(Scripted):
+    """Writes what it is told to."""
+
+    text = WRITTEN
+    quoting = False
+
+    async def generate(self, request: GenerationRequest, say: Say | None = None) -> Draft:
+        self.calls.append("generate")
+        return drafted(self.text, request, stands_in=self.quoting)
+
+
+class Quoting:
+    """Quotes one sentence, refuses, or fails."""
+
+    needs_documents = True
+
+    def __init__(self, *, refused: bool = False, error: Exception | None = None) -> None:
+        self.refused, self.error, self.asked = refused, error, 0
+
+    async def generate(self, request: GenerationRequest, say: Say | None = None) -> Draft:
+        self.asked += 1
+        if self.error:
+            raise self.error
+        return drafted(QUOTED, request, refused=self.refused)
+
+
+class Knowing:
+    """The local judge: it knows what is true, whoever says it."""
+
+    def __init__(self, judgements: dict[str, Evaluation] | None = None, error: Exception | None = None) -> None:
+        self._judgements = judgements or {WRITTEN: evaluation(0.3, HALLUCINATED), QUOTED: evaluation(0.8)}
+        self._error = error
+
+    async def evaluate(self, request: EvaluationRequest) -> Evaluation:
+        if self._error:
+            raise self._error
+        return self._judgements[request.draft.text]
+
+
+def answered(
+    judge: Evaluator,
+    writer: Generator | None = None,
+    local: Evaluator | None = None,
+    *,
+    preset: str = "full",
+    role: Scripted | None = None,
+    **flags: Any,
+) -> Answer:
+    chosen = PRESETS[preset]
+    tools = tools_of(chosen, judge, role=role or Model(), abstention_enabled=False, claim_repair_enabled=False, **flags)
+    tools = dataclasses.replace(tools, floor=(writer or Quoting(), local or Knowing()))
+    start = {"user_text": "What is alpha?", "mode": chosen.mode, "messages": (), "user": "u"}
+    start |= {"iteration_count": 0, "retry_count": 0}
+
+    async def last() -> Answer:
+        events = [event async for event in run(Turn(chosen, compile_preset(chosen), tools), start)]
+        assert isinstance(events[-1], TurnFinished)
+        return events[-1].answer
+
+    return asyncio.run(last())
+
+
+@pytest.mark.parametrize("preset", ["self_refine", "self_correcting", "full"])
+def test_what_does_not_hold_up_gives_way_to_a_quotation_and_the_account_says_so(preset: str) -> None:
+    answer = answered(Judge(evaluation(0.3, HALLUCINATED)), preset=preset)
+    assert answer.answer.startswith(QUOTED)
+    assert any(NOTE in note for note in answer.notes)
+    assert answer.citations
+
+
+def test_what_holds_up_stands_and_nothing_is_quoted_beside_it() -> None:
+    writer = Quoting()
+    answer = answered(Judge(evaluation(0.9)), writer)
+    assert answer.answer.startswith(WRITTEN)
+    assert writer.asked == 0
+    assert not any(NOTE in note for note in answer.notes)
+
+
+def test_one_unsupported_claim_is_enough_to_look_at_a_quotation() -> None:
+    claims = [Claim(WRITTEN, ClaimStatus.UNSUPPORTED)]
+    assert answered(Judge(evaluation(0.9, claims=claims))).answer.startswith(QUOTED)
+
+
+def test_a_judge_that_did_not_judge_does_not_make_an_answer_hold_up() -> None:
+    heuristic = evaluation(0.9, source=EvaluationSource.HEURISTIC)
+    assert answered(Judge(heuristic)).answer.startswith(QUOTED)
+
+
+def test_both_are_judged_by_the_same_judge_and_the_better_one_is_given() -> None:
+    # The model's own judge found it bad; the local one finds it better than the quotation.
+    local = Knowing({WRITTEN: evaluation(0.9), QUOTED: evaluation(0.6)})
+    assert answered(Judge(evaluation(0.1, HALLUCINATED)), local=local).answer.startswith(WRITTEN)
+
+
+def test_of_equals_the_written_one_stands() -> None:
+    same = evaluation(0.6, AnswerQuality.NEEDS_DOCS)
+    local = Knowing({WRITTEN: same, QUOTED: same})
+    assert answered(Judge(same), local=local).answer.startswith(WRITTEN)
+
+
+def test_an_adequate_quotation_beats_a_higher_score_that_is_not() -> None:
+    local = Knowing({WRITTEN: evaluation(0.9, AnswerQuality.OFF_TOPIC), QUOTED: evaluation(0.6)})
+    assert answered(Judge(evaluation(0.9, AnswerQuality.OFF_TOPIC)), local=local).answer.startswith(QUOTED)
+
+
+@pytest.mark.parametrize("error", [JudgeFailed("no"), OSError("no"), ValueError("no")])
+@pytest.mark.parametrize(
+    "broken", [lambda e: (Quoting(error=e), None), lambda e: (None, Knowing(error=e))], ids=["writer", "judge"]
+)
+def test_a_floor_that_fails_leaves_the_turn_as_it_was(broken: Callable[..., Any], error: Exception) -> None:
+    writer, local = broken(error)
+    assert answered(Judge(evaluation(0.4, HALLUCINATED)), writer, local).answer.startswith(WRITTEN)
+
+
+def test_a_quotation_that_refuses_replaces_nothing() -> None:
+    answer = answered(Judge(evaluation(0.4, HALLUCINATED)), Quoting(refused=True))
+    assert answer.answer.startswith(WRITTEN)
+
+
+def test_the_best_quotation_of_all_passes_is_given() -> None:
+    writer = Quoting()
+    answer = answered(Judge(evaluation(0.2, HALLUCINATED), evaluation(0.4, HALLUCINATED)), writer)
+    assert writer.asked == len(answer.iterations) > 1
+    assert answer.answer.startswith(QUOTED)
+
+
+def test_no_call_of_a_model_is_spent_on_it() -> None:
+    role = Model()
+    answer = answered(Judge(evaluation(0.3, HALLUCINATED)), role=role)
+    assert answer.cost.llm_calls == 0
+    assert role.calls.count("generate") == len(answer.iterations)
+
+
+@pytest.mark.parametrize("preset", ["basic", "crag"])
+def test_presets_that_judge_no_answer_have_no_floor(preset: str) -> None:
+    assert answered(Judge(evaluation(0.1)), preset=preset).answer.startswith(WRITTEN)
+
+
+def test_a_draft_that_quotes_already_is_compared_with_nothing() -> None:
+    role = Model()
+    role.quoting = True
+    writer = Quoting()
+    answer = answered(Judge(evaluation(0.3, HALLUCINATED)), writer, role=role)
+    assert writer.asked == 0
+    assert any(NOTE in note for note in answer.notes)
+
+
+# Who stands in for a judge
+
+
+REQUEST = EvaluationRequest("What is alpha?", Draft(WRITTEN, (Sentence(WRITTEN),)), "en")
+
+
+def stood_in(local: Evaluator) -> Evaluation:
+    heuristic = Judge(evaluation(0.3, source=EvaluationSource.HEURISTIC))
+    return asyncio.run(StandInJudge(local, heuristic).evaluate(REQUEST))
+
+
+def test_the_local_judge_stands_in_before_the_heuristic() -> None:
+    assert stood_in(Knowing()).source is EvaluationSource.LOCAL
+    assert stood_in(Knowing(error=SelfrightError("no"))).source is EvaluationSource.HEURISTIC
+
+
+def test_a_mistake_in_the_code_is_no_failing_judge() -> None:
+    with pytest.raises(RuntimeError):
+        stood_in(Knowing(error=RuntimeError("no")))

@@ -1,0 +1,101 @@
+"""What is repeated of the prompt is no answer; what merely resembles it is one."""
+
+import asyncio
+
+import pytest
+
+from selfright.domain.answers import Draft, GenerationRequest
+from selfright.domain.judgements import QueryClass
+from selfright.domain.text import language_of
+from selfright.evals.models.checking import NoWriter
+from selfright.roles.generate.earning import CitationChecker
+from selfright.roles.generate.echo import without_echo
+from selfright.roles.generate.llm import ModelGenerator
+from selfright.roles.generate.written import read_answer
+from selfright.roles.prompts import SYSTEM
+from tests.support.chat import ScriptedChat
+from tests.support.texts import analyzer, passage, strip
+
+QUESTION = "Who serves the coffee?"
+RULES = SYSTEM["answer"]["en"]  # type: ignore[index]
+
+
+def left(text: str, question: str = QUESTION, rules: str = RULES) -> list[str]:
+    return [said.text for said in without_echo(question, read_answer(text), rules)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Who serves the coffee?",
+        "who serves the coffee",
+        "Question: Who serves the coffee?",
+        "The answer is:",
+        "Answer",
+        "The passage-f1751f20d4fa n",
+        "<|im_start|>assistant",
+        "[INST] The coffee is served. [/INST]",
+        "Coffee? Coffee? Coffee?",
+    ],
+)
+def test_an_echo_is_nothing(text: str) -> None:
+    assert left(text) == []
+
+
+@pytest.mark.parametrize("text", ["누가 커피를 내리나요?", "질문: 누가 커피를 내리나요?", "답변:", "정답은 다음과 같습니다"])
+def test_an_echo_in_korean_is_nothing(text: str) -> None:
+    assert left(text, "누가 커피를 내리나요?") == []
+
+
+def test_the_rules_are_not_said_whole_or_in_part() -> None:
+    assert left(RULES) == []
+    sentence = next(part for part in RULES.split(". ") if "first sentence" in part or len(part) > 60).splitlines()[0]
+    assert left(f"{sentence}. Ada serves the coffee.") == ["Ada serves the coffee."]
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        (QUESTION, "Ada serves the coffee."),
+        (QUESTION, "Nobody serves the coffee."),
+        ("Is it tea or coffee?", "Coffee."),
+        ("Is the pump on?", "The pump is on."),
+        ("What is the password policy?", "The answer is in section 4: twelve letters."),
+        ("커피는 누가 내리나요?", "커피는 아다가 내립니다."),
+        ("What is FX-1007?", "FX-1007 means that the cache folder is not writable."),
+        ("What does passage A-12 say?", "Passage A-12 says that dogs need a ticket."),
+    ],
+)
+def test_an_answer_in_the_questions_words_is_one(question: str, text: str) -> None:
+    assert left(text, question) == [text]
+
+
+def test_of_a_loop_its_first_sentence_stays() -> None:
+    assert left("The city lies on the river. " * 30) == ["The city lies on the river."]
+
+
+def test_a_loop_of_nothing_is_nothing() -> None:
+    assert left("1. 1. 1. 1. 1. 1.") == []
+
+
+def test_what_follows_an_echo_stays() -> None:
+    assert left("Who serves the coffee? Ada serves it.") == ["Ada serves it."]
+
+
+SOURCE = passage("Ada serves the coffee at nine.", "bar.md", "Bar")
+
+
+def write(reply: str, kind: QueryClass = QueryClass.QUESTION) -> Draft:
+    generator = ModelGenerator(ScriptedChat([reply]), NoWriter(), CitationChecker(analyzer(SOURCE.text)))
+    asked = GenerationRequest(QUESTION, language_of(QUESTION), kind, (strip(SOURCE),), RULES, "data")
+    return asyncio.run(generator.generate(asked))
+
+
+def test_the_writer_gives_nothing_for_an_echo_and_says_that_it_stands_in() -> None:
+    draft = write("Who serves the coffee?")
+    assert (draft.text, draft.stands_in) == ("", True)
+    assert write("Ada serves the coffee at nine. [1]").stands_in is False
+
+
+def test_in_small_talk_a_greeting_may_come_back() -> None:
+    assert write(QUESTION, QueryClass.CHITCHAT).text
