@@ -3,8 +3,8 @@
     python -m benchmarks.local_model [--llm local:smollm2] [--questions 100] [--minutes 20] [--out FILE.json]
         [--flags llm_judging=never …]
 
-The demo's English questions, question by question: ``basic`` and ``full`` with the model, ``full`` offline. What is done
-stands in FILE; a run that was broken off, or whose minutes were over, goes on there. Says how many turns ended, how
+The demo's English questions one by one: ``basic`` and ``full`` with the model, ``full`` offline. What is done stands
+in FILE; a run that was broken off, or whose minutes were over, goes on there. Says how many turns ended, how
 many within the turn's bounds, and what is right, wrong and refused.
 """
 

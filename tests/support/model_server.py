@@ -18,7 +18,7 @@ class Said:
     body: Any = ""
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
-    pieces: Iterable[str] | None = None
+    pieces: Iterable[str | bytes] | None = None
     reset: bool = False
 
     @property
@@ -87,7 +87,7 @@ def serving(*replies: Said | Callable[[Asked], Said]) -> Iterator[ModelServer]:
                 self.send_header("connection", "close")
                 self.end_headers()
                 for piece in said.pieces:
-                    self.wfile.write(piece.encode())
+                    self.wfile.write(piece if isinstance(piece, bytes) else piece.encode())
                     self.wfile.flush()
                 self.close_connection = True
             if said.reset:

@@ -117,6 +117,9 @@ class LangChainBackend:
         except NotImplementedError:
             raise
         except Exception as error:
+            if isinstance(error, ValueError) and request.schema is not None and mode is not Mode.TEXT:
+                # Some clients know of a model that it calls no tools, and say so in this way.
+                raise NotImplementedError from error
             raise translated(error, self.name, self._key) from error
 
     async def _asked(

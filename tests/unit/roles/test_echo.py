@@ -42,7 +42,9 @@ def test_an_echo_is_nothing(text: str) -> None:
     assert left(text) == []
 
 
-@pytest.mark.parametrize("text", ["누가 커피를 내리나요?", "질문: 누가 커피를 내리나요?", "답변:", "정답은 다음과 같습니다"])
+@pytest.mark.parametrize(
+    "text", ["누가 커피를 내리나요?", "질문: 누가 커피를 내리나요?", "답변:", "정답은 다음과 같습니다"]
+)
 def test_an_echo_in_korean_is_nothing(text: str) -> None:
     assert left(text, "누가 커피를 내리나요?") == []
 
