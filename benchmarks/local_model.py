@@ -1,11 +1,11 @@
 """A small model in the house: does correcting keep its wrong answers back, and is less lost than it cannot do itself?
 
-    python -m benchmarks.local_model [--llm local:smollm2] [--questions 100] [--minutes 20] [--out FILE.json]
+    python -m benchmarks.local_model [--llm local:smollm2] [--questions 100] [--minutes 20] [--work DIR]
         [--flags llm_judging=never …]
 
 The demo's English questions one by one: ``basic`` and ``full`` with the model, ``full`` offline. What is done stands
-in FILE; a run that was broken off, or whose minutes were over, goes on there. Says how many turns ended, how
-many within the turn's bounds, and what is right, wrong and refused.
+in DIR, with the index; a run that was broken off, or whose minutes were over, goes on there. Says how many turns
+ended, how many within the turn's bounds, and what is right, wrong and refused.
 """
 
 import argparse
@@ -95,17 +95,17 @@ def main() -> int:
     parser.add_argument("--questions", type=int, default=100)
     parser.add_argument("--minutes", type=float, default=1e9)
     parser.add_argument("--flags", nargs="*", default=[], metavar="NAME=VALUE")
-    parser.add_argument("--out", type=Path, default=Path("local-model.json"))
+    parser.add_argument("--work", type=Path, default=Path("local-model"))
     options = parser.parse_args()
     flags: dict[str, Any] = dict(flag.split("=", 1) for flag in options.flags)
-    rows = json.loads(options.out.read_text(encoding="utf-8")) if options.out.exists() else []
+    out, index = options.work / "turns.json", options.work / "index"
+    rows = json.loads(out.read_text(encoding="utf-8")) if out.exists() else []
     known = {row["id"] for row in rows}
     until = time.monotonic() + 60 * options.minutes
     with tempfile.TemporaryDirectory() as folder, ExitStack() as open_ones:
         given = {"home": Path(folder) / "home", "web_provider": "static", "web_folder": str(DATA / "web"), **flags}
-        index = Path(folder) / "index"
         offline = open_ones.enter_context(Selfright.open(index, **given))
-        offline.add([DATA / "documents"])
+        offline.add([DATA / "documents"])  # what is there already is passed over
         model = open_ones.enter_context(Selfright.open(index, llm=options.llm, **given))
         for question in chosen(options.questions):
             if question["id"] in known:
@@ -117,7 +117,7 @@ def main() -> int:
             }
             row = {name: question[name] for name in ("id", "question", "answers", "answerable")}
             rows.append({**row, "kind": kind_of(question), "turns": turns})
-            options.out.write_text(json.dumps(rows, ensure_ascii=False, indent=1), encoding="utf-8")
+            out.write_text(json.dumps(rows, ensure_ascii=False, indent=1), encoding="utf-8")
             print(len(rows), question["id"], *(f"{n}: {t['outcome']} {t['seconds']} s" for n, t in turns.items()))
     summed(rows)
     return 0

@@ -38,12 +38,15 @@ def check(name: str, yes: bool, items: int | None, assignments: tuple[str, ...],
     NAME is as in the setting llm: openai:gpt-4o-mini, local:smollm2, local:model.gguf. The result is stored for that
     model, and llm_judging=auto, the default, then asks it only for jobs in which it was found better.
     """
+    from selfright.domain.errors import UsageError
     from selfright.evals.models.checking import planned_calls
     from selfright.evals.models.probes import probes
-    from selfright.settings import load_settings
+    from selfright.settings import OFFLINE, load_settings
 
     found = probes()
     settings = load_settings({**values_of(assignments), "llm": name})
+    if settings.llm == OFFLINE:
+        raise UsageError("a check needs a model: selfright models check openai:gpt-4o-mini, or local:smollm2")
     _say_what_it_costs(name, planned_calls(found, items), ask=not (yes or as_json or name.startswith("local:")))
     report, seconds = _checked(settings, found, items)
     stored = _stored(report)

@@ -1,0 +1,210 @@
+"""What a check says of models that judge well, badly, or believe everything; and that a turn heeds it."""
+
+import io
+import json
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from selfright import Selfright
+from selfright.domain.chat import Job
+from selfright.evals.models.checking import planned_calls
+from selfright.evals.models.probes import Question, probes
+from selfright.evals.models.report import JobReport
+from selfright.llm.checks import FILE, ModelChecks
+from selfright.llm.scripted.requests import Request
+from selfright.llm.scripted.rules import Plain, Rule
+from selfright.llm.scripted.server import ScriptedServer
+from tests.functional.conftest import Cli
+from tests.support.llm import EVALUATION, QUESTION, is_job, rules, write_index
+
+ITEMS = 10
+FALSE = {**EVALUATION, "grounding": 0.1, "completeness": 0.1, "accuracy": 0.1, "answer_quality": "hallucination"}
+Reply = Callable[[Request], Plain]
+
+
+def asked(request: Request) -> Question:
+    """The probe that a request is about: the one whose question stands in it."""
+    return next(one for one in probes().questions if one.text in request.user)
+
+
+def shown(request: Request) -> dict[int, str]:
+    """The passages of a request, by number."""
+    found = re.findall(r'<passage-\w+ n="(\d+)"[^>]*>\n(.*?)\n</passage', request.user, re.DOTALL)
+    return {int(n): text for n, text in found}
+
+
+def graded(request: Request, value: Callable[[str, Question], float]) -> dict[str, Any]:
+    question = asked(request)
+    values = [{"n": n, "probability": value(text, question)} for n, text in shown(request).items()]
+    return {"passages": values, "sufficiency": max((v["probability"] for v in values), default=0.0), "reason": "so"}
+
+
+def knows(text: str, question: Question) -> float:
+    document = next(one["text"] for one in probes().documents if one["id"] == question.document)
+    return 0.98 if text.strip()[:60] in document or document[:60] in text else 0.02
+
+
+def holds(request: Request) -> bool:
+    """Whether the answer that is to be judged is the true one."""
+    answer = re.search(r"<answer-\w+[^>]*>\n(.*?)\n</answer", request.user, re.DOTALL)
+    return answer is not None and asked(request).true in answer[1]
+
+
+def named(request: Request) -> str:
+    """What a query needs, out of the probe that the request shows."""
+    rows = (*probes().followups, *probes().rewrites)
+    row = next(one for one in rows if one["question"] in request.user)
+    return f"{row['question']} {' '.join(row['names'])}"
+
+
+GOOD: Mapping[Job, Reply] = {
+    Job.GRADE: lambda r: graded(r, knows),
+    Job.EVALUATE: lambda r: EVALUATION if holds(r) else FALSE,
+    Job.CLASSIFY: lambda r: {"query_class": next(m["class"] for m in probes().messages if m["text"] in r.user)},
+    Job.REWRITE: named,
+    Job.STANDALONE: named,
+    Job.ANSWER: lambda r: f"{asked(r).true} [1]",
+}
+BAD: Mapping[Job, Reply] = {
+    Job.GRADE: lambda r: graded(r, lambda text, question: 1 - knows(text, question)),
+    Job.EVALUATE: lambda r: FALSE if holds(r) else EVALUATION,
+    Job.CLASSIFY: lambda _: {"query_class": "summary"},
+    Job.REWRITE: lambda _: "weather tomorrow",
+    Job.STANDALONE: lambda _: "What is the weather?",
+    Job.ANSWER: lambda _: "It is forty-two. [1]",
+}
+GULLIBLE: Mapping[Job, Reply] = {
+    **GOOD,
+    Job.GRADE: lambda r: graded(r, lambda _text, _question: 1.0),
+    Job.EVALUATE: lambda _: EVALUATION,
+}
+
+
+def played(mood: Mapping[Job, Reply]) -> list[Rule]:
+    return [Rule(lambda request, job=job: is_job(job, request), reply) for job, reply in mood.items()]  # type: ignore[misc]
+
+
+def checked(mood: Mapping[Job, Reply], cli: Cli, *more: object) -> dict[str, Any]:
+    with ScriptedServer(played(mood)) as server:
+        name = f"openai:scripted@{server.url}"
+        outcome = cli("models", "check", name, "--items", ITEMS, "--set", "embedder=none", "--json", *more)
+    assert outcome.code == 0, outcome.err
+    assert "calls of openai:scripted" in outcome.err
+    found: dict[str, Any] = json.loads(outcome.out)
+    return found
+
+
+def may(found: Mapping[str, Any]) -> set[str]:
+    return {job for job, one in found["jobs"].items() if one["may"]}
+
+
+def test_a_good_model_may_be_asked_for_what_it_does_better(cli: Cli) -> None:
+    found = checked(GOOD, cli)
+    better = {job for job, one in found["jobs"].items() if one["score"] > one["ours"]}
+    assert {job: (one["score"], one["usable"]) for job, one in found["jobs"].items()} == dict.fromkeys(
+        found["jobs"], (1.0, 1.0)
+    )
+    assert "answer" in may(found)
+    assert may(found) - {"answer"} <= better
+    assert "evaluate" in may(found)
+    assert any("may write answers" in sentence for sentence in found["words"])
+
+
+def test_a_bad_model_may_do_nothing(cli: Cli) -> None:
+    found = checked(BAD, cli)
+    assert may(found) == set()
+    assert any("should not write answers" in sentence for sentence in found["words"])
+
+
+def test_a_model_that_believes_everything_may_write_but_not_judge(cli: Cli) -> None:
+    found = checked(GULLIBLE, cli)
+    assert not may(found) & {"grade", "evaluate"}
+    assert "answer" in may(found)
+    assert found["jobs"]["grade"]["score"] == 0.5
+    assert found["jobs"]["evaluate"]["verdict"] != "better"
+
+
+def test_what_is_garbage_counts_as_unusable(cli: Cli) -> None:
+    found = checked({job: lambda _: "The answer is:" for job in GOOD}, cli, "--set", "llm_attempts=1")
+    assert may(found) == set()
+    assert found["jobs"]["evaluate"]["usable"] == 0.0
+    assert any("0% of its replies usable" in sentence for sentence in found["words"])
+
+
+def test_a_check_says_the_same_again(cli: Cli) -> None:
+    first, second = checked(GULLIBLE, cli), checked(GULLIBLE, cli)
+    assert first["words"][1:] == second["words"][1:]
+    assert {j: o["verdict"] for j, o in first["jobs"].items()} == {j: o["verdict"] for j, o in second["jobs"].items()}
+
+
+def test_a_check_needs_a_model_and_asks_before_it_costs(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    assert cli("models", "check", "offline").code == 2
+    with ScriptedServer() as server:
+        refused = cli("models", "check", f"openai:scripted@{server.url}", "--items", 4)  # nobody says yes
+        assert server.calls() == []
+    assert refused.code != 0
+
+
+# What is stored, and heeded
+
+
+def test_turns_do_not_ask_a_model_for_what_it_does_no_better(tmp_path: Path) -> None:
+    settings = {**write_index(tmp_path), "home": tmp_path / "home", "llm_judging": "auto"}
+    with ScriptedServer(rules()) as server:
+        with Selfright.open(**settings, base_url=server.url) as selfright:
+            selfright.ask(QUESTION)
+            name = selfright.settings.llm
+        unchecked = {job for job in Job for call in server.calls() if is_job(job, call)}
+        judging = {"grade": {"may": False}, "evaluate": {"may": False}, "rewrite": {"may": False}}
+        ModelChecks(tmp_path / "home" / FILE).keep(f"{name}@{server.url}", {"jobs": judging})
+        server.forget()
+        with Selfright.open(**settings, base_url=server.url) as selfright:
+            selfright.ask(QUESTION)
+        left = {job for job in Job for call in server.calls() if is_job(job, call)}
+    assert unchecked & {Job.GRADE, Job.EVALUATE, Job.STRIPS, Job.WEB_QUERY}
+    assert not left & {Job.GRADE, Job.STRIPS, Job.EVALUATE, Job.REWRITE, Job.WEB_QUERY, Job.STANDALONE}
+    assert Job.ANSWER in left
+
+
+def test_what_stands_in_the_file_is_bounded_and_a_damaged_one_is_none(tmp_path: Path) -> None:
+    checks = ModelChecks(tmp_path / FILE)
+    for n in range(205):
+        checks.keep(f"m{n}", {"jobs": {"grade": {"may": False}}})
+    assert checks.worse("m204") == {Job.GRADE, Job.STRIPS}
+    assert not checks.found("m0")
+    for damaged in ("", "[]", '{"version": 1}', '{"version": 99, "models": {"m204": {}}}', "[" * 100_000):
+        (tmp_path / FILE).write_text(damaged, encoding="utf-8")
+        assert checks.worse("m204") == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours", "usable", "verdict"),
+    [
+        ((1.0,) * 6, (0.0,) * 6, 1.0, "better"),
+        ((1.0,) * 6, (0.0,) * 6, 0.5, "worse"),
+        ((0.0,) * 6, (1.0,) * 6, 1.0, "worse"),
+        ((1.0, 0.0) * 3, (0.0, 1.0) * 3, 1.0, "no better"),
+        ((1.0,) * 6, (1.0,) * 6, 1.0, "no better"),
+        ((), (), 1.0, "no better"),
+    ],
+)
+def test_the_verdict_is_a_test_and_not_a_difference(
+    theirs: tuple[float, ...], ours: tuple[float, ...], usable: float, verdict: str
+) -> None:
+    assert JobReport(Job.GRADE, theirs, ours, usable, 1.0, 6).verdict == verdict
+
+
+def test_the_probes_are_as_many_as_promised_in_both_languages() -> None:
+    found = probes()
+    assert planned_calls(found) >= 150
+    assert {q.language for q in found.questions} == {"en", "ko"}
+    texts = {document["id"]: document["text"] for document in found.documents}
+    for question in found.questions:
+        assert question.gold in texts[question.document]
+        assert question.gold in question.true
+        assert question.gold not in question.false
