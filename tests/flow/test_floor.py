@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
-from selfright.domain.answers import Answer, Citation, Draft, EvaluationRequest, GenerationRequest, Sentence
+from selfright.domain.answers import Answer, Attempt, Citation, Draft, EvaluationRequest, GenerationRequest, Sentence
 from selfright.domain.chat import Say
 from selfright.domain.errors import JudgeFailed, SelfrightError
 from selfright.domain.events import TurnFinished
-from selfright.domain.judgements import AnswerQuality, Claim, ClaimStatus, Evaluation, EvaluationSource
+from selfright.domain.flags import Flags
+from selfright.domain.judgements import AnswerQuality, Claim, ClaimStatus, Evaluation, EvaluationSource, QueryClass
+from selfright.domain.packs import GENERAL, DomainPack
 from selfright.domain.ports import Evaluator, Generator
 from selfright.flow.compile import compile_preset
 from selfright.flow.presets import PRESETS
@@ -38,9 +40,12 @@ class Model(Scripted):
 
     text = WRITTEN
     quoting = False
+    uncited = False
 
     async def generate(self, request: GenerationRequest, say: Say | None = None) -> Draft:
         self.calls.append("generate")
+        if self.uncited:
+            return Draft(self.text, (Sentence(self.text),))
         return drafted(self.text, request, stands_in=self.quoting)
 
 
@@ -79,11 +84,12 @@ def answered(
     *,
     preset: str = "full",
     role: Scripted | None = None,
+    pack: DomainPack = GENERAL,
     **flags: Any,
 ) -> Answer:
     chosen = PRESETS[preset]
     tools = tools_of(chosen, judge, role=role or Model(), abstention_enabled=False, claim_repair_enabled=False, **flags)
-    tools = dataclasses.replace(tools, floor=(writer or Quoting(), local or Knowing()))
+    tools = dataclasses.replace(tools, floor=(writer or Quoting(), local or Knowing()), pack=pack)
     start = {"user_text": "What is alpha?", "mode": chosen.mode, "messages": (), "user": "u"}
     start |= {"iteration_count": 0, "retry_count": 0}
 
@@ -178,6 +184,42 @@ def test_a_draft_that_quotes_already_is_compared_with_nothing() -> None:
     answer = answered(Judge(evaluation(0.3, HALLUCINATED)), writer, role=role)
     assert writer.asked == 0
     assert any(NOTE in note for note in answer.notes)
+
+
+# A refusal of what a model wrote
+
+
+class Doubting(Model):
+    """Refuses what the model wrote, whatever its judge says; of quotations only what it is told to."""
+
+    refuses_quotations = False
+
+    def should_abstain(self, question: str, query_class: QueryClass, best: Attempt, flags: Flags) -> bool:
+        return self.refuses_quotations or best.draft.text == WRITTEN
+
+
+def test_a_quotation_is_given_before_a_refusal_of_what_seemed_to_hold_up() -> None:
+    answer = answered(Judge(evaluation(0.9)), role=Doubting())
+    assert answer.answer.startswith(QUOTED)
+    assert not answer.abstained
+    assert any(NOTE in note for note in answer.notes)
+
+
+def test_so_it_is_where_nothing_is_left_for_want_of_a_source() -> None:
+    field = dataclasses.replace(GENERAL, needs_source=lambda _sentence: True)
+    role = Model()
+    role.uncited = True
+    answer = answered(Judge(evaluation(0.9)), role=role, pack=field)
+    assert answer.answer.startswith(QUOTED)
+    assert answer.citations
+
+
+def test_what_offline_would_be_refused_too_stays_refused() -> None:
+    role = Doubting()
+    role.refuses_quotations = True
+    answer = answered(Judge(evaluation(0.9)), role=role)
+    assert answer.abstained
+    assert QUOTED not in answer.answer
 
 
 # Who stands in for a judge

@@ -20,19 +20,36 @@ async def quoted(state: AgentState, tools: Tools, written: Attempt) -> Attempt |
     Nothing is quoted beside an answer that its judge found to hold up, and no call is spent.
     """
     best = state.get("quoted")
-    if tools.floor is None or holds_up(written):
+    attempt = None if holds_up(written) else await _quotation(state, tools, written)
+    if attempt is None:
         return best
+    return attempt if best is None or _rank(attempt) > _rank(best) else best
+
+
+async def instead_of_refusal(state: AgentState, tools: Tools) -> Attempt | None:
+    """The best quotation of a turn that would refuse what a model wrote: offline the turn might have had an answer."""
+    best, beside = state.get("best"), state.get("quoted")
+    if best is None or best.evaluation is None or best.draft.stands_in:
+        return None
+    return beside or await _quotation(state, tools, best)
+
+
+async def _quotation(state: AgentState, tools: Tools, written: Attempt) -> Attempt | None:
+    """What the evidence of ``written`` says word for word, judged locally; None where it says nothing."""
+    if tools.floor is None:
+        return None
     writer, judge = tools.floor
+    seen: AgentState = {**state, "strips": written.strips}
     try:
-        draft = await writer.generate(generation_request(state))
-        evaluation = await judge.evaluate(evaluation_request({**state, "draft": draft}))
+        draft = await writer.generate(generation_request(seen))
+        request = evaluation_request({**seen, "draft": draft})
+        evaluation = await judge.evaluate(replace(request, hits=written.hits))
     except FAILURES as error:
         log.warning("nothing could be quoted beside the model's answer (%s)", type(error).__name__)
-        return best
+        return None
     if draft.refused:
-        return best
-    attempt = replace(written, draft=replace(draft, stands_in=True), evaluation=evaluation, score=evaluation.overall)
-    return attempt if best is None or _rank(attempt) > _rank(best) else best
+        return None
+    return replace(written, draft=replace(draft, stands_in=True), evaluation=evaluation, score=evaluation.overall)
 
 
 async def floored(state: AgentState, tools: Tools) -> Attempt | None:

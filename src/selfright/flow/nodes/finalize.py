@@ -4,14 +4,20 @@ from typing import Any
 
 from selfright.domain.tools import Tools
 from selfright.flow.finishing import finished
-from selfright.flow.floor import floored
+from selfright.flow.floor import floored, instead_of_refusal
 from selfright.flow.state import AgentState
 
 
 async def finalize(state: AgentState, tools: Tools) -> dict[str, Any]:
     """Gives the best answer seen, without what could not be supported, or says that there is none.
 
-    Where what a model wrote does not hold up, the documents' own words are given if they are better.
+    Where what a model wrote does not hold up, the documents' own words are given if they are better, or if nothing
+    but a refusal would be left.
     """
     best = await floored(state, tools)
-    return finished({**state, "best": best} if best is not None else state, tools)
+    judged: AgentState = {**state, "best": best} if best is not None else state
+    update = finished(judged, tools)
+    if update["abstained"] and (quoting := await instead_of_refusal(judged, tools)) is not None:
+        other = finished({**judged, "best": quoting}, tools)
+        return update if other["abstained"] else other
+    return update
