@@ -1,9 +1,9 @@
 """Fits ``roles/abstain.json``: how probable it is that an answer is right, and under which probability none is given.
 
-    python -m training.fit_abstention --data DIR --out src/selfright/roles/abstain.json [--cache DIR]
+    python -m training.fit_abstention --data DIR --out src/selfright/roles/abstain.json [--cache DIR] --field DIR
 
-Fitted on whole turns over squad2 and clapnq, half of whose questions have no answer; tydiqa and korquad (Korean), and
-covidqa, whole and with two fifths of its articles left out, only measure. Every set counts the same. Weights whose sign
+Fitted on whole turns over squad2 and clapnq, half of whose questions have no answer, and over the field sets for
+tuning, a quarter of whose have none; tydiqa and korquad (Korean), and covidqa, whole and with two fifths of its articles left out, only measure. Every set counts the same. Weights whose sign
 contradicts what the signal means are left out. Figures are held out: five folds by article, and with the whole set left
 out.
 """
@@ -23,7 +23,7 @@ from selfright.roles.calibration.curves import platt
 from selfright.roles.calibration.measures import auc, calibration_error
 from selfright.roles.calibration.thresholds import certified
 from selfright.roles.scoring import Curve, Scorer
-from training.fit_abstention_turns import TASKS, TRAINED_ON, Row, rows
+from training.fit_abstention_turns import FIELD, TASKS, TRAINED_ON, Row, rows
 from training.fitting import Array, logistic, sigmoid
 
 RIDGE = 100.0  # strong: what little the signals add to each other differs between sets
@@ -187,9 +187,10 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--cache", type=Path, default=Path(".cache/training"))
     parser.add_argument("--limit", type=int, default=300, help="questions of each set")
-    parser.add_argument("--sets", nargs="+", choices=sorted(TASKS), default=list(TASKS))
+    parser.add_argument("--sets", nargs="+", choices=[*sorted(TASKS), *FIELD], default=[*TASKS, *FIELD])
+    parser.add_argument("--field", type=Path, help="folder with the documents of the field sets for tuning")
     arguments = parser.parse_args()
-    found = usable(rows(arguments.data, arguments.sets, arguments.limit, arguments.cache))
+    found = usable(rows(arguments.data, arguments.sets, arguments.limit, arguments.cache, arguments.field))
     text = json.dumps(model(found), indent=1, ensure_ascii=False) + "\n"
     arguments.out.write_text(text, encoding="utf-8")
     print(text)

@@ -27,6 +27,7 @@ from selfright.flow.strategies import CorrectiveRAGStrategy, register_strategy
 from selfright.roles.abstain_signals import Grounds, signals
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.evaluate.support import support
+from training import field as field_sets
 from training.labelled import read_rows
 from training.reading_rows import learnt_questions
 
@@ -60,11 +61,20 @@ class Question:
 
 
 @dataclass(frozen=True)
+class FieldQuestion(Question):
+    """A question of a field set; ``gold`` are regular expressions of which one must match."""
+
+    def is_right(self, answer: Answer) -> bool:
+        """Whether a gold pattern stands in the answer."""
+        return any(re.search(pattern, answer.answer, re.IGNORECASE) for pattern in self.gold)
+
+
+@dataclass(frozen=True)
 class Task:
-    """Documents to index (id, title, text) and questions to ask."""
+    """Documents to index (id, title, text; or a folder of files) and questions to ask."""
 
     name: str
-    documents: Sequence[Mapping[str, str]] = field(repr=False)
+    documents: Sequence[Mapping[str, str]] | Path = field(repr=False)
     questions: Sequence[Question] = field(repr=False)
 
 
@@ -215,7 +225,10 @@ def asked(task: Task, limit: int) -> Iterator[Row]:
         with Selfright.open(
             place / "index", refine_strategy=_STRATEGY, abstention_enabled=False, embedding_cache=0
         ) as selfright:
-            selfright.add([_written(task.documents, place / "documents.jsonl")])
+            documents = task.documents
+            selfright.add(
+                [documents if isinstance(documents, Path) else _written(documents, place / "documents.jsonl")]
+            )
             analyzer = _analyzer(selfright)
             for question in chosen[:limit]:
                 yield _row(task.name, question, selfright, analyzer, kept)
@@ -288,7 +301,8 @@ def _written(documents: Iterable[Mapping[str, str]], path: Path) -> Path:
 
 
 TASKS = {task.__name__: task for task in (squad2, clapnq, tydiqa, covidqa, covidqa_missing, korquad_missing)}
-TRAINED_ON = ("squad2", "clapnq")
+FIELD = tuple(f"field_{name}" for name in field_sets.SETS)
+TRAINED_ON = ("squad2", "clapnq", *FIELD)
 
 
 def unseen(task: Task, data: Path) -> Task:
@@ -297,13 +311,25 @@ def unseen(task: Task, data: Path) -> Task:
     return replace(task, questions=[q for q in task.questions if q.text.strip().lower() not in known])
 
 
-def rows(data: Path, names: Sequence[str], limit: int, cache: Path) -> list[Row]:
-    """The rows of these tasks, kept as JSON in ``cache``; delete a file there after a role has changed."""
+def field_task(name: str, documents: Path) -> Task:
+    """The field set ``name`` (``field_handbook``), whose documents are in ``documents``."""
+    short = name.removeprefix("field_")
+    rows = read_rows(field_sets.QUESTIONS / short / "questions.jsonl")
+    questions = [FieldQuestion(r["id"], r["question"], tuple(r.get("patterns") or ()), r["id"]) for r in rows]
+    return Task(name, documents / short, questions)
+
+
+def rows(data: Path, names: Sequence[str], limit: int, cache: Path, documents: Path | None = None) -> list[Row]:
+    """The rows of these tasks, kept as JSON in ``cache``; delete a file there after a role has changed. ``documents``
+    are those of the field sets."""
     found: list[Row] = []
     for name in names:
         path = cache / f"abstention-{name}-{limit}.json"
         if not path.exists():
-            made = [asdict(row) for row in asked(unseen(TASKS[name](data), data), limit)]
+            if name in FIELD and documents is None:
+                raise SystemExit(f"the documents of {name} were expected; name their folder with --field")
+            task = field_task(name, documents) if documents and name in FIELD else unseen(TASKS[name](data), data)
+            made = [asdict(row) for row in asked(task, limit)]
             cache.mkdir(parents=True, exist_ok=True)
             path.write_text(json.dumps(made), encoding="utf-8")
         found += [Row(**row) for row in json.loads(path.read_text(encoding="utf-8"))]
