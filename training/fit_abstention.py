@@ -3,8 +3,9 @@
     python -m training.fit_abstention --data DIR --out src/selfright/roles/abstain.json [--cache DIR] --field DIR
 
 Fitted on whole turns over squad2 and clapnq, half of whose questions have no answer, and over the field sets for
-tuning, a quarter of whose have none; tydiqa and korquad (Korean), and covidqa, whole and with two fifths of its articles left out, only measure. Every set counts the same. Weights whose sign
-contradicts what the signal means are left out. Figures are held out: five folds by article, and with the whole set left
+tuning, a quarter of whose have none; tydiqa and korquad (Korean), and covidqa, whole and with two fifths of its
+articles left out, only measure. Every set counts the same. Weights whose sign contradicts what the signal means are
+left out. Figures are held out: five folds by article, and with the whole set left
 out.
 """
 
