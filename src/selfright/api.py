@@ -18,6 +18,7 @@ from selfright.domain.events import TurnEvent, TurnFinished
 from selfright.domain.flags import Flags
 from selfright.domain.passages import Document, DocumentInfo, Hit, Language, Origin, Retrieval, StoreInfo
 from selfright.domain.ports import BatchRetriever
+from selfright.domain.ratings import LabelledRows, Rating
 from selfright.domain.routing import Collection
 from selfright.domain.scopes import Scope
 from selfright.domain.several import several
@@ -67,6 +68,7 @@ class Selfright:
         given: "Given | None" = None,
     ) -> None:
         from selfright.assembly.engine import build_engine
+        from selfright.assembly.ratings import RatingRoom
         from selfright.assembly.traces import TraceRoom
         from selfright.assembly.turns import TurnRoom
 
@@ -74,6 +76,7 @@ class Selfright:
         self._engine: Engine = build_engine(settings, given)
         self._traces = TraceRoom(self._engine)
         self._turns = TurnRoom(self._engine, self._traces)
+        self._ratings = RatingRoom(self._engine)
         self._loop = LoopThread()
 
     @classmethod
@@ -341,7 +344,7 @@ class Selfright:
         return await self._traces.replay(trace_id, options, Scope.of(user))
 
     def erase(self, user: str = DEFAULT_USER) -> Erased:
-        """Erases all that is kept of a user, for good: conversations, unfinished turns, profile, traces.
+        """Erases all that is kept of a user, for good: conversations, unfinished turns, profile, traces, ratings.
 
         Raises ``SessionBusy`` while a turn of the user's runs; everything else is erased then.
         """
@@ -351,7 +354,30 @@ class Selfright:
         """``erase`` as a coroutine."""
         facts = await self.aforget_profile(user)
         traces = await asyncio.to_thread(self.forget_traces, user)
-        return Erased(await self.aforget(None, user), facts, traces)
+        ratings = await asyncio.to_thread(self._ratings.forget, user)
+        return Erased(await self.aforget(None, user), facts, traces, ratings)
+
+    def rate(
+        self,
+        trace_id: str,
+        question: str,
+        helpful: bool,
+        places: Iterable[tuple[str, int, int]] = (),
+        user: str | Scope = DEFAULT_USER,
+    ) -> Rating:
+        """Keeps whether the answer of a turn helped; ``places`` (document id, start, end) are what it was written from.
+
+        Raises ``InputError`` for places that are not in the index, or that a ``Scope`` does not see.
+        """
+        return self._ratings.rate(trace_id, _checked(question), helpful, list(places), Scope.of(user))
+
+    def unrate(self, trace_id: str, user: str = DEFAULT_USER) -> bool:
+        """Takes a rating back; false where there was none."""
+        return self._ratings.forget(user, trace_id) > 0
+
+    def labelled(self, user: str | Scope | None = None) -> LabelledRows:
+        """Ratings as rows that ``calibrate`` reads: a user's, or everybody's; passages that changed are left out."""
+        return self._ratings.rows(Scope.of(user))
 
     def prepare(self) -> None:
         """Loads what the first question would wait for: index, tokenizer, judges. Raises ``IndexNotFound``."""
@@ -365,6 +391,26 @@ class Selfright:
         """``prepare`` as a coroutine."""
         await asyncio.to_thread(self._engine.turn, None, {}, Scope(DEFAULT_USER))
         await self.asearch("ready?", 1)
+
+    async def aexamples(
+        self, language: Language = "en", collections: str | Sequence[str] = (), count: int = 3
+    ) -> list[str]:
+        """Questions that the documents have something on, for who has not asked yet; those in ``language`` first."""
+        from selfright.assembly.examples import example_questions
+
+        scope = Scope(None, self._engine.index.named(collections) or None)
+        return await example_questions(self._engine.index, scope, language, count)
+
+    @property
+    def has_model(self) -> bool:
+        """Whether a language model writes the answers."""
+        return self._engine.has_writer
+
+    def urgent(self, text: str) -> str:
+        """What a message calls for at once, before any answer, as the pack has it; empty for most messages."""
+        from selfright.domain.text import language_of
+
+        return self._engine.pack.urgent(text, language_of(text))
 
     def as_retriever(self, k: int = 10, collections: str | Sequence[str] = ()) -> "SelfrightRetriever":
         """The search as a LangChain retriever, for chains and ensembles."""
@@ -505,9 +551,17 @@ class Selfright:
         """All documents, ordered by id."""
         return list(self._engine.index.library().documents())
 
-    def document_page(self, after: str = "", limit: int = 100, collections: Sequence[str] = ()) -> list[DocumentInfo]:
-        """At most ``limit`` documents with an id behind ``after``, ordered by id; of the named collections alone."""
-        return list(islice(self._engine.index.library().documents(after, collections), limit))
+    def document_page(
+        self, after: str = "", limit: int = 100, collections: Sequence[str] = (), named: str = ""
+    ) -> list[DocumentInfo]:
+        """At most ``limit`` documents with an id behind ``after``, ordered by id; of the named collections alone.
+
+        With ``named`` only those that have it in their title or id, whatever its case.
+        """
+        part = named.strip().casefold()
+        listed = self._engine.index.library().documents(after, collections)
+        wanted = (one for one in listed if part in one.title.casefold() or part in one.id.casefold())
+        return list(islice(wanted if part else listed, limit))
 
     def info(self) -> StoreInfo:
         """The index in figures."""
@@ -532,6 +586,7 @@ class Selfright:
             self._loop.run(self._turns.close())
         self._loop.close()
         self._traces.close()
+        self._ratings.close()
         self._engine.close()
 
     def __enter__(self) -> Self:

@@ -115,6 +115,11 @@ class Engine:
         self.__dict__.pop("_roles", None)
         return replace(report, dropped=self._judges.drop_unfitting())
 
+    @property
+    def has_writer(self) -> bool:
+        """Whether a language model is configured to write answers."""
+        return Job.ANSWER in self._models.jobs
+
     def flags(self, preset_name: str | None, given: Mapping[str, object]) -> Flags:
         """What a turn with this preset and these flags would run under."""
         return self._flags(find_preset(preset_name or self.settings.preset), given)

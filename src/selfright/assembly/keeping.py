@@ -1,4 +1,4 @@
-"""Where sessions, profiles and traces are kept: files in the home folder, or the database that is set."""
+"""Where sessions, traces and ratings are kept: files in the home folder, or the database that is set."""
 
 import contextlib
 import json
@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from selfright.domain.errors import InputError, StoreError
+from selfright.domain.ratings import RatingStore
 from selfright.domain.scopes import Scope
 from selfright.domain.traces import Trace
 from selfright.telemetry.outline import trace_form, trace_of
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 _SESSIONS = "sessions.sqlite"
 _TRACES = "traces"
+_RATINGS = "ratings.sqlite"
 _ID = re.compile(r"[0-9a-f]{4,64}")
 _MOST_LINES = 20_000
 
@@ -84,6 +86,17 @@ def open_traces(settings: "Settings", database: "PostgresDatabase | None") -> Tr
 
     kept = PostgresTraces(database, settings.max_traces, settings.trace_bytes)
     return DatabaseTraces(kept, settings.trace_bytes // 4)
+
+
+def open_ratings(settings: "Settings", database: "PostgresDatabase | None") -> RatingStore:
+    """What keeps ratings of answers."""
+    if database is None:
+        from selfright.memory.ratings import SqliteRatings
+
+        return SqliteRatings(settings.home / _RATINGS)
+    from selfright.memory.postgres_ratings import PostgresRatings
+
+    return PostgresRatings(database)
 
 
 class DatabaseTraces:

@@ -22,6 +22,7 @@ class Erased:
     sessions: int
     facts: int
     traces: int
+    ratings: int = 0
 
 
 class TurnOptions(TypedDict, total=False):

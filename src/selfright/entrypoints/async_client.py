@@ -23,6 +23,7 @@ from selfright.entrypoints.wire.connecting import (
 )
 from selfright.entrypoints.wire.content import CollectionLine, DocumentReply, DocumentsReply, Hit, UploadReply
 from selfright.entrypoints.wire.people import ErasedReply, ProfileReply, SessionLine, SessionReply, WhoReply
+from selfright.entrypoints.wire.ratings import LabelledReply, RatedReply
 from selfright.entrypoints.wire.traces import ReplayReply, TraceReply
 
 if TYPE_CHECKING:
@@ -65,9 +66,11 @@ class AsyncClient:
         """The passages nearest to a query, best first."""
         return (await self.send(calls.search(query, k, collections))).hits
 
-    async def documents(self, collection: str | None = None, after: str = "", limit: int = 100) -> DocumentsReply:
-        """A page of the documents."""
-        return await self.send(calls.documents(collection, after, limit))
+    async def documents(
+        self, collection: str | None = None, after: str = "", limit: int = 100, named: str = ""
+    ) -> DocumentsReply:
+        """A page of the documents; with ``named`` of those that have it in their title or id."""
+        return await self.send(calls.documents(collection, after, limit, named))
 
     async def document(self, document_id: str) -> DocumentReply:
         """A document with its text."""
@@ -113,6 +116,24 @@ class AsyncClient:
     async def erase_profile(self, user: str = ME, name: str | None = None, value: str | None = None) -> int:
         """Erases a profile for good, or one kind or value of it; gives back how many facts went."""
         return (await self.send(calls.erase(user, name, value))).deleted
+
+    async def examples(self, language: str = "en") -> list[str]:
+        """Questions that the documents have something on."""
+        return (await self.send(calls.examples(language))).questions
+
+    async def rate(
+        self, trace_id: str, question: str, helpful: bool, passages: Iterable[tuple[str, int, int]] = ()
+    ) -> RatedReply:
+        """Says whether an answer helped; ``passages`` (document id, start, end) are what it was written from."""
+        return await self.send(calls.rate(trace_id, question, helpful, passages))
+
+    async def unrate(self, trace_id: str) -> bool:
+        """Takes a rating back; false where there was none."""
+        return (await self.send(calls.unrate(trace_id))).deleted > 0
+
+    async def labelled(self) -> LabelledReply:
+        """One's ratings as labelled rows for calibration; everybody's for an admin's key."""
+        return await self.send(calls.labelled())
 
     async def traces(self, limit: int = 50) -> list[TraceReply]:
         """The kept traces, the newest first."""

@@ -29,6 +29,7 @@ from selfright.entrypoints.commands.keys import keys
 from selfright.entrypoints.commands.mcp import mcp
 from selfright.entrypoints.commands.models import models
 from selfright.entrypoints.commands.profile import profile
+from selfright.entrypoints.commands.ratings import ratings
 from selfright.entrypoints.commands.search import search
 from selfright.entrypoints.commands.serve import serve
 from selfright.entrypoints.commands.trace import trace
@@ -74,6 +75,7 @@ for command in (
     graph,
     config,
     profile,
+    ratings,
     trace,
     serve,
     keys,

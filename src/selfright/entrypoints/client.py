@@ -29,6 +29,7 @@ from selfright.entrypoints.wire.answers import (
     NodeEvent,
     TokenEvent,
     TurnEvent,
+    UrgentEvent,
     VerdictEvent,
     WithdrawnEvent,
 )
@@ -65,6 +66,7 @@ from selfright.entrypoints.wire.people import (
     TurnLine,
     WhoReply,
 )
+from selfright.entrypoints.wire.ratings import LabelledReply, RatedReply
 from selfright.entrypoints.wire.traces import ReplayReply, TraceReply
 
 if TYPE_CHECKING:
@@ -73,9 +75,10 @@ if TYPE_CHECKING:
 __all__ = [
     "AnswerReply", "AskOptions", "AsyncClient", "Citation", "Claim", "Client", "CollectionLine", "CorrectedEvent",
     "DocumentLine", "DocumentReply", "DocumentsReply", "DoneEvent", "Evaluation", "Evidence", "FactLine", "Hit",
-    "Iteration", "KeptStrip", "KindLine", "Message", "NodeEvent", "ProfileReply", "ReplayReply", "ServiceError",
-    "ServiceUnreachable", "SessionLine", "SessionReply", "SlotLine", "TokenEvent", "TraceReply", "TurnEvent",
-    "TurnLine", "UploadReply", "VerdictEvent", "WhoReply", "WithdrawnEvent", "forwarding_header",
+    "Iteration", "KeptStrip", "KindLine", "LabelledReply", "Message", "NodeEvent", "ProfileReply", "RatedReply",
+    "ReplayReply", "ServiceError", "ServiceUnreachable", "SessionLine", "SessionReply", "SlotLine", "TokenEvent",
+    "TraceReply", "TurnEvent", "TurnLine", "UploadReply", "UrgentEvent", "VerdictEvent", "WhoReply",
+    "WithdrawnEvent", "forwarding_header",
 ]  # fmt: skip
 
 
@@ -116,9 +119,11 @@ class Client:
         """The passages nearest to a query, best first."""
         return self.send(calls.search(query, k, collections)).hits
 
-    def documents(self, collection: str | None = None, after: str = "", limit: int = 100) -> DocumentsReply:
-        """A page of the documents."""
-        return self.send(calls.documents(collection, after, limit))
+    def documents(
+        self, collection: str | None = None, after: str = "", limit: int = 100, named: str = ""
+    ) -> DocumentsReply:
+        """A page of the documents; with ``named`` of those that have it in their title or id."""
+        return self.send(calls.documents(collection, after, limit, named))
 
     def document(self, document_id: str) -> DocumentReply:
         """A document with its text."""
@@ -164,6 +169,24 @@ class Client:
     def erase_profile(self, user: str = ME, name: str | None = None, value: str | None = None) -> int:
         """Erases a profile for good, or one kind or value of it; gives back how many facts went."""
         return self.send(calls.erase(user, name, value)).deleted
+
+    def examples(self, language: str = "en") -> list[str]:
+        """Questions that the documents have something on."""
+        return (self.send(calls.examples(language))).questions
+
+    def rate(
+        self, trace_id: str, question: str, helpful: bool, passages: Iterable[tuple[str, int, int]] = ()
+    ) -> RatedReply:
+        """Says whether an answer helped; ``passages`` (document id, start, end) are what it was written from."""
+        return self.send(calls.rate(trace_id, question, helpful, passages))
+
+    def unrate(self, trace_id: str) -> bool:
+        """Takes a rating back; false where there was none."""
+        return (self.send(calls.unrate(trace_id))).deleted > 0
+
+    def labelled(self) -> LabelledReply:
+        """One's ratings as labelled rows for calibration; everybody's for an admin's key."""
+        return self.send(calls.labelled())
 
     def traces(self, limit: int = 50) -> list[TraceReply]:
         """The kept traces, the newest first."""

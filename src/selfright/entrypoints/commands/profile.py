@@ -53,7 +53,7 @@ def put(user: str, facts: tuple[str, ...], assignments: tuple[str, ...], as_json
 @set_option
 @json_option
 def forget(user: str, name: str | None, value: str | None, assignments: tuple[str, ...], as_json: bool) -> None:
-    """Erase all that is kept of USER for good: profile with its history, conversations, traces.
+    """Erase all that is kept of USER for good: profile with its history, conversations, traces, ratings.
 
     With --name or --value, only facts of the profile.
     """
@@ -66,9 +66,12 @@ def forget(user: str, name: str | None, value: str | None, assignments: tuple[st
         else:
             gone = Erased(0, selfright.forget_profile(user, name, value), 0)
     if as_json:
-        print_json({"user": user, "erased": gone.facts, "sessions": gone.sessions, "traces": gone.traces})
+        counted = {"sessions": gone.sessions, "traces": gone.traces, "ratings": gone.ratings}
+        print_json({"user": user, "erased": gone.facts, **counted})
     else:
-        counts = {"fact": gone.facts, "conversation": gone.sessions, "trace": gone.traces}
+        counts = {
+            "fact": gone.facts, "conversation": gone.sessions, "trace": gone.traces, "rating": gone.ratings,
+        }  # fmt: skip
         told = [f"{count} {what}{'' if count == 1 else 's'}" for what, count in counts.items() if count]
         click.echo(f"{', '.join(told) or 'nothing'} erased")
 

@@ -22,14 +22,24 @@ from selfright.entrypoints.server.gate import Door, Gate
 from selfright.entrypoints.server.keys_in_database import Keys, open_keys
 from selfright.entrypoints.server.limits import Limits
 from selfright.entrypoints.server.refusals import DOCUMENTED, Refused, unusable_body
-from selfright.entrypoints.server.routes import ask, documents, health, openai, profiles, search, sessions, traces
+from selfright.entrypoints.server.routes import (
+    ask,
+    documents,
+    health,
+    openai,
+    profiles,
+    ratings,
+    search,
+    sessions,
+    traces,
+)
 from selfright.entrypoints.server.service import Service
 
 if TYPE_CHECKING:
     from selfright.api import Selfright
     from selfright.entrypoints.server.mcp.server import Mounted
 
-_ROUTERS = tuple(each.router for each in (ask, search, documents, sessions, profiles, traces, openai, health))
+_ROUTERS = tuple(each.router for each in (ask, search, documents, sessions, profiles, ratings, traces, openai, health))
 _CODES = {404: "not_found", 405: "method_not_allowed", 406: "not_acceptable", 415: "unsupported_media_type"}
 
 
@@ -114,7 +124,7 @@ def _layers(service: Service, door: Door, mounted: "Mounted | None") -> list[Mid
             Middleware(
                 CORSMiddleware,
                 allow_origins=sorted(door.origins),
-                allow_methods=["GET", "POST", "PATCH", "DELETE"],
+                allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
                 allow_headers=["authorization", "content-type", "x-selfright-session"],
             )
         )

@@ -122,6 +122,13 @@ class AnswerReply(Reply):
     trace_id: str
 
 
+class UrgentEvent(Reply):
+    """What the message calls for at once, before any answer; the answer begins with it, too."""
+
+    event: Literal["urgent"] = "urgent"
+    text: str
+
+
 class NodeEvent(Reply):
     """A node ran; ``said`` is what it decided, in a few words."""
 
@@ -203,7 +210,7 @@ class ErrorEvent(Reply):
 
 
 TurnEvent = Annotated[
-    NodeEvent | VerdictEvent | TokenEvent | WithdrawnEvent | CorrectedEvent | DoneEvent | ErrorEvent,
+    UrgentEvent | NodeEvent | VerdictEvent | TokenEvent | WithdrawnEvent | CorrectedEvent | DoneEvent | ErrorEvent,
     Field(discriminator="event"),
 ]
 TURN_EVENT: TypeAdapter[TurnEvent] = TypeAdapter(TurnEvent)

@@ -38,6 +38,13 @@ from selfright.entrypoints.wire.people import (
     SessionsReply,
     WhoReply,
 )
+from selfright.entrypoints.wire.ratings import (
+    ExamplesReply,
+    LabelledReply,
+    RatedPassage,
+    RatedReply,
+    RatingRequest,
+)
 from selfright.entrypoints.wire.traces import ReplayReply, ReplayRequest, TraceReply, TracesReply
 
 R = TypeVar("R", bound=BaseModel)
@@ -89,9 +96,10 @@ def search(query: str, k: int, collections: str | Iterable[str]) -> Call[SearchR
     return Call("POST", "/v1/search", SearchReply, body)
 
 
-def documents(collection: str | None, after: str, limit: int) -> Call[DocumentsReply]:
+def documents(collection: str | None, after: str, limit: int, named: str = "") -> Call[DocumentsReply]:
     """A page of the documents."""
     query: dict[str, str | int] = {"limit": limit}
+    query |= {"named": named} if named else {}
     query |= {"after": after} if after else {}
     query |= {"collection": collection} if collection is not None else {}
     return Call("GET", "/v1/documents", DocumentsReply, query=query)
@@ -152,6 +160,28 @@ def erase(user: str, name: str | None, value: str | None) -> Call[DeletedReply]:
     """A profile erased, or part of it."""
     query = {key: part for key, part in (("name", name), ("value", value)) if part is not None}
     return Call("DELETE", f"/v1/profiles/{_quoted(user)}", DeletedReply, query=query)
+
+
+def examples(language: str) -> Call[ExamplesReply]:
+    """Example questions."""
+    return Call("GET", "/v1/examples", ExamplesReply, query={"language": language})
+
+
+def rate(trace_id: str, question: str, helpful: bool, passages: Iterable[tuple[str, int, int]]) -> Call[RatedReply]:
+    """An answer rated."""
+    named = [RatedPassage(document_id=one, start=start, end=end) for one, start, end in passages]
+    body = RatingRequest(question=question, helpful=helpful, passages=named)
+    return Call("PUT", f"/v1/ratings/{_quoted(trace_id)}", RatedReply, body)
+
+
+def unrate(trace_id: str) -> Call[DeletedReply]:
+    """A rating taken back."""
+    return Call("DELETE", f"/v1/ratings/{_quoted(trace_id)}", DeletedReply)
+
+
+def labelled() -> Call[LabelledReply]:
+    """The ratings as labelled rows."""
+    return Call("GET", "/v1/ratings", LabelledReply)
 
 
 def traces(limit: int) -> Call[TracesReply]:

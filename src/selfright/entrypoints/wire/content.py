@@ -53,7 +53,7 @@ class SearchReply(Reply):
 
 
 class DocumentLine(Reply):
-    """A document in a list; ``characters`` is the length of its text."""
+    """A document in a list; ``characters`` is its text's length, ``removable`` whether the caller may delete it."""
 
     id: str
     title: str
@@ -61,6 +61,7 @@ class DocumentLine(Reply):
     language: str
     characters: int
     passages: int
+    removable: bool = False
 
 
 class DocumentsReply(Reply):

@@ -27,7 +27,10 @@ class SessionsReply(Reply):
 
 
 class TurnLine(Reply):
-    """A finished turn; ``standalone`` is the question as it was searched for, ``documents`` what the answer cites."""
+    """A finished turn; ``standalone`` is the question as it was searched for, ``documents`` what the answer cites.
+
+    ``urgent`` is what the message called for at once: the answer begins with it.
+    """
 
     question: str
     standalone: str
@@ -36,6 +39,7 @@ class TurnLine(Reply):
     documents: list[str]
     trace_id: str
     at: float
+    urgent: str = ""
 
 
 class SessionReply(Reply):
@@ -63,6 +67,7 @@ class ErasedReply(Reply):
     sessions: int
     facts: int
     traces: int
+    ratings: int = 0
 
 
 class HealthReply(Reply):
@@ -72,7 +77,10 @@ class HealthReply(Reply):
 
 
 class WhoReply(Reply):
-    """Who the caller is to the service, and what it offers; an empty list of collections means all of them."""
+    """Who the caller is to the service, and what it offers; an empty list of collections means all of them.
+
+    ``profiles``: a pack says what can be remembered of people. ``model``: a language model is configured.
+    """
 
     user: str
     admin: bool
@@ -80,6 +88,8 @@ class WhoReply(Reply):
     presets: list[str]
     default_preset: str
     version: str
+    profiles: bool = True
+    model: bool = True
 
 
 class SlotLine(Reply):

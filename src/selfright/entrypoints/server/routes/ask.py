@@ -20,6 +20,7 @@ from selfright.domain.events import (
 from selfright.domain.forms import answer_form, evidence_form
 from selfright.domain.turns import TurnOptions
 from selfright.entrypoints.server.envelope import told
+from selfright.entrypoints.server.service import in_thread
 from selfright.entrypoints.server.streaming import EventStream, frame
 from selfright.entrypoints.server.turns import Asked, answered, asked, events
 from selfright.entrypoints.wire.answers import (
@@ -29,6 +30,7 @@ from selfright.entrypoints.wire.answers import (
     ErrorEvent,
     NodeEvent,
     TokenEvent,
+    UrgentEvent,
     VerdictEvent,
     WithdrawnEvent,
 )
@@ -36,8 +38,8 @@ from selfright.entrypoints.wire.answers import (
 router = APIRouter(tags=["turns"])
 
 _STREAM = {
-    "description": "The answer; with `stream`, the events `node`, `verdict`, `token`, `withdrawn`, `corrected` and, "
-    "last of all, `done` with the answer or `error`.",
+    "description": "The answer; with `stream`, the events `urgent`, `node`, `verdict`, `token`, `withdrawn`, "
+    "`corrected` and, last of all, `done` with the answer or `error`.",
     "content": {"text/event-stream": {}},
 }
 
@@ -62,6 +64,8 @@ async def event_stream(turn: Asked, frames: AsyncGenerator[bytes, None]) -> Resp
 async def told_events(turn: Asked) -> AsyncGenerator[bytes, None]:
     """The frames of a turn; an error ends them with an event of its own."""
     try:
+        if urgent := await in_thread(turn.service.selfright.urgent, turn.question):
+            yield frame(UrgentEvent(text=urgent).model_dump(), "urgent")
         async with aclosing(events(turn)) as running:
             async for event in running:
                 told_event = wire_event(event)

@@ -1,7 +1,7 @@
 """``/v1/documents`` and ``/v1/collections``: what is searched, as far as the caller may see it."""
 
 from contextlib import suppress
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, NamedTuple
 
 from fastapi import APIRouter, Path, Query, Request
 
@@ -13,6 +13,7 @@ from selfright.entrypoints.server.service import Service, in_thread, service_of
 from selfright.entrypoints.server.uploads import FORM, receive_upload, take_in
 from selfright.entrypoints.wire.content import CollectionsReply, DocumentReply, DocumentsReply, UploadReply
 from selfright.entrypoints.wire.people import DeletedReply
+from selfright.entrypoints.wire.ratings import ExamplesReply
 
 router = APIRouter(tags=["documents"])
 Id = Annotated[str, Path(min_length=1, max_length=1_000)]
@@ -46,9 +47,22 @@ async def list_documents(
     collection: Annotated[str | None, Query(max_length=200)] = None,
     after: Annotated[str, Query(max_length=1_000)] = "",
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
+    named: Annotated[str, Query(max_length=200, description="only those with this in their title or id")] = "",
 ) -> Any:
     """Lists documents, ordered by id, a page at a time."""
-    return await in_thread(_page, service_of(request), caller_of(request), collection, after, limit)
+    wanted = _Wanted(collection, after, limit, named)
+    return await in_thread(_page, service_of(request), caller_of(request), wanted)
+
+
+@router.get("/v1/examples", response_model=ExamplesReply)
+async def examples(request: Request, language: Annotated[Literal["en", "ko"], Query()] = "en") -> Any:
+    """Lists up to three questions that the documents have something on, those in `language` first."""
+    service = service_of(request)
+    try:
+        collections = await service.within(caller_of(request), [])
+        return {"questions": await service.selfright.aexamples(language, collections)}
+    except (IndexNotFound, Refused):
+        return {"questions": []}
 
 
 @router.post("/v1/documents", response_model=UploadReply, openapi_extra=FORM)
@@ -92,17 +106,29 @@ async def delete_document(document_id: Id, request: Request) -> Any:
     return {"deleted": len(removed)}
 
 
-def _page(service: Service, caller: Caller, collection: str | None, after: str, limit: int) -> dict[str, Any]:
-    within = caller.collections if collection is None else (collection,)
+class _Wanted(NamedTuple):
+    """Which documents are to be listed."""
+
+    collection: str | None
+    after: str
+    limit: int
+    named: str
+
+
+def _page(service: Service, caller: Caller, wanted: _Wanted) -> dict[str, Any]:
+    within = caller.collections if wanted.collection is None else (wanted.collection,)
     found = []
-    if collection is None or caller.sees(collection):
+    if wanted.collection is None or caller.sees(wanted.collection):
         with suppress(IndexNotFound):
-            found = service.selfright.document_page(after, limit + 1, within)
-    page = found[:limit]
+            found = service.selfright.document_page(wanted.after, wanted.limit + 1, within, wanted.named)
+    page = found[: wanted.limit]
     names = ("id", "title", "collection", "language", "characters", "passages")
     return {
-        "documents": [{name: getattr(info, name) for name in names} for info in page],
-        "next": page[-1].id if len(found) > limit else None,
+        "documents": [
+            {**{name: getattr(info, name) for name in names}, "removable": caller.changes(info.collection)}
+            for info in page
+        ],
+        "next": page[-1].id if len(found) > wanted.limit else None,
     }
 
 

@@ -43,8 +43,8 @@ async def metrics(request: Request) -> Response:
 @router.get("/v1/me", response_model=WhoReply)
 async def me(request: Request) -> Any:
     """Who the caller is to the service, and what it offers."""
-
-    caller, settings = caller_of(request), service_of(request).selfright.settings
+    caller, selfright = caller_of(request), service_of(request).selfright
+    settings = selfright.settings
     return {
         "user": caller.user,
         "admin": caller.admin,
@@ -52,4 +52,6 @@ async def me(request: Request) -> Any:
         "presets": list(PRESETS),
         "default_preset": settings.preset,
         "version": version("selfright"),
+        "profiles": bool(selfright.profile_kinds()),
+        "model": selfright.has_model,
     }

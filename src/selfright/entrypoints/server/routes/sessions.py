@@ -43,7 +43,10 @@ async def get_session(session: Name, request: Request) -> Any:
         "turns": so_far.turns,
         "summary": so_far.summary,
         "unfinished": so_far.unfinished.question if so_far.unfinished else None,
-        "kept": [turn.stored() for turn in await selfright.aturns(session, scope)],
+        "kept": [
+            {**turn.stored(), "urgent": selfright.urgent(turn.question)}
+            for turn in await selfright.aturns(session, scope)
+        ],
     }
 
 
