@@ -13,6 +13,8 @@ from selfright.entrypoints.ui.words import WORDS, Language, Words
 
 _MARK = re.compile(r"\[(\d{1,3})\]|\[(?:Source|출처): ([^\[\]\n]{1,300})\]")
 _WEAK = 0.5  # overall quality under which the loop would have gone on
+MOST_COPIED = 50
+MOST_MISSING = 20
 _SIGNS = {"supported": "✓", "unsupported": "✗"}
 
 
@@ -22,12 +24,11 @@ def live(turn: Turn, language: Language) -> str:
     When its reader stops it nothing more can be sent to the page, so that it was stopped is in it, unseen till then.
     """
     words = WORDS[language]
-    draft = (
-        tag("p", text(words["draft"]), cls="quiet") + tag("div", prose(turn.draft), cls="prose") if turn.draft else ""
-    )
+    said = turn.without_urgent(turn.draft)
+    draft = tag("p", text(words["draft"]), cls="quiet") + tag("div", prose(said), cls="prose") if said else ""
     working = tag("p", f"{text(words['working'])} …", cls="quiet working", role="status")
     stopped = tag("div", _notice("failed", "✗", words["broken_off"], words), cls="stopped")
-    inner = working + _path(turn.steps, language) + draft + stopped
+    inner = _urgent(turn.urgent, words) + working + _path(turn.steps, language) + draft + stopped
     return tag("section", inner, cls="selfright live", lang=language, aria_busy="true")
 
 
@@ -38,18 +39,35 @@ def whole(turn: Turn, name: str, language: Language) -> str:
         return _earlier(turn, name, language)
     if turn.answer is None:
         said = turn.trouble or words["broken_off"]
-        return tag("section", _notice("failed", "✗", said, words), cls="selfright", lang=language)
+        shown = _urgent(turn.urgent, words) + _notice("failed", "✗", said, words)
+        return tag("section", shown, cls="selfright", lang=language)
     answer = turn.answer
     parts = [
+        _urgent(turn.urgent, words),
         *_notices(answer, words),
         _weakness(answer, words),
-        _answer_text(answer, name, words),
+        _answer_text(turn, answer, name, words),
+        _uncovered(answer, words),
         _removed(answer, words),
         _notes(answer, words),
-        evidence.section(name, turn.evidence, answer.citations, words, "nearest" if answer.abstained else "evidence"),
-        _account(turn, answer, language),
+        _in_short(answer, language),
     ]
-    return tag("section", "".join(parts), cls="selfright weak" if weakness(answer) else "selfright", lang=language)
+    title = "nearest" if answer.abstained else "evidence"
+    sources = evidence.section(name, turn.evidence, answer.citations, words, title)
+    beside = tag("aside", sources, cls="beside", aria_label=words["sources"]) if sources else ""
+    sides = tag("div", tag("div", "".join(parts), cls="said") + beside, cls="sides" if sources else "")
+    inner = sides + _account(turn, answer, language)
+    return tag("section", inner, cls="selfright weak" if weakness(answer) else "selfright", lang=language)
+
+
+def copied(turn: Turn, words: Words) -> str:
+    """An answer with its sources as plain text, to be put elsewhere."""
+    if turn.answer is None:
+        return turn.earlier.answer if turn.earlier else ""
+    cited = [f"[{each.n}] {each.title or each.document_id}: {each.url or each.document_id}"
+             for each in turn.answer.citations[:MOST_COPIED]]  # fmt: skip
+    listed = "\n".join(["", "", f"{words['sources']}:", *cited]) if cited else ""
+    return turn.answer.answer + listed
 
 
 def weakness(answer: AnswerReply) -> str:
@@ -84,8 +102,8 @@ def _sources(citation: Citation) -> tuple[str, ...]:
     return tuple(filter(None, (citation.url, file_name, citation.title, citation.document_id)))
 
 
-def _answer_text(answer: AnswerReply, name: str, words: Words) -> str:
-    said = linked(answer.answer, answer.citations, name, words)
+def _answer_text(turn: Turn, answer: AnswerReply, name: str, words: Words) -> str:
+    said = linked(turn.without_urgent(answer.answer), answer.citations, name, words)
     return tag("div", said, cls="prose answer", id=f"{name}-answer", lang=answer.language)
 
 
@@ -109,6 +127,35 @@ def _weakness(answer: AnswerReply, words: Words) -> str:
     return _notice("weak", "◐", words[f"weak_{how}"], words) if how else ""
 
 
+def _urgent(said: str, words: Words) -> str:
+    """What calls for help at once, before everything else."""
+    if not said:
+        return ""
+    head = tag("strong", f"{tag('span', '⚠', aria_hidden='true')} {text(words['urgent'])}")
+    return tag("div", head + tag("div", text(said), cls="prose"), cls="urgent", role="alert")
+
+
+def _uncovered(answer: AnswerReply, words: Words) -> str:
+    """What was asked and is not in the answer."""
+    missing = answer.evaluation.missing_info if answer.evaluation else []
+    if not missing:
+        return ""
+    lines = items(text(each) for each in missing[:MOST_MISSING])
+    head = tag("strong", text(words["uncovered"]))
+    return tag("div", head + lines, cls="notice uncovered", role="note")
+
+
+def _in_short(answer: AnswerReply, language: Language) -> str:
+    """One line on what the search brought, in plain words."""
+    words = WORDS[language]
+    if not answer.verdict:
+        return ""
+    found = told(VERDICTS, language, answer.verdict)
+    count = len({citation.document_id for citation in answer.citations})
+    cited = words["cited_one"] if count == 1 else words["cited_many"].format(count=count)
+    return tag("p", text(f"{words['verdict']}: {found} · {cited}"), cls="quiet in-short")
+
+
 def _removed(answer: AnswerReply, words: Words) -> str:
     lines = items(tag("del", text(claim)) for claim in answer.removed_claims)
     return tag("section", tag("h2", text(words["removed"])) + lines, cls="removed") if lines else ""
@@ -125,7 +172,8 @@ def _earlier(turn: Turn, name: str, language: Language) -> str:
     notice = _notice("abstained", "∅", told(STOPPED, language, line.stop_reason), words)
     sources = pairs([(text(words["sources"]), text(" · ".join(line.documents)))])
     stopped = pairs([(text(words["stopped"]), text(told(STOPPED, language, line.stop_reason)))])
-    parts = [notice if line.stop_reason == "abstained" else "", tag("div", prose(line.answer), cls="prose answer")]
+    answer = tag("div", prose(turn.without_urgent(line.answer)), cls="prose answer", id=f"{name}-answer")
+    parts = [_urgent(turn.urgent, words), notice if line.stop_reason == "abstained" else "", answer]
     return tag("section", "".join([*parts, sources, stopped]), cls="selfright", lang=language, id=name)
 
 
@@ -222,5 +270,6 @@ def _step(step: Step, withdrawn: int, language: Language) -> str:
         )
     if step.verdict:
         return f"{text(WORDS[language]['verdict'])}: {tag('b', text(told(VERDICTS, language, step.verdict)))}"
-    said = tag("span", text(in_words(step.node, step.said, language)), cls="quiet") if step.said else ""
-    return f"{text(told(NODES, language, step.node))} {said}"
+    said = in_words(step.node, step.said, language)
+    shown = f": {tag('span', text(said), cls='quiet')}" if said else ""
+    return text(told(NODES, language, step.node)) + shown

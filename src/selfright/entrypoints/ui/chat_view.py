@@ -3,20 +3,25 @@
 import time
 from collections.abc import Iterable
 from contextlib import closing
+from typing import Literal
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from selfright.entrypoints.client import AskOptions, Client, ServiceError, TurnEvent
-from selfright.entrypoints.ui import answers, names
+from selfright.entrypoints.client import AskOptions, Client, ServiceError, TurnEvent, WhoReply
+from selfright.entrypoints.ui import answers, evidence, names
+from selfright.entrypoints.ui.behaviour import go_to
 from selfright.entrypoints.ui.listening import heard
-from selfright.entrypoints.ui.markup import tag, text
+from selfright.entrypoints.ui.markup import plain, tag, text
 from selfright.entrypoints.ui.sessions_view import show_sessions
 from selfright.entrypoints.ui.state import Memory, memory, said_of, service, who
 from selfright.entrypoints.ui.turns import Turn
 
 MOST_QUESTION = 10_000
+MOST_RATED = 50
 _FRAME_S = 0.12
+_MODEL_ALONE = "llm"  # the preset that is a mode
+_WEB = "web:"  # passages of pages that no document holds
 
 
 def show_chat() -> None:
@@ -26,58 +31,149 @@ def show_chat() -> None:
     if known is None:
         return
     client, words = service(mind), mind.words
-    options = _choices(mind, known.presets, known.default_preset)
+    options = _choices(mind, known)
     with st.sidebar:
         show_sessions(mind, client)
     st.title("Selfright", anchor=False)
     st.caption(words["tagline"])
-    if not mind.turns:
+    typed = st.chat_input(words["ask_here"], max_chars=MOST_QUESTION, submit_mode="stop")
+    question, mind.pending = (typed or mind.pending).strip(), ""
+    if not mind.turns and not question:
         st.html(tag("p", text(words["empty"]), cls="selfright"))
+        _examples(mind, client)
     for place, turn in enumerate(mind.turns):
-        _show(turn, f"turn-{place}", mind)
-    question = st.chat_input(words["ask_here"], max_chars=MOST_QUESTION, submit_mode="stop")
-    if question and question.strip():
-        _ask(client, mind, question.strip(), options)
+        _show(turn, f"turn-{place}", mind, client)
+    if question:
+        _ask(client, mind, question, options)
         st.rerun()
+    if mind.go_to:
+        mind.gone_to += 1
+        go_to(mind.go_to, mind.gone_to)
+        mind.go_to = ""
 
 
-def _choices(mind: Memory, presets: list[str], default: str) -> AskOptions:
+def _examples(mind: Memory, client: Client) -> None:
+    """Questions that the documents have something on, to begin with."""
+    if mind.language not in mind.examples:
+        try:
+            mind.examples[mind.language] = client.examples(mind.language)
+        except ServiceError:  # nobody misses what was only offered
+            mind.examples[mind.language] = []
+    questions = mind.examples[mind.language]
+    if questions:
+        st.caption(mind.words["try"])
+    for place, question in enumerate(questions):
+        st.button(plain(question), key=f"example-{place}", on_click=_put, args=(mind, question))
+
+
+def _put(mind: Memory, question: str) -> None:
+    """Has the next run ask a question."""
+    mind.pending = question
+
+
+def _choices(mind: Memory, known: WhoReply) -> AskOptions:
     words = mind.words
+    presets = [preset for preset in known.presets if preset != _MODEL_ALONE]
+    default = known.default_preset
     with st.sidebar:
-        mode = st.radio(
+        mode: Literal["ai_agent", "llm"] = st.radio(
             words["mode"],
-            ["chat", "ask"],
+            ["ai_agent", "llm"],
             format_func=lambda each: words[f"mode_{each}"],
+            index=int(default == _MODEL_ALONE),
             help=words["mode_help"],
             key="mode",
         )
+        alone = mode == _MODEL_ALONE
+        if alone and not known.model:
+            st.caption(words["mode_no_model"])
         preset = st.selectbox(
             words["preset"],
             presets,
-            index=presets.index(default) if default in presets else 0,
+            index=presets.index(default) if default in presets else len(presets) - 1,
             help=words["preset_help"],
             key="preset",
+            disabled=alone,
         )
-        st.caption(names.PRESETS[mind.language].get(preset, ""))
-    options: AskOptions = {"preset": preset}
-    if mode == "chat":
+        st.caption("" if alone else names.PRESETS[mind.language].get(preset, ""))
+        memory_ = st.radio(
+            words["memory"],
+            ["chat", "ask"],
+            format_func=lambda each: words[f"memory_{each}"],
+            help=words["memory_help"],
+            key="memory",
+        )
+    options: AskOptions = {"mode": mode}
+    if not alone:
+        options["preset"] = preset
+    if memory_ == "chat":
         options["session"] = mind.session
     return options
 
 
-def _show(turn: Turn, name: str, mind: Memory) -> None:
-    with st.chat_message("user"):
-        st.html(tag("div", text(turn.question), cls="selfright prose"))
+def _show(turn: Turn, name: str, mind: Memory, client: Client) -> None:
+    _question(turn.question, name)
     with st.chat_message("assistant"):
         st.html(answers.whole(turn, name, mind.language))
+        if turn.over:
+            _actions(turn, name, mind, client)
+
+
+def _question(question: str, name: str) -> None:
+    with st.chat_message("user"):
+        st.html(tag("div", text(question), cls="selfright prose question", id=f"{name}-question"))
+
+
+def _actions(turn: Turn, name: str, mind: Memory, client: Client) -> None:
+    """Copy, ask again, and whether it helped."""
+    words = mind.words
+    with st.container(horizontal=True, key=f"actions-{name}", vertical_alignment="center"):
+        if said := answers.copied(turn, words):
+            data = {"data_said": said, "data_done": words["copied"], "data_failed": words["not_copied"]}
+            button = tag("button", text(words["copy"]), cls="copy", type="button", **data)
+            st.html(tag("div", button, cls="selfright"), width="content")
+        st.button(words["again"], key=f"again-{name}", on_click=_put, args=(mind, turn.question))
+        if turn.answer is None:
+            return
+        for helpful, label, icon in ((True, "helpful", "thumb_up"), (False, "not_helpful", "thumb_down")):
+            st.button(
+                words[label],
+                key=f"{label}-{name}",
+                icon=f":material/{icon}:",
+                type="primary" if turn.rated is helpful else "secondary",
+                on_click=_rate,
+                args=(turn, helpful, mind, client),
+            )
+
+
+def _rate(turn: Turn, helpful: bool, mind: Memory, client: Client) -> None:
+    """Says what the reader thinks of an answer; said once more it is taken back."""
+    answer = turn.answer
+    if answer is None:
+        return
+    try:
+        if turn.rated is helpful:
+            client.unrate(answer.trace_id)
+            turn.rated, mind.say = None, mind.words["unrated"]
+            return
+        found = evidence.passages(turn.evidence, answer.citations)
+        cited = [one for one, citations in found if citations and not one.passage_id.startswith(_WEB)]
+        places = [(one.document_id, one.start, one.end) for one in cited[:MOST_RATED]]
+        client.rate(answer.trace_id, answer.question, helpful, places)
+        turn.rated, mind.say = helpful, mind.words["rated"]
+    except ServiceError as error:
+        mind.say = said_of(error, mind.words)
 
 
 def _ask(client: Client, mind: Memory, question: str, options: AskOptions) -> None:
     """Runs a turn before the reader's eyes. Streamlit ends it by an exception when the reader does something else."""
     turn = Turn(question)
     mind.add(turn)
-    with st.chat_message("user"):
-        st.html(tag("div", text(question), cls="selfright prose"))
+    name = f"turn-{len(mind.turns) - 1}"
+    _question(question, name)
+    mind.go_to = f"{name}-question"
+    mind.gone_to += 1
+    go_to(mind.go_to, mind.gone_to)
     with st.chat_message("assistant"):
         place = st.empty()
         place.html(answers.live(turn, mind.language))

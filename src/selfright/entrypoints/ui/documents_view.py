@@ -1,4 +1,4 @@
-"""The documents of the index: add, look through, remove."""
+"""The documents of the index: add, look for, delete."""
 
 from collections.abc import Sequence
 
@@ -6,30 +6,34 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from selfright.entrypoints.client import Client, DocumentLine, ServiceError
-from selfright.entrypoints.ui.markup import items, plain, table, tag, text
+from selfright.entrypoints.ui.markup import items, plain, tag, text
 from selfright.entrypoints.ui.state import Memory, memory, said_of, service, told, who
-from selfright.entrypoints.ui.words import Words
 
-PAGE = 100
+PAGE = 25
 MOST_PAGES = 20
+MOST_NAMED = 200
 TYPES = (
     *("txt", "md", "markdown", "html", "htm", "pdf", "docx", "pptx", "xlsx", "hwpx", "odt"),
     *("csv", "tsv", "json", "jsonl", "ndjson"),
 )
 """What the service reads, by suffix."""
 
-_LINES = "upload-lines"
+_LINES, _PAGES = "upload-lines", "pages"
 
 
 def show_documents() -> None:
     """The documents, and how to add more."""
     mind = memory()
-    if who(mind) is None:
+    known = who(mind)
+    if known is None:
         return
     client, words = service(mind), mind.words
     st.title(words["documents"], anchor=False)
     with told(mind):
-        _upload(mind, client)
+        if known.admin or known.collections:
+            _upload(mind, client)
+        else:
+            st.caption(words["read_only"])
         _list(mind, client)
 
 
@@ -43,6 +47,7 @@ def _upload(mind: Memory, client: Client) -> None:
     if sent and files:
         st.session_state[_LINES] = _send(mind, client, files, collection)
         mind.uploads += 1  # another form has no files in it
+        mind.examples.clear()
         st.rerun()
     lines = st.session_state.pop(_LINES, None)
     if lines:
@@ -85,26 +90,24 @@ def _send_one(mind: Memory, client: Client, file: UploadedFile, collection: str)
 def _list(mind: Memory, client: Client) -> None:
     words = mind.words
     st.header(words["indexed"], anchor=False)
-    wanted = st.session_state.get("pages", 1)
-    documents, more = _read(client, wanted)
+    named = st.text_input(words["find_document"], max_chars=MOST_NAMED, key="named", icon=":material/search:").strip()
+    wanted = st.session_state.get(_PAGES, 1)
+    documents, more = _read(client, wanted, named)
     if not documents:
-        st.caption(words["no_documents"])
+        st.caption(words["no_such_document"].format(said=plain(named)) if named else words["no_documents"])
         return
-    names = ("title", "document", "collection", "language", "characters", "passages")
-    head = [text(words[f"column_{name}"]) for name in names]
-    rows = [_row(line, words) for line in documents]
-    st.html(tag("section", table(text(words["indexed"]), head, rows), cls="selfright listed documents"))
-    if more and wanted < MOST_PAGES and st.button(words["more_documents"]):
-        st.session_state["pages"] = wanted + 1
+    for number, line in enumerate(documents):
+        _row(mind, client, line, number)
+    if more and wanted < MOST_PAGES and st.button(words["more_documents"], key="more"):
+        st.session_state[_PAGES] = wanted + 1
         st.rerun()
-    _remove(mind, client, documents)
 
 
-def _read(client: Client, pages: int) -> tuple[list[DocumentLine], bool]:
+def _read(client: Client, pages: int, named: str) -> tuple[list[DocumentLine], bool]:
     documents: list[DocumentLine] = []
     after = ""
     for _ in range(pages):
-        reply = client.documents(after=after, limit=PAGE)
+        reply = client.documents(after=after, limit=PAGE, named=named)
         documents += reply.documents
         if reply.next is None:
             return documents, False
@@ -112,17 +115,41 @@ def _read(client: Client, pages: int) -> tuple[list[DocumentLine], bool]:
     return documents, True
 
 
-def _row(line: DocumentLine, words: Words) -> list[str]:
-    language = words.get(f"language_{line.language}", line.language)
-    cells = (line.title or line.id, line.id, line.collection, language, f"{line.characters:,}", line.passages)
-    return [text(cell) for cell in cells]
-
-
-def _remove(mind: Memory, client: Client, documents: list[DocumentLine]) -> None:
+def _row(mind: Memory, client: Client, line: DocumentLine, number: int) -> None:
+    """A document with its button; ``data-row`` says to screen readers which one the button is of."""
     words = mind.words
-    with st.expander(words["remove"]), st.form("remove"):
-        chosen = st.selectbox(words["remove_pick"], [each.id for each in documents], index=None)
-        if st.form_submit_button(words["remove_do"]) and chosen:
-            client.delete_document(chosen)
-            mind.say = words["removed_done"].format(name=chosen)
-            st.rerun()
+    said = words["document_line"].format(
+        collection=line.collection,
+        language=words.get(f"language_{line.language}", line.language),
+        characters=line.characters,
+        passages=line.passages,
+    )
+    parts = [tag("strong", text(line.title or line.id)), tag("span", text(line.id), cls="quiet place")]
+    shown = "".join([*parts, tag("span", text(said), cls="quiet")])
+    with st.container(horizontal=True, key=f"row-{number}", vertical_alignment="center", border=True):
+        st.html(tag("div", shown, cls="selfright document", data_row=line.id))
+        if not line.removable:
+            return
+        if mind.deleting != line.id:
+            st.button(words["remove_do"], key=f"delete-{number}", on_click=_choose, args=(mind, line.id))
+            return
+    st.warning(plain(words["remove_sure"].format(name=line.id)))
+    with st.container(horizontal=True, key=f"row-sure-{number}"):
+        st.html(tag("span", "", data_row=line.id), width="content")
+        st.button(words["remove_yes"], key="sure", type="primary", on_click=_delete, args=(mind, client, line.id))
+        st.button(words["remove_no"], key="keep", on_click=_choose, args=(mind, ""))
+
+
+def _choose(mind: Memory, document_id: str) -> None:
+    mind.deleting = document_id
+
+
+def _delete(mind: Memory, client: Client, document_id: str) -> None:
+    mind.deleting = ""
+    mind.examples.clear()
+    try:
+        client.delete_document(document_id)
+    except ServiceError as error:
+        mind.say = said_of(error, mind.words)
+        return
+    mind.say = mind.words["removed_done"].format(name=document_id)

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from selfright.entrypoints.client import Citation, Evidence, KeptStrip
 from selfright.entrypoints.ui.markup import link_out, tag, text
+from selfright.entrypoints.ui.rendered import marked
 from selfright.entrypoints.ui.words import Words
 
 MOST_CHARACTERS = 20_000
@@ -56,7 +57,7 @@ def pieces(passage: Evidence, citations: Iterable[Citation]) -> list[Piece]:
 def section(
     turn: str, evidence: Sequence[Evidence], citations: Sequence[Citation], words: Words, title: str = "evidence"
 ) -> str:
-    """All passages of an answer, folded: a browser unfolds the one that a link leads into."""
+    """All passages of an answer, the uncited ones folded: a browser unfolds what a link leads into."""
     found = passages(evidence, citations)
     if not found:
         return ""
@@ -74,13 +75,21 @@ def _passage(turn: str, passage: Evidence, cited: list[Citation], words: Words) 
     summary = tag("summary", f"{numbers} {text(name)}")
     place = f"{text(passage.document_id)} · {passage.start}–{passage.end} {link_out(passage.url, words['open'])}"
     seen: set[int] = set()
-    body = "".join(_piece(turn, piece, seen, words) for piece in pieces(_short(passage), cited))
-    inner = summary + tag("p", place, cls="quiet") + tag("div", body, cls="passage")
-    return tag("details", inner)
+    cut = pieces(_short(passage), cited)
+    body = marked([piece.text for piece in cut], lambda n, said: _piece(turn, cut[n], said, seen, words))
+    if body is None:  # as it is written
+        seen.clear()
+        written = "".join(_piece(turn, piece, text(piece.text), seen, words) for piece in cut)
+        shown = tag("div", written, cls="passage")
+    else:
+        shown = tag("div", body, cls="passage rendered")
+    inner = summary + tag("p", place, cls="quiet") + tag("div", shown, cls="window", tabindex="0", role="region",
+                                                         aria_label=name)  # fmt: skip
+    return tag("details", inner, open=bool(cited))
 
 
-def _piece(turn: str, piece: Piece, seen: set[int], words: Words) -> str:
-    shown = text(piece.text)
+def _piece(turn: str, piece: Piece, shown: str, seen: set[int], words: Words) -> str:
+    """A run of text of a piece; the first one of a citation is where its link leads."""
     if not piece.kept:
         return tag("span", shown, cls="left-out")
     if not piece.cited:

@@ -4,33 +4,36 @@ from typing import Literal
 
 import streamlit as st
 
+from selfright.entrypoints.ui.behaviour import act
 from selfright.entrypoints.ui.built_in import say_in
 from selfright.entrypoints.ui.chat_view import show_chat
 from selfright.entrypoints.ui.documents_view import show_documents
 from selfright.entrypoints.ui.profile_view import show_profile
 from selfright.entrypoints.ui.reports_view import show_reports
-from selfright.entrypoints.ui.state import Memory, keep_to_this_machine, memory, say_once
-from selfright.entrypoints.ui.style import ICON, STYLE
+from selfright.entrypoints.ui.state import Memory, keep_to_this_machine, keeps_profiles, memory, say_once
+from selfright.entrypoints.ui.style import ICON, NARROW, STYLE, WIDE
 from selfright.entrypoints.ui.words import LANGUAGES
 
 
 def main() -> None:
     """Draws the page that is open."""
     # First of all: else Streamlit fetches the icon of the page that is open from elsewhere, to show it in the tab.
-    st.set_page_config(page_title="Selfright", page_icon=ICON, layout="centered")
+    st.set_page_config(page_title="Selfright", page_icon=ICON, layout="wide")
     mind = memory()
     words = mind.words
     keep_to_this_machine(mind)
     pages = [
         st.Page(show_chat, title=words["chat"], icon=":material/forum:", url_path="chat", default=True),
         st.Page(show_documents, title=words["documents"], icon=":material/description:", url_path="documents"),
-        st.Page(show_profile, title=words["profile"], icon=":material/person:", url_path="profile"),
         st.Page(show_reports, title=words["reports"], icon=":material/bar_chart:", url_path="reports"),
     ]
+    if keeps_profiles(mind):
+        pages.insert(2, st.Page(show_profile, title=words["profile"], icon=":material/person:", url_path="profile"))
     chosen = st.navigation(pages, position="top")
     st.set_page_config(initial_sidebar_state=_side_bar(mind, chosen.url_path))
-    st.html(STYLE)
+    st.html(STYLE + (WIDE if chosen.url_path in ("", "chat") else NARROW))
     say_in(mind.language)
+    act()
     _choose_language(mind)
     say_once(mind)
     chosen.run()

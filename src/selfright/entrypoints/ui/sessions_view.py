@@ -70,7 +70,7 @@ def _open(mind: Memory, client: Client, session: str) -> None:
         return
     mind.begin(session)
     for line in said.kept:
-        mind.add(Turn(line.question, earlier=line))
+        mind.add(Turn(line.question, earlier=line, urgent=line.urgent))
     if said.unfinished:
         mind.say = mind.words["unfinished"].format(question=said.unfinished)
 

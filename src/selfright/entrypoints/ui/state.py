@@ -3,7 +3,7 @@
 import os
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -23,7 +23,11 @@ _MOST_CLIENTS = 64
 
 @dataclass
 class Memory:
-    """What a tab has in mind: the language, the conversation on show, and what to say once after a rerun."""
+    """What a tab has in mind: the language, the conversation on show, and what to say once after a rerun.
+
+    ``pending`` is a question that a button asks, ``deleting`` the document whose deletion is to be confirmed, ``go_to``
+    where to scroll, ``known`` who one is in this run.
+    """
 
     language: Language = "en"
     session: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
@@ -34,6 +38,12 @@ class Memory:
     uploads: int = 0
     page: str = ""
     folded: bool = False
+    pending: str = ""
+    examples: dict[Language, list[str]] = field(default_factory=dict)
+    deleting: str = ""
+    go_to: str = ""
+    gone_to: int = 0
+    known: WhoReply | None = None
 
     @property
     def words(self) -> Words:
@@ -77,6 +87,9 @@ def _client(url: str, key: str) -> Client:
 
 def who(mind: Memory) -> WhoReply | None:
     """Who one is to the service; asks for a key where it wants one, and tells of an error otherwise."""
+    if mind.known is not None:
+        known, mind.known = mind.known, None
+        return known
     try:
         return service(mind).me()
     except ServiceError as error:
@@ -85,6 +98,14 @@ def who(mind: Memory) -> WhoReply | None:
         else:
             st.error(plain(said_of(error, mind.words)))
     return None
+
+
+def keeps_profiles(mind: Memory) -> bool:
+    """Whether a pack says what can be remembered of people; what is wrong otherwise ``who`` will tell."""
+    mind.known = None
+    with suppress(ServiceError):
+        mind.known = service(mind).me()
+    return mind.known is not None and mind.known.profiles
 
 
 def _ask_for_key(mind: Memory, error: ServiceError) -> None:

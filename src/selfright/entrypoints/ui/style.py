@@ -43,7 +43,34 @@ STYLE = """<style>
 .selfright .inner { max-height: min(55vh, 34rem); overflow-y: auto; }
 .selfright summary { cursor: pointer; padding: .55rem 0; font-weight: 500; }
 .selfright .number { font-weight: 700; margin-right: .15rem; }
+.selfright .window { max-height: min(45vh, 24rem); overflow-y: auto; }
+.selfright .window:focus-visible, .selfright button.copy:focus-visible {
+  outline: 3px solid #2f7fe0; outline-offset: 2px; }
 .selfright .passage { white-space: pre-wrap; margin-top: .4rem; }
+.selfright .passage.rendered { white-space: normal; } .selfright .rendered p { margin: .3rem 0 .6rem; }
+.selfright .rendered .heading { font-weight: 600; margin: .5rem 0 .2rem; }
+.selfright .rendered pre { overflow-x: auto; padding: .5rem; background: var(--soft); border-radius: .4rem; }
+.selfright .rendered blockquote { margin: .3rem 0; padding-left: .8rem; border-left: .2rem solid var(--line); }
+.selfright .rendered table { display: block; overflow-x: auto; width: max-content; max-width: 100%; }
+.selfright .rendered .link { text-decoration: underline dotted; } .selfright .rendered .picture { font-style: italic; }
+.selfright .urgent { border: 3px solid #c62828; border-radius: .5rem; padding: .8rem 1rem; margin: .2rem 0 1rem;
+  background: color-mix(in srgb, #c62828 14%, transparent); font-size: 1.1rem; font-weight: 600; }
+.selfright .urgent strong { display: block; font-size: 1.25rem; margin-bottom: .2rem; }
+.selfright .notice.uncovered { border-left-color: #d98200; }
+.selfright .in-short { margin-top: .6rem; }
+.selfright button.copy { font: inherit; font-size: .875rem; color: inherit; background: none; cursor: pointer;
+  border: 1px solid var(--line); border-radius: .5rem; padding: .25rem .75rem; min-height: 2rem; }
+.selfright button.copy:hover { background: var(--soft); }
+.selfright.document { line-height: 1.45; } .selfright.document > * { display: block; }
+[class*=st-key-row-] > div:first-child { flex: 1 1 12rem; min-width: 0; }
+.selfright.question { scroll-margin-top: 5rem; }
+.selfright.live { min-height: 55vh; }
+@media (min-width: 64rem) {
+  .selfright .sides { display: grid; grid-template-columns: minmax(0, 7fr) minmax(0, 6fr); gap: 1.6rem;
+    align-items: start; }
+  .selfright .beside { border-left: 1px solid var(--line); padding-left: 1.2rem; position: sticky; top: 4.5rem;
+    max-height: calc(100vh - 12rem); overflow-y: auto; }
+  .selfright .beside h2:first-child { margin-top: 0; } }
 .selfright .left-out { color: var(--quiet); }
 .selfright mark { background: var(--kept); color: inherit; padding: .05em 0; border-radius: .15em; }
 .selfright mark.cited { background: var(--cited); outline: 1px solid color-mix(in srgb, #b37400 80%, currentColor);
@@ -66,7 +93,7 @@ STYLE = """<style>
 .selfright.listed caption, .selfright .listed caption {
   position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 .selfright th, .selfright td { text-align: left; vertical-align: top; padding: .3rem .8rem .3rem 0; border: 0;
-  border-bottom: 1px solid var(--line); word-break: normal; font-weight: 400; }
+  border-bottom: 1px solid var(--line); word-break: keep-all; overflow-wrap: normal; font-weight: 400; }
 .selfright.study td { white-space: nowrap; }
 .selfright .scores tbody th, .selfright.study tbody th { white-space: nowrap; }
 .selfright thead th { color: var(--quiet); white-space: nowrap; }
@@ -83,3 +110,7 @@ STYLE = """<style>
   .selfright.live [role=status] { animation: selfright-wait 1.6s infinite; }
   @keyframes selfright-wait { 50% { opacity: .45; } } }
 </style>"""
+
+WIDE = "<style>[data-testid=stMainBlockContainer] { max-width: 84rem; }</style>"
+NARROW = "<style>[data-testid=stMainBlockContainer] { max-width: 56rem; }</style>"
+"""How wide a page may be: the chat has sources beside its answers."""

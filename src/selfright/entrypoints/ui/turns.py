@@ -11,6 +11,7 @@ from selfright.entrypoints.client import (
     TokenEvent,
     TurnEvent,
     TurnLine,
+    UrgentEvent,
     VerdictEvent,
     WithdrawnEvent,
 )
@@ -36,7 +37,8 @@ class Turn:
     """One question and its answer.
 
     ``draft`` is what was heard of an answer that is not checked yet, ``trouble`` why there is none. ``earlier`` is a
-    turn read back from the service, of which only the text is known.
+    turn read back from the service, of which only the text is known. ``urgent`` comes before any answer; ``rated`` is
+    whether its reader found it helpful, where that was said.
     """
 
     question: str
@@ -47,6 +49,8 @@ class Turn:
     evidence: list[Evidence] = field(default_factory=list)
     trouble: str = ""
     earlier: TurnLine | None = None
+    urgent: str = ""
+    rated: bool | None = None
 
     @property
     def over(self) -> bool:
@@ -56,6 +60,8 @@ class Turn:
     def hear(self, event: TurnEvent) -> None:
         """Takes in what happened; steps and draft are bounded."""
         match event:
+            case UrgentEvent(text=text):
+                self.urgent = text
             case NodeEvent(node=node, said=said, seconds=seconds):
                 self._step(Step(node, said, seconds))
             case VerdictEvent(verdict=verdict):
@@ -70,6 +76,10 @@ class Turn:
                 self.draft = text[:MOST_DRAFT]
             case DoneEvent(answer=answer, evidence=evidence):
                 self.answer, self.evidence, self.draft = answer, list(evidence), ""
+
+    def without_urgent(self, said: str) -> str:
+        """A draft or an answer without what came first and is shown by itself."""
+        return said.removeprefix(self.urgent).lstrip("\n") if self.urgent else said
 
     def _step(self, step: Step) -> None:
         if len(self.steps) < MOST_STEPS:
