@@ -28,7 +28,15 @@ def main(folder: Path) -> None:
     if program is None:
         sys.exit("no Chromium on this machine: install it with scripts/browser.sh")
     with tempfile.TemporaryDirectory() as home, _demo() as documents, sync_playwright() as playwright:
-        settings = ["--index", f"{home}/index", "--set", "pack=medical", "--set", "embedder=none", documents / "medical"]
+        settings = [
+            "--index",
+            f"{home}/index",
+            "--set",
+            "pack=medical",
+            "--set",
+            "embedder=none",
+            documents / "medical",
+        ]
         with started(*settings, environment={"SELFRIGHT_HOME": home}) as page:
             browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
             _take(browser, page.url, folder)
@@ -44,7 +52,9 @@ def _demo() -> Iterator[Path]:
 def _take(browser: Browser, url: str, folder: Path) -> None:
     with desktop(browser) as context:
         _start(context, url, folder / "page-start.png")
-        _answer(context, url, "How is the dose of metformin adjusted when the kidneys are weak?", folder / "page-light.png")
+        _answer(
+            context, url, "How is the dose of metformin adjusted when the kidneys are weak?", folder / "page-light.png"
+        )
         _documents(context, url, folder / "page-documents.png")
     with desktop(browser, color_scheme="dark") as context:
         _answer(context, url, "I have chest pain and I am short of breath. What is this?", folder / "page-dark.png")

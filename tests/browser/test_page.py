@@ -20,6 +20,14 @@ LIGHTHOUSE = (
     "# Lighthouse\n\n## Lamp\n\nThe lamp of the Dunmore lighthouse is changed every 90 days. "
     "The keeper signs the log after each change.\n\n## Fog horn\n\nThe fog horn sounds twice a minute.\n"
 )
+KOREAN = (
+    "# 등대\n\n## 등\n\n던모어 등대의 등은 90일마다 교체합니다. 등대지기는 교체할 때마다 일지에 서명합니다. "
+    "등을 교체하는 날은 일지의 첫 장에 적혀 있으며, 비가 오면 하루 미룹니다.\n"
+)
+MOORING = (
+    "# Mooring\n\n## Fees\n\nMooring at the quay of Dunmore costs 14 euros a night. "
+    "Boats over 20 metres anchor outside.\n\n| season | fee |\n|---|---|\n| summer | 14 euros |\n"
+)
 HOSTILE = (
     "# Harbour <b id=planted>tax</b>\n\nThe harbour tax of Kilbray is 12 euros a night. The harbour tax of Kilbray is "
     "paid to <img src=x onerror=\"document.title='no'\"><script>document.title='no'</script> the keeper "
@@ -34,14 +42,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def program(folder: Path) -> Iterator[Started]:
-    """``selfright ui`` with a study to show and an index that is empty still."""
+    """``selfright ui`` with a study to show, and two documents in its index."""
     study = folder / "reports" / "first"
     study.mkdir(parents=True)
     run = {"system": "<i>full</i>", "summary": {"f1": {"mean": 0.625, "low": 0.5, "high": 0.75, "n": 40}}}
     data = {"name": "questions.jsonl", "questions": 40}
     (study / "study.json").write_text(json.dumps({"kind": "answers", "data": data, "seed": 7, "runs": [run]}))
     (study / "report.html").write_text("<h1>The report</h1><script>top.document.title = 'no'</script>")
-    settings = ["--index", folder / "index", "--reports", folder / "reports", "--set", "embedder=none"]
+    documents = folder / "documents"
+    documents.mkdir()
+    (documents / "lighthouse.md").write_text(LIGHTHOUSE, encoding="utf-8")
+    (documents / "등대.md").write_text(KOREAN, encoding="utf-8")
+    settings = [documents, "--index", folder / "index", "--reports", folder / "reports", "--set", "embedder=none"]
     with started(*settings, "--set", "pack=medical", environment={"SELFRIGHT_HOME": str(folder / "home")}) as running:
         yield running
 
@@ -75,25 +87,99 @@ def upload(visit: Visit, *files: tuple[str, str | bytes]) -> str:
 
 
 def test_an_uploaded_file_is_cited_and_its_passage_marked(visit: Visit) -> None:
-    said = upload(visit, ("lighthouse.md", LIGHTHOUSE), ("broken.pdf", b"%PDF-1.7 nothing"), ("empty.txt", ""))
-    assert "✓ lighthouse.md: 1 added" in said
+    said = upload(visit, ("mooring.md", MOORING), ("broken.pdf", b"%PDF-1.7 nothing"), ("empty.txt", ""))
+    assert "✓ mooring.md: 1 added" in said
     assert "✗ broken.pdf:" in said
     assert "✗ empty.txt:" in said
-    assert "lighthouse.md" in visit.page.locator(".documents table").inner_text()
+    assert "mooring.md" in " ".join(visit.page.locator(".document").all_inner_texts())
 
     visit.go("Chat")
-    answer = visit.ask("How often is the lamp of the Dunmore lighthouse changed?")
-    assert "every 90 days" in answer.locator(".answer").inner_text()
+    answer = visit.ask("How much does mooring at the quay of Dunmore cost?")
+    assert "14 euros" in answer.locator(".answer").inner_text()
     cited = visit.page.locator("#turn-0-source-1")
-    assert not cited.is_visible()
     answer.locator("a.cite").first.click()
     cited.wait_for(state="visible")
     assert visit.page.url.endswith("#turn-0-source-1")
     marked = cited.locator("xpath=ancestor::mark")
-    assert "is changed every 90 days" in marked.inner_text()
+    assert "costs 14 euros a night" in marked.inner_text()
     assert marked.evaluate("mark => getComputedStyle(mark).backgroundColor") != "rgba(0, 0, 0, 0)"
-    passage = cited.locator("xpath=ancestor::*[@class='passage']").inner_text()
-    assert passage.replace("[1]", "").strip() in LIGHTHOUSE
+
+
+def test_sources_stand_beside_the_answer_as_rendered_markdown(browser: "Browser", program: Started) -> None:
+    for width, beside in ((1280, True), (390, False)):
+        with (
+            desktop(browser, viewport={"width": width, "height": 900}) as context,
+            visiting(context, program.url) as visit,
+        ):
+            shown = visit.ask("How often is the lamp of the Dunmore lighthouse changed?")
+            answer, sources = shown.locator(".answer"), shown.locator("aside")
+            assert sources.locator(".rendered .heading").first.inner_text() == "Lamp"
+            assert "##" not in sources.inner_text()
+            left, right = answer.bounding_box(), sources.bounding_box()
+            assert left is not None
+            assert right is not None
+            assert (right["x"] >= left["x"] + left["width"]) == beside
+            assert (right["y"] >= left["y"] + left["height"]) != beside
+
+
+def test_a_new_question_scrolls_into_view(visit: Visit) -> None:
+    for n in range(3):
+        visit.ask(f"How often is the lamp of the Dunmore lighthouse changed? ({n})")
+        visit.page.wait_for_timeout(2_500)
+        box = visit.page.locator(f"#turn-{n}-question").bounding_box()
+        assert box is not None
+        assert 0 <= box["y"] < 300, (n, box)
+
+
+def test_an_answer_is_copied_asked_again_and_rated(browser: "Browser", program: Started, folder: Path) -> None:
+    question = "How often does the fog horn sound?"
+    allowed = ["clipboard-read", "clipboard-write"]
+    with desktop(browser, permissions=allowed) as context, visiting(context, program.url) as visit:
+        visit.ask(question)
+        visit.page.get_by_role("button", name="Copy", exact=True).click()
+        visit.page.get_by_role("button", name="Copied").wait_for()
+        copied = visit.page.evaluate("navigator.clipboard.readText()")
+        assert "twice a minute" in copied
+        assert "[1] Lighthouse: lighthouse.md" in copied
+        visit.page.get_by_role("button", name="Helpful", exact=True).click()
+        visit.page.get_by_text("Thank you.").wait_for()
+        visit.page.locator("[class*=st-key-helpful-turn-0] [kind=primary]").wait_for()
+        assert (folder / "home" / "ratings.sqlite").exists()
+        visit.page.get_by_role("button", name="Ask again").click()
+        visit.answer(1).wait_for()
+        assert visit.page.locator("#turn-1-question").inner_text() == question
+
+
+def test_examples_are_offered_and_asked_at_a_click(visit: Visit) -> None:
+    example = visit.page.locator("[class*=st-key-example-0] button")
+    example.wait_for()
+    question = example.inner_text()
+    example.click()
+    visit.answer(0).wait_for()
+    assert visit.page.locator("#turn-0-question").inner_text() == question
+    assert visit.answer(0).locator("a.cite").count() >= 1
+
+
+def test_emergency_advice_comes_first_and_by_itself(visit: Visit) -> None:
+    answer = visit.ask("I have chest pain and shortness of breath. How often is the lamp changed?")
+    alert = answer.get_by_role("alert")
+    assert "Call your emergency number now" in alert.inner_text()
+    assert "emergency number" not in answer.locator(".answer").inner_text()
+    assert answer.evaluate("e => e.querySelector('.said').firstElementChild.className") == "urgent"
+
+
+def test_a_document_is_found_and_deleted_after_a_question(visit: Visit) -> None:
+    upload(visit, ("throwaway.md", "# Throwaway\n\nThe throwaway buoy of Kilbray is green.\n"))
+    visit.page.get_by_label("Search by title or name").fill("THROWAWAY")
+    visit.page.get_by_label("Search by title or name").press("Enter")
+    visit.page.locator(".document", has_text="lighthouse.md").wait_for(state="detached")
+    delete = visit.page.get_by_role("button", name="Delete: throwaway.md")
+    delete.click()
+    visit.page.get_by_role("button", name="Keep it").click()
+    delete.click()
+    visit.page.get_by_role("button", name="Yes, delete it").click()
+    visit.page.get_by_text("throwaway.md was deleted.").wait_for()
+    visit.page.get_by_text("No document has “THROWAWAY”").wait_for()
 
 
 def test_how_the_answer_came_about_is_told(visit: Visit) -> None:
@@ -103,7 +189,7 @@ def test_how_the_answer_came_about_is_told(visit: Visit) -> None:
     text = account.inner_text()
     assert "The answer holds up." in text
     assert "✓ found it" in text or "◐ found part of it" in text
-    assert "Search the index found" in text
+    assert "Search the index: found" in text
     assert "✓ supported" in text
     plot = account.get_by_role("img")
     assert "Pass 1: 0." in (plot.get_attribute("aria-label") or "")
@@ -124,8 +210,7 @@ def test_documents_cannot_put_markup_into_the_page(visit: Visit) -> None:
     assert "12 euros" in visit.ask("How much is the harbour tax of Kilbray?").inner_text()
     answer = visit.ask("What is the harbour tax of Kilbray?")  # the markup stands in the answer itself
     assert "<script>document.title='no'</script>" in answer.locator(".answer").first.inner_text()
-    for summary in answer.locator("summary").all():
-        summary.click()
+    answer.evaluate("e => e.querySelectorAll('details').forEach(each => { each.open = true; })")
     assert "<script>document.title='no'</script>" in answer.inner_text()
     for planted in ("#planted", ".selfright img", ".selfright script", "a[href^=javascript]"):
         assert visit.page.locator(planted).count() == 0
@@ -190,6 +275,21 @@ def test_it_is_korean_for_korean_browsers_and_fits_a_phone(browser: "Browser", p
         assert wide <= 390
         light = answer.evaluate("e => getComputedStyle(e).color.match(/\\d+/g).reduce((a, b) => a + +b, 0)")
         assert (light > 380) == (theme == "dark")
+        broken = visit.page.evaluate(_BROKEN_WORDS)
+        assert broken == []
+
+
+# Words of table cells that stand on more than one line.
+_BROKEN_WORDS = """() => [...document.querySelectorAll('.selfright td, .selfright th')].flatMap(cell => {
+  const walk = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT), found = [], range = document.createRange();
+  while (walk.nextNode())
+    for (const word of walk.currentNode.data.matchAll(/[\\p{L}\\p{N}]+/gu)) {
+      range.setStart(walk.currentNode, word.index);
+      range.setEnd(walk.currentNode, word.index + word[0].length);
+      if (new Set([...range.getClientRects()].map(each => Math.round(each.top))).size > 1) found.push(word[0]);
+    }
+  return found;
+})"""
 
 
 def test_no_english_is_left_on_the_korean_page(browser: "Browser", program: Started) -> None:

@@ -105,6 +105,18 @@ def test_what_is_known_is_answered_without_looking_anything_up(visit: Visit) -> 
     assert "No documents were needed." in answer.inner_text()
 
 
+def test_the_model_alone_answers_without_documents_where_that_mode_is_chosen(visit: Visit) -> None:
+    assert visit.page.get_by_role("link", name="Profile").count() == 0  # no pack says what could be remembered
+    visit.page.get_by_text("Language model alone").click()
+    visit.page.get_by_role("combobox", name="Preset").and_(visit.page.locator(":disabled")).wait_for()
+    answer = visit.ask("FxStore가 뭐야?")
+    assert answer.locator(".answer").inner_text() == WHAT
+    told = steps(visit)
+    assert "Search the index" not in told
+    assert "Judge" not in told
+    assert "llm" in answer.locator("details.account dl").first.inner_text()
+
+
 def test_a_vague_draft_is_withdrawn_and_documents_are_searched(visit: Visit) -> None:
     answer = visit.ask("FxStore API 사용법 알려줘")
     assert "openMap(name)" in answer.locator(".answer").inner_text()

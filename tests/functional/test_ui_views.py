@@ -1,5 +1,6 @@
 """The page's views without a browser: keys, a service that is gone, what is kept in mind."""
 
+import html
 import json
 import sys
 from collections.abc import Iterator
@@ -121,11 +122,11 @@ def test_the_evidence_of_an_answer_is_told_with_exact_places(service: Running) -
 @pytest.mark.usefixtures("at_service")
 def test_single_questions_leave_no_conversation(service: Running) -> None:
     app = AppTest.from_function(chat, default_timeout=WAIT_S).run()
-    app.radio(key="mode").set_value("ask").run()
+    app.radio(key="memory").set_value("ask").run()
     app.chat_input[0].set_value(QUESTION).run()
     assert "90 days" in shown(app)
     assert not [button for button in app.button if (button.key or "").startswith("session-")]
-    app.radio(key="mode").set_value("chat").run()
+    app.radio(key="memory").set_value("chat").run()
     app.chat_input[0].set_value(QUESTION).run()
     assert [button for button in app.button if (button.key or "").startswith("session-")]
     assert service.service.selfright.sessions()
@@ -170,9 +171,16 @@ def test_documents_are_listed_page_by_page_and_removed(monkeypatch: pytest.Monke
     more = next(button for button in app.button if button.label == "Show more")
     more.click().run()
     assert len(shown(app)) > len(first)
-    app.selectbox[1].select("ann-diary.md")
-    next(button for button in app.button if button.label == "Remove it").click().run()
+    delete(app, "ann-diary.md")
     assert "ann-diary.md" not in shown(app)
+
+
+def delete(app: AppTest, name: str) -> None:
+    """Deletes a document by its row's button."""
+    rows = [element.proto.body for element in app.get("html") if "data-row" in element.proto.body]
+    (row,) = (number for number, body in enumerate(rows) if html.escape(name, quote=True) in body)
+    app.button(key=f"delete-{row}").click().run()
+    app.button(key="sure").click().run()
 
 
 @pytest.mark.usefixtures("at_service")
@@ -182,8 +190,7 @@ def test_a_name_of_a_document_is_no_markdown_in_a_toast_or_an_error(service: Run
     with Client(service.url) as client:
         client.upload([("named.jsonl", row.encode())])
     toasts = AppTest.from_function(removing, default_timeout=WAIT_S).run()
-    toasts.selectbox[1].select(name)
-    next(button for button in toasts.button if button.label == "Remove it").click().run()
+    delete(toasts, name)
     error = AppTest.from_function(removing, default_timeout=WAIT_S)
     error.session_state["missing"] = name
     error.run()

@@ -17,10 +17,11 @@ _OURS = {
     "a", "b", "caption", "code", "dd", "del", "details", "div", "dl", "dt", "figcaption", "figure", "h2", "h3", "i",
     "li", "mark", "ol", "p", "pre", "section", "span", "strong", "summary", "table", "tbody", "td", "th", "thead", "tr",
     "ul",
+    "aside", "blockquote", "br", "em", "hr", "s",
 }  # fmt: skip
 _ATTRIBUTES = {
-    "aria-busy", "aria-hidden", "aria-label", "class", "href", "id", "lang", "rel", "role", "scope", "style",
-    "tabindex", "target", "title",
+    "aria-busy", "aria-hidden", "aria-label", "aria-level", "class", "href", "id", "lang", "open", "rel", "role", "scope",
+    "start", "style", "tabindex", "target", "title",
 }  # fmt: skip
 
 
@@ -60,7 +61,7 @@ def safe(markup: str) -> Reader:
     assert reader.seen <= _OURS
     assert {name for name, _ in reader.attributes} <= _ATTRIBUTES
     assert all(value.startswith(("#", "https://", "http://")) for name, value in reader.attributes if name == "href")
-    assert all(value.startswith("height:") for name, value in reader.attributes if name == "style")
+    assert all(value.startswith(("height:", "text-align:")) for name, value in reader.attributes if name == "style")
     return reader
 
 

@@ -153,7 +153,7 @@ def _in_short(answer: AnswerReply, language: Language) -> str:
     found = told(VERDICTS, language, answer.verdict)
     count = len({citation.document_id for citation in answer.citations})
     cited = words["cited_one"] if count == 1 else words["cited_many"].format(count=count)
-    return tag("p", text(f"{words['verdict']}: {found} · {cited}"), cls="quiet in-short")
+    return tag("p", text(f"{words['search']}: {found} · {cited}"), cls="quiet in-short")
 
 
 def _removed(answer: AnswerReply, words: Words) -> str:
@@ -162,7 +162,9 @@ def _removed(answer: AnswerReply, words: Words) -> str:
 
 
 def _notes(answer: AnswerReply, words: Words) -> str:
-    lines = items(text(note) for note in answer.notes)
+    missing = ", ".join(answer.evaluation.missing_info) if answer.evaluation else ""
+    # What is not covered is shown by itself.
+    lines = items(text(note) for note in answer.notes if not (missing and note.endswith(f": {missing}")))
     return tag("section", tag("h2", text(words["notes"])) + lines, cls="notes", lang=answer.language) if lines else ""
 
 

@@ -9,7 +9,8 @@ ICON = (
 )
 
 STYLE = """<style>
-[data-testid=stMain], [data-testid=stSidebar], [data-testid=stCaptionContainer] p { word-break: keep-all; }
+[data-testid=stMain], [data-testid=stSidebar], [data-testid=stCaptionContainer] p,
+[data-testid=stSidebar] label p { word-break: keep-all; overflow-wrap: normal; }
 [data-testid=stMainBlockContainer] { padding-top: 4.5rem; }
 [data-testid=stMainBlockContainer] h1 { font-size: 1.9rem; padding: .2rem 0; }
 [data-testid=stMainBlockContainer] h2, [data-testid=stSidebar] h2 { font-size: 1.2rem; }
