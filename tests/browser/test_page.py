@@ -113,7 +113,7 @@ def test_sources_stand_beside_the_answer_as_rendered_markdown(browser: "Browser"
         ):
             shown = visit.ask("How often is the lamp of the Dunmore lighthouse changed?")
             answer, sources = shown.locator(".answer"), shown.locator("aside")
-            assert sources.locator(".rendered .heading").first.inner_text() == "Lamp"
+            assert "Lamp" in sources.locator(".rendered .heading").all_inner_texts()
             assert "##" not in sources.inner_text()
             left, right = answer.bounding_box(), sources.bounding_box()
             assert left is not None
@@ -132,14 +132,14 @@ def test_a_new_question_scrolls_into_view(visit: Visit) -> None:
 
 
 def test_an_answer_is_copied_asked_again_and_rated(browser: "Browser", program: Started, folder: Path) -> None:
-    question = "How often does the fog horn sound?"
+    question = "How often is the lamp of the Dunmore lighthouse changed?"
     allowed = ["clipboard-read", "clipboard-write"]
     with desktop(browser, permissions=allowed) as context, visiting(context, program.url) as visit:
         visit.ask(question)
         visit.page.get_by_role("button", name="Copy", exact=True).click()
         visit.page.get_by_role("button", name="Copied").wait_for()
         copied = visit.page.evaluate("navigator.clipboard.readText()")
-        assert "twice a minute" in copied
+        assert "every 90 days" in copied
         assert "[1] Lighthouse: lighthouse.md" in copied
         visit.page.get_by_role("button", name="Helpful", exact=True).click()
         visit.page.get_by_text("Thank you.").wait_for()
@@ -198,7 +198,7 @@ def test_how_the_answer_came_about_is_told(visit: Visit) -> None:
 
 def test_what_cannot_be_answered_is_marked_so_in_words(visit: Visit) -> None:
     answer = visit.ask("What is the capital of Mars?")
-    notice = answer.get_by_role("note")
+    notice = answer.get_by_role("note").first
     assert "No answer" in notice.inner_text()
     assert answer.locator("a.cite").count() == 0
 
@@ -319,10 +319,11 @@ _MEANT = re.compile(
     r"Selfright|Language · |English|\bTXT|\bMARKDOWN|Markdown|\bMD|HTML|PDF|DOCX|PPTX|XLSX|HWPX|ODT|CSV|TSV|NDJSON"
     r"|JSONL|JSON|\d+MB|--reports|API"
 )
-# What the page shows or tells a screen reader outside of our own markup, conversations by their questions, and icons.
+# What the page shows or tells a screen reader outside of our own markup, conversations by their questions, documents by
+# their names, and icons.
 _OF_STREAMLIT = """() => {
   const said = [], walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  const asked = '[data-testid=stSidebarUserContent] button', icon = '[data-testid=stIconMaterial]';
+  const asked = '[data-testid=stSidebarUserContent] button, [class*=st-key-row-]', icon = '[data-testid=stIconMaterial]';
   const out = e => e.closest(`.selfright, style, script, noscript, ${icon}, ${asked}`);
   while (walk.nextNode()) if (!out(walk.currentNode.parentElement)) said.push(walk.currentNode.data.trim());
   for (const e of document.querySelectorAll('[aria-label], [title], [placeholder]'))

@@ -65,7 +65,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     folder = tmp_path_factory.mktemp("corrections")
     for name, text in DOCUMENTS.items():
         (folder / name).write_text(text, encoding="utf-8")
-    settings = {"path": folder / "index", "embedder": "none", "home": folder / "home"}
+    settings = {"path": folder / "index", "embedder": "none", "home": folder / "home", "pack": "none"}
     with Selfright.open(**settings) as selfright:
         selfright.add([folder / name for name in DOCUMENTS])
     with ScriptedServer(rules(), pace_s=0.02) as model:

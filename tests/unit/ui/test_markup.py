@@ -20,8 +20,8 @@ _OURS = {
     "aside", "blockquote", "br", "em", "hr", "s",
 }  # fmt: skip
 _ATTRIBUTES = {
-    "aria-busy", "aria-hidden", "aria-label", "aria-level", "class", "href", "id", "lang", "open", "rel", "role", "scope",
-    "start", "style", "tabindex", "target", "title",
+    "aria-busy", "aria-hidden", "aria-label", "aria-level", "class", "href", "id", "lang", "open", "rel", "role",
+    "scope", "start", "style", "tabindex", "target", "title",
 }  # fmt: skip
 
 
