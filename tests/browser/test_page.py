@@ -323,7 +323,8 @@ _MEANT = re.compile(
 # their names, and icons.
 _OF_STREAMLIT = """() => {
   const said = [], walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  const asked = '[data-testid=stSidebarUserContent] button, [class*=st-key-row-]', icon = '[data-testid=stIconMaterial]';
+  const asked = '[data-testid=stSidebarUserContent] button, [class*=st-key-row-]';
+  const icon = '[data-testid=stIconMaterial]';
   const out = e => e.closest(`.selfright, style, script, noscript, ${icon}, ${asked}`);
   while (walk.nextNode()) if (!out(walk.currentNode.parentElement)) said.push(walk.currentNode.data.trim());
   for (const e of document.querySelectorAll('[aria-label], [title], [placeholder]'))
