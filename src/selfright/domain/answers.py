@@ -63,10 +63,11 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Restated:
-    """An earlier answer said again in other words, and the question it answers."""
+    """An earlier answer said again in other words, the question it answers, and all ``sources`` of that answer."""
 
     draft: Draft
     question: str
+    sources: tuple[Citation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

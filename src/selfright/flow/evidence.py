@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from selfright.domain.answers import Attempt, Draft
+from selfright.domain.answers import Attempt, Citation
 from selfright.domain.judgements import Grading
 from selfright.domain.passages import Hit, Language, Origin, Passage, Strip
 from selfright.domain.text import language_of
@@ -37,10 +37,10 @@ def as_hits(passages: Iterable[Passage]) -> tuple[Hit, ...]:
     return tuple(Hit(passage, rrf_score=1 / (60 + rank)) for rank, passage in enumerate(passages, start=1))
 
 
-def cited(draft: Draft) -> tuple[Strip, ...]:
-    """What a draft rests on, as evidence to hold it against; its score says that nobody looked for anything better."""
+def cited(citations: Sequence[Citation]) -> tuple[Strip, ...]:
+    """What an answer rests on, as evidence to hold it against; its score says that nobody looked for anything better."""
     found = []
-    for one in draft.citations:
+    for one in citations:
         origin: Origin = "web" if one.passage_id.startswith("web:") else "index"
         passage = Passage(
             one.passage_id, one.document_id, one.title, one.text, one.start, one.end, one.section,

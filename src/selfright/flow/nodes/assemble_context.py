@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from selfright.domain.answers import Restated
 from selfright.domain.passages import Strip
 from selfright.domain.tools import Tools
 from selfright.flow.evidence import carried, cited, merged, whole
@@ -13,12 +14,12 @@ async def assemble_context(state: AgentState, tools: Tools) -> dict[str, Any]:
     if state["mode"] == "llm":
         notes = (_NO_MODEL[state["language"]],) if tools.generator.needs_documents else ()
         return {"strips": (), "system_prompt": "", "user_prompt": state["user_text"], "notes": notes}
-    strips = _evidence(state)
-    # A model that writes reads what was told, too: it is no part of what is searched for and judged by.
+    again = _said_again(state)
+    strips = _evidence(state, tools)
     system, user = tools.prompter.prompts(
-        f"{state.get('told', '')} {state['question']}".strip(),
+        _asked(state),
         state["language"],
-        strips if state.get("used_retrieval") or state.get("web_docs") else None,
+        strips if again or state.get("used_retrieval") or state.get("web_docs") else None,
         state.get("profile_summary", ""),
         state.get("messages", ()),
         state.get("summary", ""),
@@ -28,10 +29,22 @@ async def assemble_context(state: AgentState, tools: Tools) -> dict[str, Any]:
     return {"strips": strips, "system_prompt": system, "user_prompt": user}
 
 
-def _evidence(state: AgentState) -> tuple[Strip, ...]:
-    again = state.get("restated")
-    if again is not None and not state.get("used_retrieval"):
-        return cited(again.draft)
+def _asked(state: AgentState) -> str:
+    """The question as a model that writes reads it: with what is no part of what is searched for and judged by."""
+    if state.get("restated") is not None:  # the question is the earlier one, and the message how to answer it again
+        return f"{state['question']} {state['user_text']}".strip()
+    return f"{state.get('told', '')} {state['question']}".strip()
+
+
+def _said_again(state: AgentState) -> Restated | None:
+    """The answer before, where that is what this pass says again."""
+    return None if state.get("used_retrieval") else state.get("restated")
+
+
+def _evidence(state: AgentState, tools: Tools) -> tuple[Strip, ...]:
+    if again := _said_again(state):
+        # An extractive writer says the draft as it is; a model may use whatever the answer before rested on.
+        return cited(again.draft.citations if tools.generator.needs_documents else again.sources)
     refined = state.get("strips")
     index = whole(state.get("retrieved_docs", ())) if refined is None else refined
     fresh = merged(index, state.get("web_strips", ()))

@@ -22,9 +22,9 @@ async def classify(state: AgentState, tools: Tools) -> dict[str, Any]:
 
 
 async def _restated(state: AgentState, tools: Tools) -> Restated | None:
-    """The answer before in fewer words. A model that writes does so itself, from the conversation."""
+    """The answer before in fewer words, where nothing else is asked for."""
     history = state.get("messages", ())
-    if not (history and tools.flags.fast_path_enabled and tools.generator.needs_documents):
+    if not (history and tools.flags.fast_path_enabled):
         return None
     return await tools.classifier.restated(state["user_text"], history)
 

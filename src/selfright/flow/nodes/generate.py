@@ -14,7 +14,7 @@ async def generate(state: AgentState, tools: Tools) -> dict[str, Any]:
     say = _say(state["iteration_count"], tools)
     if say is not None and (urgent := tools.pack.urgent(state["user_text"], state["language"])):
         say(f"{urgent}\n\n")
-    again = state.get("restated")
+    again = state.get("restated") if tools.generator.needs_documents else None
     if again is not None and not state.get("used_retrieval"):
         if say is not None:
             say(again.draft.text)

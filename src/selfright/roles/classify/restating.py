@@ -47,7 +47,7 @@ def restated(text: str, history: Sequence[Message]) -> Restated | None:
     most = _NUMBERS[(asked[1] or asked[2]).lower()] if asked else 1
     if not sourced:
         return None
-    return Restated(_draft(sourced[:most], last), last.question)
+    return Restated(_draft(sourced[:most], last), last.question, last.citations)
 
 
 def asks_for_fewer_words(text: str) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from selfright.domain.answers import Message
+from selfright.domain.passages import Language
 from selfright.domain.text import language_of
 from selfright.roles.analysis import Term, TextAnalyzer
 from selfright.roles.classify.restating import asks_for_fewer_words
@@ -22,6 +23,7 @@ _FADING = 0.8  # of a name's weight stays from one question to the next
 _ASKED, _REPLIED = 2.0, 1.0  # what a mention weighs
 _PERHAPS_A_NAME = 0.4  # a single capital at the start of a sentence says little
 _LEAST_KNOWN = 0.5
+_OWN_TOPIC: dict[Language, int] = {"en": 2, "ko": 4}  # key terms of a complete question; Korean verbs are among them
 
 # Openings and whole messages that say something only as a reply to what was asked before.
 _ELLIPSIS = re.compile(
@@ -41,6 +43,7 @@ _THIN = re.compile(
     r"|^\s*(?:언제|어떻게|왜|어디서|어디에|누가|얼마나|몇)(?![가-힣])|^\s*[가-힣]+[은는](?:요)?\s*\?*\s*$",
     re.IGNORECASE,
 )
+_TOPIC_ONLY = re.compile(r"[가-힣]+[은는](?:요)?\s*\?*\s*$")
 _DEFINITION = re.compile(r"^\s*(?:what|who) (?:is|are|was|were|does)\b", re.IGNORECASE)
 _PERSON = r"(?:he|she|him)"
 _POSSESSIVE = r"(?:its|their|his|her)"
@@ -195,6 +198,10 @@ def _completed(question: str, focus: _Focus, analyzer: TextAnalyzer) -> str:
 def _joined(question: str, focus: _Focus, topic: Sequence[Term], name: str, analyzer: TextAnalyzer) -> str:
     words = " ".join(phrases(focus.question, _weightiest(topic)))
     rest = _CONNECTIVE.sub("", question).strip()
+    if _is_whole(question, rest, analyzer):
+        # Of the question before only a name is of use: its other words would find its own passage again.
+        named = _asked_name(focus.question, topic)
+        return f"{named}: {rest}" if named else rest
     if language_of(question) == "ko":
         return _joined_korean(rest, words or name)
     pronoun = _open_pronoun(rest, analyzer)
@@ -208,6 +215,16 @@ def _joined(question: str, focus: _Focus, topic: Sequence[Term], name: str, anal
         return f"{rest[: pronoun.start()]}{filled}{rest[pronoun.end() :]}"
     lead = unsaid or words
     return f"{lead}: {rest}" if lead else question
+
+
+def _is_whole(question: str, rest: str, analyzer: TextAnalyzer) -> bool:
+    """Whether behind its connective a question is complete: it has its own topic, and asks in a whole sentence."""
+    terms = analyzer.key_terms(rest)
+    if rest == question.strip() or len(distinct(terms)) < _OWN_TOPIC[language_of(question)]:
+        return False
+    if _ELLIPSIS.search(rest) or _TOPIC_ONLY.search(rest) or _points_back(rest, analyzer):
+        return False
+    return language_of(question) == "ko" or (_THIN.search(rest) or _DEFINITION.search(rest)) is not None
 
 
 def _open_pronoun(question: str, analyzer: TextAnalyzer) -> re.Match[str] | None:
