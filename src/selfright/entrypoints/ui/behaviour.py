@@ -43,13 +43,23 @@ _ALWAYS = """<script>(() => {
   name();
 })()</script>"""
 
+# Streamlit keeps a chat at its end while an answer grows, so the page goes to the place for three seconds (sixty times)
+# after it is there, until the reader moves it or another place is gone to.
 _GO = """<script>(() => {
-  const go = tries => {
+  const mine = globalThis.selfrightGoing = {};
+  const moves = ['wheel', 'touchmove', 'pointerdown', 'keydown'];
+  const stop = () => {
+    if (globalThis.selfrightGoing === mine) globalThis.selfrightGoing = null;
+    for (const move of moves) removeEventListener(move, stop, true);
+  };
+  for (const move of moves) addEventListener(move, stop, {capture: true, passive: true});
+  const go = (waits, again) => {
+    if (globalThis.selfrightGoing !== mine || !waits || !again) return stop();
     const at = document.getElementById(%s);
     if (at) at.scrollIntoView({block: 'start', behavior: 'instant'});
-    if (tries && !(at && tries < 36)) setTimeout(() => go(tries - 1), 50);
+    setTimeout(() => at ? go(waits, again - 1) : go(waits - 1, again), 50);
   };
-  go(40);
+  go(40, 60);
 })()</script>"""
 
 
