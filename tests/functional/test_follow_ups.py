@@ -20,9 +20,6 @@ from tests.support.llm import EVALUATION, is_job
 
 FOLDER = Path(__file__).with_name("follow_ups")
 LEAST = 0.9
-# What they reached when they were written. What is wrong offline: the question before outweighs a follow-up that names
-# another matter. With a model: a draft from the conversation is judged without the sources of the answer before it.
-OFFLINE, WITH_A_MODEL = 0.75, 0.7
 
 Conversation = dict[str, Any]
 
@@ -59,27 +56,24 @@ def failures(selfright: Selfright) -> Iterator[str]:
                 break
 
 
-def check(found: list[str], floor: float) -> None:
-    """Fails under ``floor``, and is an expected failure from there to what is wanted."""
+def check(found: list[str]) -> None:
+    """Fails where fewer conversations than wanted go as expected."""
     all_of_them = conversations()
     assert len(all_of_them) == 20
     share = 1 - len(found) / len(all_of_them)
-    told = "\n".join([f"{share:.0%} as expected:", *found])
-    assert share >= floor, told
-    if share < LEAST:
-        pytest.xfail(told)
+    assert share >= LEAST, "\n".join([f"{share:.0%} as expected:", *found])
 
 
 def test_conversations_go_as_expected_offline(index: Path) -> None:
     with Selfright.open(index / "index", home=index / "offline") as selfright:
-        check(list(failures(selfright)), OFFLINE)
+        check(list(failures(selfright)))
 
 
 def test_conversations_go_as_expected_with_a_model(index: Path) -> None:
     with ScriptedServer(list(rules())) as server:
         model = {"llm": "openai:scripted", "base_url": server.url}
         with Selfright.open(index / "index", home=index / "model", **model) as selfright:
-            check(list(failures(selfright)), WITH_A_MODEL)
+            check(list(failures(selfright)))
 
 
 def rules() -> Iterator[Rule]:

@@ -134,7 +134,7 @@ def offline_roles(
         evaluator=LocalEvaluator(analyzer, ClaimJudging(judging.claims, judging.claim_calibration)),
         heuristic=heuristic,
         stand_in=heuristic,
-        rewriter=OfflineRewriter(analyzer),
+        rewriter=OfflineRewriter(analyzer, likeness),
         summarizer=OfflineSummarizer(),
         abstainer=CalibratedAbstainer(analyzer),
         slots=NoSlots(),

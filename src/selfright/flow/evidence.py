@@ -38,7 +38,7 @@ def as_hits(passages: Iterable[Passage]) -> tuple[Hit, ...]:
 
 
 def cited(citations: Sequence[Citation]) -> tuple[Strip, ...]:
-    """What an answer rests on, as evidence to hold it against; its score says that nobody looked for anything better."""
+    """What an answer rests on, as evidence to hold it against; its score says that nobody looked for better."""
     found = []
     for one in citations:
         origin: Origin = "web" if one.passage_id.startswith("web:") else "index"

@@ -47,6 +47,15 @@ class Likeness:
             _say(f"judging goes on without the meaning of sentences: {error}")
             return None
 
+    def alike(self, text: str, others: Sequence[str]) -> list[float] | None:
+        """Cosines of ``text`` and each of ``others`` as things of one kind, none of them a question; None as above."""
+        try:
+            first, *rest = self._found([text, *others])
+            return [float(first @ vector) for vector in rest]
+        except ModelError as error:
+            _say(f"judging goes on without the meaning of sentences: {error}")
+            return None
+
     def best(self, question: str, passages: Sequence[Passage]) -> list[float] | None:
         """Of each passage its nearest sentence's (0 for a passage without one); None as above."""
         texts = [sentences(passage) for passage in passages]

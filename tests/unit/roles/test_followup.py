@@ -1,10 +1,14 @@
 """Follow-ups: when a question leaves something out, and where it is taken from."""
 
+from collections.abc import Sequence
+from typing import cast
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from selfright.domain.answers import Message
+from selfright.roles.likeness import Likeness
 from selfright.roles.rewrite.followup import completed, depends_on_history
 from selfright.roles.rewrite.prefixes import LONGEST_QUERY
 from tests.support.texts import analyzer
@@ -73,6 +77,34 @@ def test_what_is_left_out_is_filled_in(question: str, turns: tuple[str, ...], ex
 def test_what_stands_alone_is_left_as_it_is(question: str) -> None:
     assert not depends_on_history(question, ANALYZER)
     assert standalone(question, "Who was Ada Lovelace?", "A mathematician.") == question
+
+
+@pytest.mark.parametrize(
+    ("question", "before", "expected"),
+    [
+        ("And how much acid do kettles use?", "What is limescale?", "how much acid do kettles use?"),
+        ("And how much is acid in a kettle?", "Who was Ada Lovelace?", "Ada Lovelace: how much is acid in a kettle?"),
+        ("And how much acid does it take?", "What is limescale?", "how much acid does limescale take?"),
+        ("And the acid in the kettle?", "What is limescale?", "limescale: the acid in the kettle?"),
+    ],
+)  # fmt: skip
+def test_a_complete_question_keeps_only_a_name_of_the_one_before(question: str, before: str, expected: str) -> None:
+    assert standalone(question, before, "") == expected
+
+
+class Kinds:
+    """Words of one kind are near one another."""
+
+    def alike(self, text: str, others: Sequence[str]) -> list[float]:
+        people = {"adults", "children"}
+        return [0.9 if {text, other} <= people else 0.8 for other in others]
+
+
+def test_what_a_follow_up_names_takes_the_place_of_its_like() -> None:
+    history = conversation("How much is a kettle ticket for adults?", "Ten.")
+    likeness = cast("Likeness", Kinds())
+    assert completed("What about children?", history, ANALYZER, likeness) == "kettle ticket: What about children?"
+    assert completed("What about acid?", history, ANALYZER, likeness) == "kettle ticket adults: What about acid?"
 
 
 def test_a_long_reply_is_read_only_at_its_beginning() -> None:

@@ -9,6 +9,7 @@ from selfright.domain.packs import DomainPack
 from selfright.domain.passages import Language
 from selfright.domain.text import has_hangul
 from selfright.roles.analysis import Term, TextAnalyzer
+from selfright.roles.likeness import Likeness
 from selfright.roles.phrases import distinct, phrases
 from selfright.roles.questions import question_parts
 from selfright.roles.rewrite.feedback import feedback_terms
@@ -45,8 +46,8 @@ _PROFILED = "{question} ({profile})"
 class OfflineRewriter:
     """Rewrites queries from the judge's feedback, the profile and the hits (port ``Rewriter``)."""
 
-    def __init__(self, analyzer: TextAnalyzer) -> None:
-        self._analyzer = analyzer
+    def __init__(self, analyzer: TextAnalyzer, likeness: Likeness | None = None) -> None:
+        self._analyzer, self._likeness = analyzer, likeness
 
     async def rewrite(self, request: RewriteRequest) -> str:
         """The question with the profile, what was missing, or feedback terms; at most 400 characters, never empty.
@@ -75,7 +76,7 @@ class OfflineRewriter:
     async def standalone(self, question: str, history: Sequence[Message], summary: str = "") -> str:
         """A follow-up with what it leaves out filled in; unchanged when it stands alone. ``summary`` is not needed."""
         del summary
-        return await asyncio.to_thread(completed, question, history, self._analyzer)
+        return await asyncio.to_thread(completed, question, history, self._analyzer, self._likeness)
 
     async def focused(self, message: str, pack: DomainPack, follows: bool = False) -> Focus:
         """What of a message is asked, what is searched for, and what is told besides; see ``rewrite.focus``."""
