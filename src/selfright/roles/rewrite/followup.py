@@ -25,7 +25,7 @@ _ASKED, _REPLIED = 2.0, 1.0  # what a mention weighs
 _PERHAPS_A_NAME = 0.4  # a single capital at the start of a sentence says little
 _LEAST_KNOWN = 0.5
 # How much nearer (cosine) a word must be than the next: of 16 that were looked at, "children" is to "adults" by 0.05,
-# "Sundays" to "weekdays" by 0.10; "warranty" is to "cleaned" by 0.01, and the furthest that must not pass reaches 0.025.
+# "Sundays" to "weekdays" by 0.10; "warranty" is to "cleaned" by 0.01, the worst that must not pass has 0.025.
 _NEARER = 0.03
 _OWN_TOPIC: dict[Language, int] = {"en": 2, "ko": 4}  # key terms of a complete question; Korean verbs are among them
 
