@@ -1,6 +1,6 @@
 """Every job with a real small model, which does most of them badly: each ends, and nothing unearned is called verified.
 
-A few jobs are tried each time; the others take minutes on a slow machine and want ``SELFRIGHT_SLOW_TESTS=1``.
+A few jobs are tried each time; the others take minutes on a slow machine and want ``SLOW_TESTS=1``.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ from selfright.llm.local import backend
 from selfright.settings import load_settings
 from tests.support.llm import HISTORY, QUESTION, write_index
 
-SLOW = pytest.mark.skipif(not os.environ.get("SELFRIGHT_SLOW_TESTS"), reason="set SELFRIGHT_SLOW_TESTS=1")
+SLOW = pytest.mark.skipif(not os.environ.get("SLOW_TESTS"), reason="set SLOW_TESTS=1")
 FERRY = "The ferry to Hallow Island leaves the north pier at 07:40. Dogs need a ticket of their own."
 KILN = "Stoneware is fired to 1,240 degrees. Open the kiln only when it has cooled below 90 degrees."
 ASKED = "When does the ferry leave?"

@@ -282,6 +282,40 @@ def delete_traces(http: httpx.Client) -> None:
     assert http.get("/v1/traces").json() == {"traces": []}
 
 
+def rated(http: httpx.Client) -> str:
+    reply = http.post("/v1/ask", json={"question": QUESTION}).json()
+    place = {name: reply["citations"][0][name] for name in ("document_id", "start", "end")}
+    body = {"question": QUESTION, "helpful": True, "passages": [place]}
+    kept = http.put(f"/v1/ratings/{reply['trace_id']}", json=body)
+    assert kept.json() == {"trace_id": reply["trace_id"], "helpful": True, "passages": 1}
+    return str(reply["trace_id"])
+
+
+@checks("put", "/v1/ratings/{trace_id}")
+def rate(http: httpx.Client) -> None:
+    assert http.put(f"/v1/ratings/{rated(http)}", json={"helpful": True}).status_code == 400
+
+
+@checks("delete", "/v1/ratings/{trace_id}")
+def take_back(http: httpx.Client) -> None:
+    trace_id = rated(http)
+    assert http.delete(f"/v1/ratings/{trace_id}").json() == {"deleted": 1}
+    assert http.delete(f"/v1/ratings/{trace_id}").json() == {"deleted": 0}
+
+
+@checks("get", "/v1/ratings")
+def ratings(http: httpx.Client) -> None:
+    rated(http)
+    assert QUESTION in [value for row in http.get("/v1/ratings").json()["rows"] for value in row.values()]
+
+
+@checks("get", "/v1/examples")
+def examples(http: httpx.Client) -> None:
+    questions = http.get("/v1/examples", params={"language": "en"}).json()["questions"]
+    assert len(questions) <= 3
+    assert all(isinstance(question, str) for question in questions)
+
+
 @checks("delete", "/v1/users/{user}")
 def erase_user(http: httpx.Client) -> None:
     traced(http)

@@ -66,7 +66,9 @@ class Likeness:
         return [max((next(left) for _ in own), default=0.0) for own in texts]
 
     def _embed_question(self, question: str) -> "NDArray[np.float32]":
-        return leaned(self._embedder, query_vector(self._embedder, question), language_of(question))
+        language = language_of(question)
+        once = leaned(self._embedder, query_vector(self._embedder, question), language)
+        return leaned(self._embedder, once, language)  # a search leans half of what makes languages even
 
     def _found(self, texts: Sequence[str]) -> "list[NDArray[np.float32]]":
         with self._lock:

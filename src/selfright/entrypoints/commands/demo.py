@@ -12,10 +12,10 @@ DATA = Path(__file__).parents[2] / "demo"
 # Which question of the demo set shows which path through the loop.
 SCENES = (
     ("right at once", "med-en-014"),
-    ("corrected by a rewritten query", "med-ko-003"),
+    ("corrected by a rewritten query", "med-en-004"),
     ("rescued by the web", "med-en-web-01"),
-    ("ambiguous: index and web merged", "fx-en-035"),
-    ("honest abstention", "fx-ko-none-01"),
+    ("ambiguous: index and web merged", "fx-ko-web-03"),
+    ("honest abstention", "fx-ko-none-03"),
 )
 
 
