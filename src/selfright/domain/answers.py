@@ -50,7 +50,7 @@ class Draft:
 
     ``refused`` is true when the generator itself found nothing to say. ``dropped_citations`` counts markers that
     pointed to a passage which does not support the sentence, or to none. ``stands_in``: it quotes documents, for what a
-    model wrote did not hold up.
+    model wrote failed its checks.
     """
 
     text: str

@@ -31,7 +31,7 @@ from selfright.domain.scopes import ScopedRetriever
 class Tools:
     """All that a node may touch in one turn. ``emit`` tells what happens, and is None when nobody listens.
 
-    ``floor``: who writes from documents alone where a model's answer does not hold up, and who judges both; None where
+    ``floor``: who writes from documents alone where a model's answer fails its checks, and who judges both; None where
     no model writes. ``visiting`` is what is put around the run of each node, given its name; None where nobody watches.
     """
 

@@ -1,4 +1,4 @@
-"""The floor under weak writers: what a model wrote and did not hold up gives way to what the documents say."""
+"""The floor under weak writers: a model answer that fails its checks gives way to what the documents say."""
 
 import logging
 from dataclasses import replace
@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 async def quoted(state: AgentState, tools: Tools, written: Attempt) -> Attempt | None:
     """What the documents of this pass say word for word, judged locally; the best of all passes so far.
 
-    Nothing is quoted beside an answer that its judge found to hold up, and no call is spent.
+    Nothing is quoted beside an answer that passed its checks, and no call is spent.
     """
     best = state.get("quoted")
     attempt = None if holds_up(written) else await _quotation(state, tools, written)

@@ -78,9 +78,9 @@ _MOST_LACKING = 6
 _WORDS = {
     "en": {
         "lacking": "not covered: {items}",
-        "degraded": "the language model was out of reach or of no use for a part of this turn; offline roles stood in",
+        "degraded": "the language model was unavailable for part of this answer; offline components were used",
         "troubles": "what went wrong with the model: {troubles}",
-        "stands_in": "what the model wrote did not hold up; sentences of the documents are quoted instead",
+        "stands_in": "what the model wrote failed its checks; sentences of the documents are quoted instead",
         "left_out": "characters of the prompts that the model was not shown, because it reads no more: {counted}",
         "dropped": "citations that their passages do not support were dropped: {count}",
     },

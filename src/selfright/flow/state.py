@@ -20,7 +20,7 @@ class AgentState(TypedDict, total=False):
     is missing where all collections are searched without anybody's choosing. ``remembers`` (default: true) tells
     whether what users say of themselves is kept; ``profile`` is what is known in this turn of the one who asks,
     ``concerns`` what in it speaks against what is asked about, ``personal`` how an answer would word it. ``quoted`` is
-    the best answer in the documents' own words, beside what a model wrote and did not hold up.
+    the best answer in the documents' own words, beside a model answer that failed its checks.
     """
 
     # what came in

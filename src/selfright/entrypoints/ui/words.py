@@ -72,7 +72,7 @@ _EN: Words = {
     "abstained": "No answer",
     "abstained_more": "What was found does not support an answer. Below is what comes nearest.",
     "degraded": "Degraded",
-    "degraded_more": "The language model was out of reach or of no use for a part of the turn; offline roles stood in.",
+    "degraded_more": "The language model was unavailable for part of this answer; offline components were used.",
     "unverified": "Not verified",
     "unverified_more": "The judge failed, so nobody has checked this answer.",
     "weak": "Weak answer",

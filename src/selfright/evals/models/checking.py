@@ -105,7 +105,7 @@ async def _job(bench: Bench, job: Job, items: Items, heard: Callable[[int], None
 
 
 def _failures(bench: Bench) -> int:
-    """Replies so far that were of no use, whoever noticed."""
+    """Replies so far that could not be used, whichever part found out."""
     return sum(bench.meter.troubles.values()) + bench.failed
 
 

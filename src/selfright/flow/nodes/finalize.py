@@ -11,7 +11,7 @@ from selfright.flow.state import AgentState
 async def finalize(state: AgentState, tools: Tools) -> dict[str, Any]:
     """Gives the best answer seen, without what could not be supported, or says that there is none.
 
-    Where what a model wrote does not hold up, the documents' own words are given if they are better, or if nothing
+    Where a model answer fails its checks, the documents' own words are given if they are better, or if nothing
     but a refusal would be left.
     """
     best = await floored(state, tools)

@@ -55,7 +55,7 @@ class LocalBackend:
             if self._running.is_alive:
                 raise
             raise ModelUnavailable(
-                f"{self.name} ended while it was writing, mostly for want of memory; the next call loads it anew"
+                f"{self.name} ended while it was writing, usually because memory ran out; the next call loads it anew"
             ) from error
         return replace(reply, left_out=left_out)
 

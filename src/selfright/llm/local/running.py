@@ -1,4 +1,4 @@
-"""Models that run in children of this process: each file once, whoever asks; ended when nobody needs it any more."""
+"""Models that run in children of this process: each file is loaded once for all callers, and ended after the last."""
 
 import atexit
 import logging
@@ -123,7 +123,7 @@ class RunningModel:
             raise ModelUnavailable(f"{name} was closed; open Selfright anew to ask it", called=False)
         if self.started >= _MOST_STARTS:
             raise ModelUnavailable(
-                f"{name} ended {self.started} times, mostly for want of memory; use a smaller model", called=False
+                f"{name} ended {self.started} times, usually because memory ran out; use a smaller model", called=False
             )
         self.started += 1
         try:

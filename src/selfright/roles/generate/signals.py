@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.extractive_units import Piece
@@ -166,6 +166,7 @@ def _read_piece(piece: Piece, spans: AnswerSpans | None) -> dict[str, float]:
     }
 
 
+@lru_cache(maxsize=64)  # asked for each piece of a turn
 def asked_unit(question: str) -> str:
     """The unit of the number that is asked for ("how many hours" → ``h``, "몇 mg" → ``mg``); empty when unknown."""
     match = _UNIT.search(question)
