@@ -164,4 +164,4 @@ def test_an_answer_without_the_model_says_that_it_is_degraded(visit: Visit, stac
     answer = visit.ask("FxStore 설치는 어떻게 하나요?")
     notices = " ".join(answer.get_by_role("note").all_inner_texts())
     assert "⚠ Degraded" in notices
-    assert "offline roles stood in" in notices
+    assert "offline components were used" in notices
