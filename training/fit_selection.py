@@ -322,7 +322,7 @@ def main() -> None:
     words = json.loads(arguments.words.read_text(encoding="utf-8"))["lexical"] if arguments.words else None
     model = {
         "about": "which sentences of the evidence answer; see training/fit_selection.py",
-        "trained_on": list(TRAINED_ON),
+        "trained_on": sorted({choice.dataset for choice in to_train_on(found)}),
         "reader": reader.name,
         "embedder": likeness.name,
         **{variant: _by_name(names, fitted(variant, found)) for variant, names in KNOWN.items()},

@@ -116,7 +116,6 @@ def test_wrong_use_is_told_at_the_door(indexed: Path, tmp_path: Path) -> None:
         selfright.ask(QUESTION, history=[{"who": "me"}])
 
 
-@pytest.mark.xfail(reason="since the judges were fitted anew this question no longer takes the second pass it tells of")
 def test_a_profile_goes_into_the_second_query_and_does_not_stay(indexed: Path) -> None:
     question = "How many penguins live in Antarctica?"
     with Selfright.open(indexed, preset="self_refine") as selfright:

@@ -64,7 +64,6 @@ def check(found: list[str]) -> None:
     assert share >= LEAST, "\n".join([f"{share:.0%} as expected:", *found])
 
 
-@pytest.mark.xfail(reason="85 % since the judges were fitted anew: short follow-ups (And on Sundays?) fail")
 def test_conversations_go_as_expected_offline(index: Path) -> None:
     with Selfright.open(index / "index", home=index / "offline") as selfright:
         check(list(failures(selfright)))

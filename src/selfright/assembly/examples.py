@@ -21,7 +21,7 @@ _ASKED = {
     "en": {"section": "What does “{title}” say about {heading}?", "document": "What is “{title}” about?"},
     "ko": {
         "section": "‘{title}’에서 {heading}에 대해 알려 주세요.",
-        "document": "‘{title}’은 어떤 내용인지 알려 주세요.",
+        "document": "‘{title}’ 문서는 어떤 내용인가요?",
     },
 }
 

@@ -23,6 +23,9 @@ from selfright.roles.likeness import Likeness
 _LEAST_COVERAGE = 0.15
 _LEAST_STRIP_SCORE = 0.5
 _LEAST_FOREIGN_SCORE = 0.1
+# In log-odds. Of twelve field questions that another language answers it is ahead by 0.75 and more in eight, of questions
+# without an answer by 0.3 at most.
+_FOREIGN_AHEAD = 0.5
 
 _LONGEST_PREDECESSOR = 220
 # A sentence that opens like this speaks of what the sentence before it named.
@@ -64,7 +67,9 @@ class OfflineGenerator:
         return await asyncio.to_thread(self._write, request)
 
     def _write(self, request: GenerationRequest) -> Draft:
-        found = candidates(request.question, pieces_of(request.strips), self._analyzer, self._scorer)
+        found = _in_one_language(
+            candidates(request.question, pieces_of(request.strips), self._analyzer, self._scorer), request.language
+        )
         if request.query_class is QueryClass.SUMMARY and request.strips:
             chosen = choose_summary(found)
         else:
@@ -73,6 +78,19 @@ class OfflineGenerator:
             text = nothing_found(request.language)
             return Draft(text, (Sentence(text),), refused=True)
         return draft_of([group for candidate in chosen for group in _with_predecessor(candidate, chosen)])
+
+
+def _in_one_language(found: list[Candidate], language: Language) -> list[Candidate]:
+    """The candidates in the question's language; those in another where the best of them is clearly ahead.
+
+    What does not answer is found alike in all languages, and would be told in a mixture of them.
+    """
+    own = [candidate for candidate in found if candidate.pieces[0].strip.passage.language == language]
+    foreign = [candidate for candidate in found if candidate.pieces[0].strip.passage.language != language]
+    if not own or not foreign:
+        return found
+    ahead = max(candidate.score for candidate in foreign) - max(candidate.score for candidate in own)
+    return foreign if ahead >= _FOREIGN_AHEAD else own
 
 
 def _relevant(found: Sequence[Candidate], language: Language) -> bool:
