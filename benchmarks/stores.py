@@ -29,9 +29,9 @@ from benchmarks.peers.measures import shared, times
 from benchmarks.peers.selfright_store import GivenVectors
 from selfright.domain.passages import Document, Passage, Trust
 from selfright.retrieval.fusion import Fused, Item, Ranking
+from selfright.retrieval.fusion_weights import SearchedQuery
 from selfright.retrieval.stores.opening import OpenedStore, open_store
 from selfright.retrieval.tokenizer import BilingualTokenizer
-from selfright.retrieval.trust import SearchedQuery
 
 CACHE = Path.home() / ".cache" / "selfright-benchmarks"
 STORES = ("embedded", "postgres", "milvus")

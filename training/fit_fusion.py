@@ -1,6 +1,6 @@
-"""Fits ``retrieval/trust.json``: how far adaptive fusion trusts words and meaning, for each query.
+"""Fits ``retrieval/fusion_weights.json``: how far adaptive fusion trusts words and meaning, for each query.
 
-    python -m training.fit_fusion --data DIR --out src/selfright/retrieval/trust.json [--cache DIR]
+    python -m training.fit_fusion --data DIR --out src/selfright/retrieval/fusion_weights.json [--cache DIR]
 
 The model chooses one number for a query, the weight of its words. For each query nDCG@10 is measured at every weight of
 a grid, and the model is fitted on the curves' height at the weights it chooses: the measure itself, not a stand-in for
@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.retrieval_quality import KeptVectors
-from selfright.retrieval.trust import NEAR_POWER, NEAR_SCALE, SearchedQuery, measure
-from selfright.retrieval.trust import Measured as Signals
+from selfright.retrieval.fusion_weights import NEAR_POWER, NEAR_SCALE, SearchedQuery, measure
+from selfright.retrieval.fusion_weights import Measured as Signals
 from training.fitting import Array, sigmoid
 from training.fusion_lists import Corpora, Lists, kept_lists, lists_of
 from training.fusion_tasks import Task, every_task

@@ -9,9 +9,9 @@ from benchmarks.peers.collection import DIMENSION, Floats, Passages
 from benchmarks.peers.driver import Found, QueryVectors
 from selfright.domain.passages import Document, Passage
 from selfright.retrieval.fusion import ReciprocalRankFusion
+from selfright.retrieval.search_request import DEPTH
 from selfright.retrieval.stores.embedded import EmbeddedStore
 from selfright.retrieval.tokenizer import BilingualTokenizer
-from selfright.retrieval.wanted import DEPTH
 
 _BATCH = 5_000
 

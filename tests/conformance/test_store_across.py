@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from selfright.domain.passages import Document, Language, Retrieval
 from selfright.domain.stores import Store
 from selfright.domain.text import language_of
+from selfright.retrieval.fusion_weights import shipped_model
 from selfright.retrieval.preparing import indexed_text
-from selfright.retrieval.trust import shipped_model
 from tests.conformance.test_store import ENGINES, in_folder, in_milvus, in_postgres, milvus_folder
 from tests.support.embedders import WordHashes
 from tests.support.passages import by_lines, document

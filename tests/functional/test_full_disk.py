@@ -81,9 +81,9 @@ def fill(disk: Path) -> None:
 _KILLED = """
 import os, signal, sys
 from selfright import Selfright
-from selfright.retrieval.following import Followers
+from selfright.retrieval.projection_sync import ProjectionSync
 if sys.argv[1] == "before the search indexes followed":
-    Followers.follow = lambda self: os.kill(os.getpid(), signal.SIGKILL)
+    ProjectionSync.sync = lambda self: os.kill(os.getpid(), signal.SIGKILL)
 selfright = Selfright.open()
 selfright.add(sys.argv[2])
 os.kill(os.getpid(), signal.SIGKILL)

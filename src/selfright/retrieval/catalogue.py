@@ -18,10 +18,11 @@ from selfright.retrieval.catalogue_file import (
     check_unused,
     is_content,
     make_file,
-    read_tally,
+    read_stats,
 )
 from selfright.retrieval.checksums import seal
 from selfright.retrieval.connections import Connections, transaction
+from selfright.retrieval.index_stats import IndexStats
 from selfright.retrieval.locking import WriterLock
 from selfright.retrieval.records import (
     INFO_COLUMNS,
@@ -30,12 +31,11 @@ from selfright.retrieval.records import (
     Shown,
     damaged,
     document_of,
+    id_hash,
     info_of,
-    mark,
     shown_of,
 )
 from selfright.retrieval.schema import APPLICATION_ID, IndexMeta, check_format
-from selfright.retrieval.tally import Tally
 from selfright.retrieval.vectors import FOLDER, VectorFile, arrays
 
 if TYPE_CHECKING:
@@ -47,10 +47,10 @@ _BATCH = 500  # rows read at a time
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What the lexical index takes of a passage: its key, its mark (for ties), collection and terms."""
+    """What the lexical index takes of a passage: its key, its id hash (for ties), collection and terms."""
 
     key: int
-    mark: int
+    id_hash: int
     collection: str
     terms: str
 
@@ -65,7 +65,7 @@ class Changes:
 
 
 class Catalogue:
-    """Reads the catalogue in ``folder``, from any thread, at its last committed state; ``Ledger`` changes it."""
+    """Reads the catalogue in ``folder``, from any thread, as last committed; ``CatalogueWriter`` changes it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -106,7 +106,7 @@ class Catalogue:
         for row in self._all(f"SELECT {INFO_COLUMNS}, text FROM documents WHERE id = ?", (document_id,)):
             return document_of(row, self.path)
         # The second way in: a document that only one of two indexes knows was not removed but lost.
-        if self._all("SELECT 1 FROM documents WHERE mark = ?", (mark(document_id),)):
+        if self._all("SELECT 1 FROM documents WHERE mark = ?", (id_hash(document_id),)):
             raise damaged(self.path, f"the way to document '{document_id}'")
         return None
 
@@ -120,7 +120,7 @@ class Catalogue:
             last, count = rows[-1][0], count + len(rows)
         if after or collections:
             return
-        expected = self.tally().documents
+        expected = self.stats().documents
         if count != expected and before == self.sequence():
             raise damaged(self.path, f"the list of documents ({count:,} of {expected:,} can be read): it")
 
@@ -201,7 +201,7 @@ class Catalogue:
         return Entry(key, tie, collection, terms)
 
     def vector_places(self, keys: Sequence[int] | None = None) -> "NDArray[np.int64]":
-        """``(n, 4)``: key, mark, row and checksum of the passages that have a vector, of all or of ``keys``, by key."""
+        """``(n, 4)``: key, id hash, row and checksum of passages that have a vector, all or ``keys``, by key."""
         query = "SELECT key, mark, row, vector_sum FROM passages WHERE NOT removed AND row IS NOT NULL"
         if keys is None:
             return self._numbers(f"{query} ORDER BY key", (), 4)
@@ -210,7 +210,7 @@ class Catalogue:
 
     def vectors(self, name: str | None = None) -> VectorFile:
         """The file of vectors in use, or the one called ``name``."""
-        name = name or self.tally().vectors
+        name = name or self.stats().vectors
         if self._vectors is None or self._vectors.path.name != name:
             self._vectors = self.vector_file(name)
         return self._vectors
@@ -228,10 +228,10 @@ class Catalogue:
 
     # The whole
 
-    def tally(self) -> Tally:
+    def stats(self) -> IndexStats:
         """The counts as of the last commit. Raises ``IncompatibleIndex`` when the embedder is another one by now."""
         with self.connections.reading() as connection:
-            return read_tally(connection, self.path, self.meta)
+            return read_stats(connection, self.path, self.meta)
 
     def sequence(self) -> int:
         """The place of the last committed change."""
@@ -275,7 +275,7 @@ class Catalogue:
                 raise NotAnIndex(f"{self.path} is a database of another program; choose another place")
             check_format(where, version)
             found = dict(connection.execute("SELECT name, value FROM meta").fetchall())
-            read_tally(connection, self.path)
+            read_stats(connection, self.path)
         return IndexMeta(found["identity"], found["tokenizer"], found["embedder"], int(found["dimension"]), version)
 
     def _numbers(self, query: str, parameters: Sequence[object], columns: int) -> "NDArray[np.int64]":

@@ -8,9 +8,9 @@ from pathlib import Path
 from selfright.domain.errors import NotAnIndex
 from selfright.retrieval.checksums import seal
 from selfright.retrieval.files import sync_folder
+from selfright.retrieval.index_stats import IndexStats
 from selfright.retrieval.records import damaged
 from selfright.retrieval.schema import APPLICATION_ID, FORMAT_VERSION, PAGE_BYTES, TABLES, IndexMeta
-from selfright.retrieval.tally import Tally
 
 FILE_NAME = "catalogue.sqlite"
 LOCK_NAME = "writer.lock"
@@ -18,7 +18,7 @@ _UNFINISHED = ".new"
 _SEALED = ("identity", "tokenizer", "embedder", "dimension", "tally")
 
 
-def read_tally(connection: sqlite3.Connection, path: Path, opened: IndexMeta | None = None) -> Tally:
+def read_stats(connection: sqlite3.Connection, path: Path, opened: IndexMeta | None = None) -> IndexStats:
     """The counts, after checking the seal on them and on how the index was made; raises ``IndexDamaged``.
 
     Raises ``IncompatibleIndex`` when that is no longer how it was made when it was ``opened``.
@@ -28,12 +28,12 @@ def read_tally(connection: sqlite3.Connection, path: Path, opened: IndexMeta | N
         raise damaged(path, "the record of how the index was made")
     if opened is not None:
         opened.check_unchanged(path.parent, found["embedder"], int(found["dimension"]))
-    return Tally.of(found["tally"])
+    return IndexStats.of(found["tally"])
 
 
-def write_tally(connection: sqlite3.Connection, tally: Tally) -> None:
+def write_stats(connection: sqlite3.Connection, stats: IndexStats) -> None:
     """Writes the counts and seals them within the open transaction."""
-    found = {**dict(connection.execute("SELECT name, value FROM meta").fetchall()), "tally": tally.text()}
+    found = {**dict(connection.execute("SELECT name, value FROM meta").fetchall()), "tally": stats.text()}
     sealed = seal(*(found.get(name) for name in _SEALED))
     connection.executemany(
         "INSERT OR REPLACE INTO meta VALUES (?, ?)", [("tally", found["tally"]), ("seal", str(sealed))]
@@ -51,7 +51,7 @@ def make_file(folder: Path, meta: IndexMeta, name: str = FILE_NAME) -> None:
         connection.execute(f"PRAGMA user_version = {FORMAT_VERSION}")
         rows = [(name, str(value)) for name, value in asdict(meta).items()]
         connection.executemany("INSERT INTO meta VALUES (?, ?)", rows)
-        write_tally(connection, Tally())
+        write_stats(connection, IndexStats())
         connection.commit()
         connection.execute("PRAGMA journal_mode = WAL")
     unfinished.replace(folder / name)

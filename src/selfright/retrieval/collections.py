@@ -5,8 +5,8 @@ import json
 from selfright.domain.judgements import QueryClass
 from selfright.domain.routing import Collection
 from selfright.retrieval.catalogue import Catalogue
+from selfright.retrieval.catalogue_writer import CatalogueWriter
 from selfright.retrieval.checksums import seal
-from selfright.retrieval.ledger import Ledger
 from selfright.retrieval.records import damaged
 
 
@@ -18,7 +18,7 @@ class CollectionTable:
 
     def all(self) -> list[Collection]:
         """Those that have documents and those that were described, by name; raises ``IndexDamaged``."""
-        counts = self._catalogue.tally().collections
+        counts = self._catalogue.stats().collections
         described = {}
         with self._catalogue.connections.reading() as connection:
             rows = connection.execute("SELECT name, description, classes, slots, crc FROM collections").fetchall()
@@ -35,8 +35,8 @@ class CollectionTable:
         found = {name: Collection(name, documents=count) for name, count in counts.items() if count}
         return [collection for _, collection in sorted({**found, **described}.items())]
 
-    def describe(self, ledger: Ledger, collection: Collection) -> None:
-        """Keeps a description in place of the one before, within the ledger's open step."""
+    def describe(self, writer: CatalogueWriter, collection: Collection) -> None:
+        """Keeps a description in place of the one before, within the open step of the writer."""
         classes = json.dumps([value.value for value in collection.classes])
         columns = (collection.name, collection.description, classes, json.dumps(list(collection.slots)))
-        ledger.describe((*columns, seal(*columns)))
+        writer.describe((*columns, seal(*columns)))

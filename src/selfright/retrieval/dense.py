@@ -106,7 +106,7 @@ class DenseIndex(Projection[_Snapshot]):
         return in_order(found[:, KEY], found[:, MARK], scores, limit)
 
     def cosines(self, vector: "NDArray[np.float32]", places: Sequence[tuple[int, int, int]]) -> dict[int, float]:
-        """The inner product with the vector of each passage, given as mark, row and checksum, by mark."""
+        """The inner product with the vector of each passage, given as id hash, row and checksum, by id hash."""
         table = arrays(places, 3)
         try:
             matrix = self.current().vectors.read(table[:, 1], table[:, 2])
@@ -138,7 +138,7 @@ class DenseIndex(Projection[_Snapshot]):
         """Reads the places and the approximate index; the tail's vectors come into memory."""
         details = state.details
         made = details.get("embedder")  # older ones do not say; they are sound while their file is the one in use
-        if made != self._catalogue.meta.made_with and details["vectors"] != self._catalogue.tally().vectors:
+        if made != self._catalogue.meta.made_with and details["vectors"] != self._catalogue.stats().vectors:
             raise ValueError("it holds vectors of another embedder")
         vectors = self._catalogue.vectors(str(details["vectors"]))
         tail = _read_places(self.folder / str(details["tail"]))
@@ -194,7 +194,7 @@ class DenseIndex(Projection[_Snapshot]):
     def prefers_rebuild(self, catalogue: Catalogue, changes: Changes, /) -> bool:
         """Whether the index has outgrown its kind, or what it was trained on, or too much of it is gone."""
         snapshot = self._snapshot
-        if snapshot is None or snapshot.vectors.path.name != catalogue.tally().vectors:
+        if snapshot is None or snapshot.vectors.path.name != catalogue.stats().vectors:
             return True
         if snapshot.base is None:
             tried = GROWTH * float(snapshot.state.details.get("unapproximated", 0))
@@ -205,7 +205,7 @@ class DenseIndex(Projection[_Snapshot]):
 
     def complete(self, catalogue: Catalogue, /) -> bool:
         """Whether it points into the file of vectors that is in use; what it lacks, its checksums would tell."""
-        return self._snapshot is not None and self._snapshot.vectors.path.name == catalogue.tally().vectors
+        return self._snapshot is not None and self._snapshot.vectors.path.name == catalogue.stats().vectors
 
     def _write(self, snapshot: _Snapshot, *, new_base: bool) -> None:
         number = self.free_number()

@@ -11,16 +11,16 @@ from selfright.domain.errors import UnknownName
 from selfright.domain.passages import Language, Trust
 from selfright.domain.ports import Embedder
 from selfright.domain.text import language_of
-from selfright.retrieval.preparing import embedder_languages
-from selfright.retrieval.trust import (
+from selfright.retrieval.fusion_weights import (
     NEAR_POWER,
     NEAR_SCALE,
+    FusionWeightModel,
     Measured,
     SearchedQuery,
-    TrustModel,
     measure,
     shipped_model,
 )
+from selfright.retrieval.preparing import embedder_languages
 
 Item = TypeVar("Item", int, str)
 Ranking = Sequence[tuple[Item, float]]
@@ -138,7 +138,7 @@ class AdaptiveFusion:
     name = "adaptive"
     tells_languages = True
 
-    def __init__(self, dense_languages: Sequence[Language] = (), model: TrustModel | None = None) -> None:
+    def __init__(self, dense_languages: Sequence[Language] = (), model: FusionWeightModel | None = None) -> None:
         self._dense_languages = frozenset(dense_languages)
         self._model = model or shipped_model()
 
@@ -156,7 +156,7 @@ class AdaptiveFusion:
             return _one_half(bm25 or dense, searched, _MEANING_ALONE if dense else _WORDS_ALONE)
         words, near = _once(bm25), _once(dense)
         measured = measure(searched, list(words.values()), list(near.values()))
-        trust = self._model.trust(measured.signals)
+        trust = self._model.fusion_weights(measured.signals)
         return Fused(_weighed((words, near), measured, trust, foreign), trust)
 
 

@@ -17,7 +17,7 @@ from selfright.retrieval.languages import Languages
 from selfright.retrieval.lexical import LexicalIndex, idf
 from selfright.retrieval.records import Shown, damaged
 from selfright.retrieval.scored import Scored
-from selfright.retrieval.wanted import Fusing, Wanted, searching_vector, wanted
+from selfright.retrieval.search_request import FusedRanking, SearchRequest, prepare_request, searching_vector
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,7 +49,7 @@ class Indexes:
             return self.lexical.sequence, True
         self.dense.refresh()
         if self.dense.state is None:
-            self.catalogue.tally()  # tells whether that is because the vectors are another embedder's by now
+            self.catalogue.stats()  # tells whether that is because the vectors are another embedder's by now
         first, second = self.lexical.sequence, self.dense.sequence
         if first == second:
             self.lexical.let_go()
@@ -87,44 +87,46 @@ class HybridSearch:
     def search_now(self, query: str, k: int, collections: Sequence[str] = ()) -> Retrieval:
         """``search`` on the calling thread."""
         indexes = self._indexes
-        asked = wanted(query, k, collections, indexes.tokenizer, self._fusion, self._lexicon, indexes.embedder)
-        if asked is None:
+        request = prepare_request(
+            query, k, collections, indexes.tokenizer, self._fusion, self._lexicon, indexes.embedder
+        )
+        if request is None:
             return Retrieval(hits=())
         for _ in range(_TRIES):
-            found, whole = self._search_at(asked, *self._indexes.standing())
+            found, whole = self._search_at(request, *self._indexes.standing())
             if whole:
                 break
         return found
 
-    def _search_at(self, asked: Wanted, sequence: int, together: bool) -> tuple[Retrieval, bool]:
+    def _search_at(self, request: SearchRequest, sequence: int, together: bool) -> tuple[Retrieval, bool]:
         """What is found as of one change, and whether nothing of it was erased meanwhile."""
         waiting = None
-        if self._indexes.dense is not None and asked.meaning:
-            waiting = self._indexes.helpers.submit(self._search_dense, asked, sequence)
-        bm25 = self._indexes.lexical.search(asked.terms, asked.depth, asked.collections, sequence)
+        if self._indexes.dense is not None and request.meaning:
+            waiting = self._indexes.helpers.submit(self._search_dense, request, sequence)
+        bm25 = self._indexes.lexical.search(request.terms, request.depth, request.collections, sequence)
         dense, query_vector, plain = waiting.result() if waiting else (Scored(), None, True)
-        foreign = self._languages.foreign(asked, dense, sequence) if self._fusion.tells_languages else frozenset()
-        fusing = Fusing(asked, self._fusion, (bm25, dense), self._idf(asked.terms), foreign)
-        near = dict(fusing.near) if plain else {}  # judges are fitted on the cosines of vectors that do not lean
-        return self._retrieval(fusing, query_vector, near, sequence if together else None)
+        foreign = self._languages.foreign(request, dense, sequence) if self._fusion.tells_languages else frozenset()
+        fused = FusedRanking(request, self._fusion, (bm25, dense), self._idf(request.terms), foreign)
+        near = dict(fused.near) if plain else {}  # judges are fitted on the cosines of vectors that do not lean
+        return self._retrieval(fused, query_vector, near, sequence if together else None)
 
-    def _search_dense(self, asked: Wanted, sequence: int) -> "tuple[Scored, NDArray[np.float32] | None, bool]":
+    def _search_dense(self, request: SearchRequest, sequence: int) -> "tuple[Scored, NDArray[np.float32] | None, bool]":
         """The ranking by meaning, the query's vector, and whether the ranking's scores are its cosines."""
         if self._indexes.dense is None:
             return Scored(), None, True
-        vector = self._query_vector(asked.meaning)
-        leaning = searching_vector(self._indexes.embedder, vector, asked, self._languages.held(sequence))
-        found = self._indexes.dense.search(leaning, asked.depth, asked.collections, sequence)
+        vector = self._query_vector(request.meaning)
+        leaning = searching_vector(self._indexes.embedder, vector, request, self._languages.held(sequence))
+        found = self._indexes.dense.search(leaning, request.depth, request.collections, sequence)
         return found, vector, leaning is vector
 
     def _retrieval(
-        self, fusing: Fusing, vector: "NDArray[np.float32] | None", near: Mapping[int, float], sequence: int | None
+        self, fused: FusedRanking, vector: "NDArray[np.float32] | None", near: Mapping[int, float], sequence: int | None
     ) -> tuple[Retrieval, bool]:
-        shown = self._shown([key for _, key, _ in fusing.best], sequence)
-        there = [(mark, shown[key]) for mark, key, _ in fusing.best if key in shown]
-        hits = fusing.hits({key: found.passage for key, found in shown.items()}, self._cosines(vector, there, near))
-        found = Retrieval(hits, None if vector is None else tuple(vector.tolist()), fusing.trust)
-        return found, len(hits) == len(fusing.best)
+        shown = self._shown([key for _, key, _ in fused.best], sequence)
+        there = [(id_hash, shown[key]) for id_hash, key, _ in fused.best if key in shown]
+        hits = fused.hits({key: found.passage for key, found in shown.items()}, self._cosines(vector, there, near))
+        found = Retrieval(hits, None if vector is None else tuple(vector.tolist()), fused.trust)
+        return found, len(hits) == len(fused.best)
 
     def _idf(self, terms: Sequence[str]) -> list[float]:
         frequencies, total = self._indexes.lexical.frequencies(terms)
@@ -142,14 +144,14 @@ class HybridSearch:
     def _cosines(
         self, vector: "NDArray[np.float32] | None", shown: Sequence[tuple[int, Shown]], near: Mapping[int, float]
     ) -> Mapping[int, float]:
-        """The similarity of each passage's vector by mark, of those that have one; known where it was in the list."""
+        """The similarity of each stored vector by passage id hash; known where it was in the list."""
         dense = self._indexes.dense
         if vector is None or dense is None:
             return {}
-        known = {mark: near[mark] for mark, _ in shown if mark in near}
+        known = {id_hash: near[id_hash] for id_hash, _ in shown if id_hash in near}
         others = [
-            (mark, found.row, found.vector_sum)
-            for mark, found in shown
-            if mark not in known and found.row is not None and found.vector_sum is not None
+            (id_hash, found.row, found.vector_sum)
+            for id_hash, found in shown
+            if id_hash not in known and found.row is not None and found.vector_sum is not None
         ]
         return {**known, **dense.cosines(vector, others)} if others else known

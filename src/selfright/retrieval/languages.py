@@ -5,10 +5,10 @@ from typing import get_args
 
 from selfright.domain.passages import Language
 from selfright.retrieval.catalogue import Catalogue
-from selfright.retrieval.catalogue_file import read_tally
+from selfright.retrieval.catalogue_file import read_stats
 from selfright.retrieval.records import damaged
 from selfright.retrieval.scored import Scored
-from selfright.retrieval.wanted import Wanted, foreign
+from selfright.retrieval.search_request import SearchRequest, foreign
 
 
 class Languages:
@@ -23,13 +23,13 @@ class Languages:
         at, languages = self._known
         if at != sequence:
             with self._catalogue.connections.reading() as connection:
-                tally = read_tally(connection, self._catalogue.path)
-            languages = frozenset(name for name, count in tally.languages.items() if count > 0)
+                stats = read_stats(connection, self._catalogue.path)
+            languages = frozenset(name for name, count in stats.languages.items() if count > 0)
             self._known = (sequence, languages)
         return languages
 
-    def foreign(self, asked: Wanted, dense: Scored, sequence: int) -> frozenset[int]:
-        """The marks of those near passages that are in another language than the query; none in an index of one.
+    def foreign(self, request: SearchRequest, dense: Scored, sequence: int) -> frozenset[int]:
+        """The id hashes of those near passages that are in another language than the query; none in an index of one.
 
         Raises ``IndexDamaged`` for what is no language.
         """
@@ -41,4 +41,4 @@ class Languages:
         for key, language in found.items():
             if language not in get_args(Language):
                 raise damaged(self._catalogue.path, f"the language of passage number {key}")
-        return foreign(asked, dense, found)
+        return foreign(request, dense, found)

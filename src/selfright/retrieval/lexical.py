@@ -66,8 +66,8 @@ class LexicalIndex(Projection[_Snapshot]):
         )
         waiting = [self._helpers.submit(_search, *other) for other in others]
         found = [_search(*first), *(future.result() for future in waiting)]
-        keys, marks, scores = (list(chain.from_iterable(columns)) for columns in zip(*found, strict=True))
-        return in_order(keys, marks, scores, limit)
+        keys, id_hashes, scores = (list(chain.from_iterable(columns)) for columns in zip(*found, strict=True))
+        return in_order(keys, id_hashes, scores, limit)
 
     def frequencies(self, terms: Sequence[str]) -> tuple[list[int], int]:
         """In how many passages each term occurs, and how many passages there are."""
@@ -95,7 +95,7 @@ class LexicalIndex(Projection[_Snapshot]):
         """Makes the index anew."""
         import tantivy
 
-        sequence, passages = catalogue.sequence(), catalogue.tally().passages
+        sequence, passages = catalogue.sequence(), catalogue.stats().passages
         folder = self.place(f"segments-{self.free_number()}")
         indexes = []
         for part in range(_parts(passages)):
@@ -108,14 +108,14 @@ class LexicalIndex(Projection[_Snapshot]):
         state = self.state
         if state is None or len(changes.added) > state.passages or "parts" not in state.details:
             return True
-        if int(state.details["parts"]) != _parts(catalogue.tally().passages):
+        if int(state.details["parts"]) != _parts(catalogue.stats().passages):
             return True
         removed = len(changes.removed)
         return removed > 0 and (state.passages <= SMALL or removed + state.deleted > _DELETED_SHARE * state.passages)
 
     def complete(self, catalogue: Catalogue, /) -> bool:
         """Whether there are as many passages here as in the catalogue."""
-        return self.state is not None and self.state.passages == catalogue.tally().passages
+        return self.state is not None and self.state.passages == catalogue.stats().passages
 
     def _write(
         self,
@@ -149,8 +149,8 @@ def _search(part: Any, query: Any, limit: int) -> tuple[list[int], list[int], li
     addresses = [address for _, address in hits]
     if not addresses:
         return [], [], []
-    keys, marks = part.fast_field_values("key", addresses), part.fast_field_values("mark", addresses)
-    return keys, marks, [score for score, _ in hits]
+    keys, id_hashes = part.fast_field_values("key", addresses), part.fast_field_values("mark", addresses)
+    return keys, id_hashes, [score for score, _ in hits]
 
 
 def _alive(snapshot: _Snapshot, term: str) -> tuple[int, ...]:
@@ -191,7 +191,7 @@ def _commit(indexes: Sequence[Any], delete: Sequence[int], entries: Iterable[Ent
             writer.delete_documents_by_term("key", key)
     schema = indexes[0].schema
     for entry in entries:
-        writers[entry.mark % len(writers)].add_document(_document(entry, schema))
+        writers[entry.id_hash % len(writers)].add_document(_document(entry, schema))
     for writer, index in zip(writers, indexes, strict=True):
         writer.commit()
         writer.wait_merging_threads()
@@ -224,7 +224,7 @@ def _document(entry: Entry, schema: Any) -> Any:
     import tantivy
 
     # from_dict checks the types against the schema; a wrong one would otherwise end the writer's thread.
-    fields = {"key": entry.key, "mark": entry.mark, "collection": entry.collection, "everywhere": "1"}
+    fields = {"key": entry.key, "mark": entry.id_hash, "collection": entry.collection, "everywhere": "1"}
     return tantivy.Document.from_dict({**fields, "terms": entry.terms}, schema)
 
 

@@ -15,8 +15,8 @@ from selfright.domain.upkeep import Finding
 from selfright.retrieval.as_made import AsMade, at_hand
 from selfright.retrieval.catalogue import Catalogue
 from selfright.retrieval.catalogue_file import FILE_NAME, LOCK_NAME
+from selfright.retrieval.catalogue_writer import CatalogueWriter
 from selfright.retrieval.files import erase, sync_folder, write_atomically
-from selfright.retrieval.ledger import Ledger
 from selfright.retrieval.locking import WriterLock
 from selfright.retrieval.preparing import indexed_text
 from selfright.retrieval.records import Prepared
@@ -77,21 +77,21 @@ def _rebuilt(path: Path, tokenizer: Tokenizer, embedder: Embedder | None) -> lis
 
 
 def _carry_over(path: Path, catalogue: Catalogue, embedder: Embedder | None) -> Saved:
-    ledger = Ledger(catalogue)
+    writer = CatalogueWriter(catalogue)
     old = {file.name: VectorFile(file, catalogue.meta.dimension) for file in (path / FOLDER).glob("rows-*.f32")}
 
     def put(batch: Sequence[tuple[Document, list[Prepared]]]) -> None:
-        moved = [(document, _with_vectors(passages, old, ledger, embedder)) for document, passages in batch]
-        ledger.put(moved)
+        moved = [(document, _with_vectors(passages, old, writer, embedder)) for document, passages in batch]
+        writer.put(moved)
 
-    with ledger.step():
+    with writer.step():
         saved = salvage(path / FILE_NAME, put)
-    ledger.commit()
+    writer.commit()
     return saved
 
 
 def _with_vectors(
-    passages: Sequence[Prepared], old: dict[str, VectorFile], ledger: Ledger, embedder: Embedder | None
+    passages: Sequence[Prepared], old: dict[str, VectorFile], writer: CatalogueWriter, embedder: Embedder | None
 ) -> list[Prepared]:
     """The passages with their vectors carried over, or embedded anew where they are damaged."""
     carried = []
@@ -101,9 +101,9 @@ def _with_vectors(
             row, checksum = np.array([prepared.row]), np.array([prepared.vector_sum])
             file = next((file for file in old.values() if file.intact(row, checksum)[0]), None)
             if file is not None:
-                (place,) = ledger.append(file.read(row, checksum))
+                (place,) = writer.append(file.read(row, checksum))
             elif embedder is not None:
-                (place,) = ledger.append(embedder.embed([indexed_text(prepared.passage)]))
+                (place,) = writer.append(embedder.embed([indexed_text(prepared.passage)]))
         carried.append(replace(prepared, row=place and place[0], vector_sum=place and place[1]))
     return carried
 

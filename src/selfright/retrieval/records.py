@@ -53,7 +53,7 @@ class Shown:
     vector_sum: int | None
 
 
-def mark(identifier: str) -> int:
+def id_hash(identifier: str) -> int:
     """A hash of an id that fits SQLite's integers and is the same everywhere."""
     return int.from_bytes(hashlib.blake2b(identifier.encode("utf-8"), digest_size=8).digest(), "big", signed=True)
 
@@ -67,7 +67,7 @@ def document_row(document: Document, passages: int) -> tuple[object, ...]:
         *(document.media_type, document.content_hash, metadata, len(document.text), text_crc),
     )
     crc = seal(document.id, passages, *shown)
-    return (document.id, mark(document.id), passages, crc, *shown, document.text)
+    return (document.id, id_hash(document.id), passages, crc, *shown, document.text)
 
 
 def info_of(row: Sequence[Any], where: Path) -> DocumentInfo:
@@ -91,7 +91,7 @@ def document_of(row: Sequence[Any], where: Path) -> Document:
 
 def passage_row(key: int, prepared: Prepared) -> tuple[object, ...]:
     """A row in the order of ``PASSAGE_COLUMNS``."""
-    passage, tie = prepared.passage, mark(prepared.passage.id)
+    passage, tie = prepared.passage, id_hash(prepared.passage.id)
     return (
         *(key, tie, prepared.row, prepared.vector_sum),
         shown_crc(Shown(key, passage, prepared.row, prepared.vector_sum)),

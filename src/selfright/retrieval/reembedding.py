@@ -19,10 +19,10 @@ from selfright.domain.errors import StoreError
 from selfright.domain.ports import Embedder, Tokenizer
 from selfright.retrieval.catalogue import Catalogue
 from selfright.retrieval.catalogue_file import LOCK_NAME
+from selfright.retrieval.catalogue_writer import CatalogueWriter
 from selfright.retrieval.checksums import vector_sums
 from selfright.retrieval.connections import transaction
 from selfright.retrieval.files import erase, sync_file, sync_folder
-from selfright.retrieval.ledger import Ledger
 from selfright.retrieval.locking import WriterLock
 from selfright.retrieval.preparing import embedder_languages, embedder_name, indexed_text, text_hash
 from selfright.retrieval.records import Shown
@@ -119,7 +119,7 @@ class _Waiting:
         """Makes the vectors that are lacking, block by block, each made lasting before the next."""
         with self._explained():
             key, passages = self._table.execute("SELECT key, passages FROM course").fetchone()
-        total = self._catalogue.tally().passages
+        total = self._catalogue.stats().passages
         shown = self._catalogue.all_shown(key)
         while block := list(islice(shown, _BLOCK)):
             passages += len(block)
@@ -137,13 +137,13 @@ class _Waiting:
         """Makes the new vectors those of the index, with those of what was added meanwhile; nobody writes then."""
         with _locked(self._catalogue.folder / LOCK_NAME):
             self.fill(progress)
-            ledger = Ledger(self._catalogue)
-            name = next_file(self._catalogue.tally().vectors)
+            writer = CatalogueWriter(self._catalogue)
+            name = next_file(self._catalogue.stats().vectors)
             with self._explained():
                 self._bring(self._catalogue.folder / VECTORS / name)
-            with ledger.step():
-                ledger.renew_vectors(name, self._rows, self._places, self._name, self._dimension)
-            ledger.commit()
+            with writer.step():
+                writer.renew_vectors(name, self._rows, self._places, self._name, self._dimension)
+            writer.commit()
             erase(self._catalogue.folder / "dense")  # made anew when the index is opened
 
     def _opened(self) -> sqlite3.Connection:

@@ -14,18 +14,18 @@ _DIGITS = 4  # scores that differ by less are ties: the order of summation alone
 
 
 class Scored(NamedTuple):
-    """Keys, marks and scores of passages, best first; ties go to the smaller mark."""
+    """Keys, id hashes and scores of passages, best first; ties go to the smaller id hash."""
 
     keys: Sequence[int] = ()
-    marks: Sequence[int] = ()
+    id_hashes: Sequence[int] = ()
     scores: Sequence[float] = ()
 
 
-def in_order(keys: "ArrayLike", marks: "ArrayLike", scores: "ArrayLike", limit: int) -> Scored:
+def in_order(keys: "ArrayLike", id_hashes: "ArrayLike", scores: "ArrayLike", limit: int) -> Scored:
     """The ``limit`` best."""
-    keys, marks, scores = np.asarray(keys), np.asarray(marks), np.asarray(scores)
-    order = np.lexsort((marks, -scores.round(_DIGITS)))[:limit]
-    return Scored(keys[order].tolist(), marks[order].tolist(), scores[order].tolist())
+    keys, id_hashes, scores = np.asarray(keys), np.asarray(id_hashes), np.asarray(scores)
+    order = np.lexsort((id_hashes, -scores.round(_DIGITS)))[:limit]
+    return Scored(keys[order].tolist(), id_hashes[order].tolist(), scores[order].tolist())
 
 
 def inner_products(matrix: "NDArray[np.float32]", vector: "NDArray[np.float32]") -> "NDArray[np.float32]":

@@ -11,7 +11,14 @@ from selfright.domain.passages import Passage, Retrieval
 from selfright.domain.ports import Embedder, TermLexicon, Tokenizer
 from selfright.retrieval.fusion import Fusion
 from selfright.retrieval.scored import Scored
-from selfright.retrieval.wanted import Best, Fusing, Wanted, foreign, searching_vector, wanted
+from selfright.retrieval.search_request import (
+    Best,
+    FusedRanking,
+    SearchRequest,
+    foreign,
+    prepare_request,
+    searching_vector,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,7 +40,7 @@ class Lists(NamedTuple):
 class Reader(Protocol):
     """Reads an index, all of it as of one moment where the engine can do that."""
 
-    def lists(self, asked: Wanted, vector: "NDArray[np.float32] | None", /) -> Lists:
+    def lists(self, request: SearchRequest, vector: "NDArray[np.float32] | None", /) -> Lists:
         """Both rankings; the dense one is empty without a vector."""
         ...
 
@@ -48,7 +55,7 @@ class Reader(Protocol):
     def shown(
         self, best: Sequence[Best], vector: "NDArray[np.float32] | None", /
     ) -> tuple[Mapping[int, Passage], Mapping[int, float]]:
-        """The passages by key, and by mark the similarity of those that have a vector to ``vector``."""
+        """The passages by key, and by id hash the similarity of those that have a vector to ``vector``."""
         ...
 
 
@@ -91,21 +98,21 @@ class ServerSearch:
     def search_now(self, query: str, k: int, collections: Sequence[str] = ()) -> Retrieval:
         """``search`` on the calling thread."""
         engine = self._engine
-        asked = wanted(query, k, collections, engine.tokenizer, self._fusion, self._lexicon, engine.embedder)
-        if asked is None:
+        request = prepare_request(query, k, collections, engine.tokenizer, self._fusion, self._lexicon, engine.embedder)
+        if request is None:
             return Retrieval(hits=())
-        vector = self._query_vector(asked.meaning) if asked.meaning else None
-        return engine.server.read(lambda reader: self._retrieval(reader, asked, vector))
+        vector = self._query_vector(request.meaning) if request.meaning else None
+        return engine.server.read(lambda reader: self._retrieval(reader, request, vector))
 
-    def _retrieval(self, reader: Reader, asked: Wanted, vector: "NDArray[np.float32] | None") -> Retrieval:
+    def _retrieval(self, reader: Reader, request: SearchRequest, vector: "NDArray[np.float32] | None") -> Retrieval:
         languages = reader.languages() if vector is not None else ()
-        leaning = vector if vector is None else searching_vector(self._engine.embedder, vector, asked, languages)
-        bm25, dense, idf = reader.lists(asked, leaning)
+        leaning = vector if vector is None else searching_vector(self._engine.embedder, vector, request, languages)
+        bm25, dense, idf = reader.lists(request, leaning)
         others: Collection[int] = ()
         if len(languages) > 1 and dense.keys and self._fusion.tells_languages:
-            others = foreign(asked, dense, reader.languages_of(dense.keys))
-        fusing = Fusing(asked, self._fusion, (bm25, dense), idf, others)
-        passages, cosines = reader.shown(fusing.best, vector)
+            others = foreign(request, dense, reader.languages_of(dense.keys))
+        fused = FusedRanking(request, self._fusion, (bm25, dense), idf, others)
+        passages, cosines = reader.shown(fused.best, vector)
         # Judges are fitted on the cosines of vectors that do not lean.
-        hits = fusing.hits(passages, {**cosines, **dict(fusing.near)} if leaning is vector else cosines)
-        return Retrieval(hits, None if vector is None else tuple(vector.tolist()), fusing.trust)
+        hits = fused.hits(passages, {**cosines, **dict(fused.near)} if leaning is vector else cosines)
+        return Retrieval(hits, None if vector is None else tuple(vector.tolist()), fused.trust)

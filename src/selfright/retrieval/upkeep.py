@@ -12,8 +12,8 @@ import numpy as np
 from selfright.domain.errors import IndexDamaged, StoreError
 from selfright.domain.upkeep import Finding
 from selfright.retrieval.catalogue import Catalogue
+from selfright.retrieval.catalogue_writer import CatalogueWriter
 from selfright.retrieval.files import erase
-from selfright.retrieval.ledger import Ledger
 from selfright.retrieval.preparing import indexed_text
 from selfright.retrieval.projection import Projection
 
@@ -47,7 +47,7 @@ def _record_problems(catalogue: Catalogue) -> Iterator[str]:
 
 
 def _read_documents(catalogue: Catalogue) -> Iterator[str]:
-    tally, counted = catalogue.tally(), 0
+    stats, counted = catalogue.stats(), 0
     for information in catalogue.documents():
         counted += 1
         try:
@@ -55,14 +55,14 @@ def _read_documents(catalogue: Catalogue) -> Iterator[str]:
             catalogue.passages_of(information.id)
         except IndexDamaged as error:
             yield str(error)
-    if counted != tally.documents:
-        yield f"{tally.documents:,} documents are listed but {counted:,} were found"
+    if counted != stats.documents:
+        yield f"{stats.documents:,} documents are listed but {counted:,} were found"
 
 
 def _read_passages(catalogue: Catalogue) -> Iterator[str]:
     counted = sum(1 for _ in catalogue.all_entries())
-    if counted != catalogue.tally().passages:
-        yield f"{catalogue.tally().passages:,} passages are listed but {counted:,} were found"
+    if counted != catalogue.stats().passages:
+        yield f"{catalogue.stats().passages:,} passages are listed but {counted:,} were found"
 
 
 def check_vectors(catalogue: Catalogue) -> list[Finding]:
@@ -74,15 +74,15 @@ def check_vectors(catalogue: Catalogue) -> list[Finding]:
     return [Finding(f"vectors/{vectors.path.name}", f"{bad:,} of {len(places):,} vectors are damaged")] if bad else []
 
 
-def mend_vectors(catalogue: Catalogue, ledger: Ledger, embed: Callable[[list[str]], Any]) -> int:
+def mend_vectors(catalogue: Catalogue, writer: CatalogueWriter, embed: Callable[[list[str]], Any]) -> int:
     """Embeds the passages anew whose vectors are damaged; how many. The caller commits."""
     places = catalogue.vector_places()
     bad = places[~catalogue.vectors().intact(places[:, 2], places[:, 3])][:, 0].tolist()
     for start in range(0, len(bad), 256):
         shown = catalogue.shown(bad[start : start + 256])
-        rows = ledger.append(embed([indexed_text(found.passage) for found in shown.values()]))
+        rows = writer.append(embed([indexed_text(found.passage) for found in shown.values()]))
         for found, (row, vector_sum) in zip(shown.values(), rows, strict=True):
-            ledger.revector(replace(found, row=row, vector_sum=vector_sum))
+            writer.revector(replace(found, row=row, vector_sum=vector_sum))
     return len(bad)
 
 
@@ -104,14 +104,14 @@ def lost_commits(projection: Projection[Any], catalogue: Catalogue) -> str:
     )
 
 
-def compact_vectors(catalogue: Catalogue, ledger: Ledger) -> str | None:
+def compact_vectors(catalogue: Catalogue, writer: CatalogueWriter) -> str | None:
     """Writes the vectors that are in use into a new file; its name, or None when nothing was wasted."""
-    places, tally = catalogue.vector_places(), catalogue.tally()
+    places, stats = catalogue.vector_places(), catalogue.stats()
     used, where = np.unique(places[:, 2], return_inverse=True)
-    if len(used) == tally.rows:
+    if len(used) == stats.rows:
         return None
-    name = next_file(tally.vectors)
-    old, new = catalogue.vectors(tally.vectors), catalogue.vector_file(name)
+    name = next_file(stats.vectors)
+    old, new = catalogue.vectors(stats.vectors), catalogue.vector_file(name)
     new.path.unlink(missing_ok=True)
     first = np.zeros(len(used), dtype=np.int64)
     first[where] = np.arange(len(places))
@@ -120,7 +120,7 @@ def compact_vectors(catalogue: Catalogue, ledger: Ledger) -> str | None:
         new.write(start, block)
     if len(used):
         new.sync()
-    ledger.move_vectors(name, len(used), dict(zip(used.tolist(), range(len(used)), strict=True)))
+    writer.move_vectors(name, len(used), dict(zip(used.tolist(), range(len(used)), strict=True)))
     return name
 
 
@@ -131,7 +131,7 @@ def next_file(name: str) -> str:
 
 def sweep_vectors(catalogue: Catalogue) -> None:
     """Erases files of vectors that the catalogue no longer names."""
-    kept = catalogue.tally().vectors
+    kept = catalogue.stats().vectors
     folder = catalogue.vector_file(kept).path.parent
     for path in folder.iterdir() if folder.is_dir() else ():
         if path.name != kept:

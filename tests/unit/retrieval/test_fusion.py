@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from selfright.domain.errors import UnknownName
 from selfright.retrieval.fusion import AdaptiveFusion, ReciprocalRankFusion, fusion_named, reciprocal_rank_fusion
-from selfright.retrieval.trust import SearchedQuery, TrustModel, measure, read_model, shipped_model
+from selfright.retrieval.fusion_weights import FusionWeightModel, SearchedQuery, measure, read_model, shipped_model
 from tests.support.embedders import WordHashes
 
 ids = st.sampled_from("ABCDEFGH")
@@ -19,7 +19,7 @@ distinct_rankings = st.lists(st.lists(ids, max_size=8, unique=True), max_size=3)
 lists = st.dictionaries(st.integers(0, 60), st.floats(0.01, 30), max_size=40).map(
     lambda scores: sorted(scores.items(), key=lambda pair: -pair[1])
 )
-EVEN = TrustModel({"spread": 0.0}, {"spread": 0.0}, 0.0)
+EVEN = FusionWeightModel({"spread": 0.0}, {"spread": 0.0}, 0.0)
 
 
 def places(order: str) -> list[tuple[str, float]]:
@@ -164,9 +164,9 @@ def test_codes_and_a_lead_move_trust_to_words_and_a_spread_list_to_meaning() -> 
 
 
 def test_the_reason_names_what_moved_the_weights_most() -> None:
-    model = TrustModel({"codes": 2.0, "lead": 0.1}, {"codes": 0.0, "lead": 1.0}, 0.0)
+    model = FusionWeightModel({"codes": 2.0, "lead": 0.1}, {"codes": 0.0, "lead": 1.0}, 0.0)
     measured = measure(searched("E-104 stall"), [9.0], [0.5])
-    assert model.trust(measured.signals).why == "words weigh 0.75: the query names numbers or codes"
+    assert model.fusion_weights(measured.signals).why == "words weigh 0.75: the query names numbers or codes"
 
 
 def test_extreme_lists_do_not_break_it() -> None:
@@ -180,8 +180,8 @@ def test_the_shipped_model_has_a_reason_for_each_of_its_signals() -> None:
     model = shipped_model()
     assert set(model.weights) == set(model.usual) == set(signals)
     for name in signals:
-        model.trust({**model.usual, name: 9.0})
-        model.trust({**model.usual, name: -9.0})
+        model.fusion_weights({**model.usual, name: 9.0})
+        model.fusion_weights({**model.usual, name: -9.0})
 
 
 def test_a_model_is_read_from_its_json_form() -> None:

@@ -1,6 +1,6 @@
 """The collections of an index in Milvus.
 
-Rows carry hashes (``mark``) of ids and names, by which they are found: no text of a user's is ever part of a condition.
+Rows carry hashes (``id_hash``) of ids and names, by which they are found: no user text is ever part of a condition.
 ``generation`` is the number of the commit that wrote a row; the document's head row names the one that counts.
 """
 
@@ -86,7 +86,7 @@ def term_row(term: str, frequency: int) -> dict[str, Any]:
 
 
 def document_row(key: int, document: int, generation: int, part: int, record: str) -> dict[str, Any]:
-    """A row of ``documents``: part 0 is the head, whose key is the document's mark; the others hold pieces of text."""
+    """A row of ``documents``: part 0 is the head, keyed by the document's id hash; the others hold text."""
     return {"key": key, "document": document, "generation": generation, "part": part, "record": record, **_NOTHING}
 
 

@@ -13,11 +13,11 @@ from selfright.retrieval.lexical import idf
 from selfright.retrieval.milvus.layout import Counts, passage_of, read_about
 from selfright.retrieval.milvus.server import Server
 from selfright.retrieval.milvus.terms import encoded
-from selfright.retrieval.records import mark
+from selfright.retrieval.records import id_hash
 from selfright.retrieval.scored import SPARE, Scored, in_order
+from selfright.retrieval.search_request import Best, SearchRequest
 from selfright.retrieval.server_search import Lists
 from selfright.retrieval.server_search import Reader as ServerReader
-from selfright.retrieval.wanted import Best, Wanted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -70,15 +70,15 @@ class IndexReader:
 
     # Reader
 
-    def lists(self, asked: Wanted, vector: "NDArray[np.float32] | None", /) -> Lists:
+    def lists(self, request: SearchRequest, vector: "NDArray[np.float32] | None", /) -> Lists:
         """Both rankings and the idf of each wanted term."""
-        condition = _among(asked.collections)
+        condition = _among(request.collections)
         waiting = None
         if vector is not None and self._dimension:
-            waiting = self._helpers.submit(self._near, vector, asked.depth, condition)
-        terms = [encoded(term) for term in asked.terms]
+            waiting = self._helpers.submit(self._near, vector, request.depth, condition)
+        terms = [encoded(term) for term in request.terms]
         rarity = self._idf(terms)
-        words = self._words(terms[:_MOST_TERMS], rarity, asked.depth, condition)
+        words = self._words(terms[:_MOST_TERMS], rarity, request.depth, condition)
         return Lists(words, waiting.result() if waiting else Scored(), rarity)
 
     def languages(self) -> frozenset[str]:
@@ -93,7 +93,7 @@ class IndexReader:
     def shown(
         self, best: Sequence[Best], vector: "NDArray[np.float32] | None", /
     ) -> tuple[Mapping[int, Passage], Mapping[int, float]]:
-        """The passages by key, and cosines by mark."""
+        """The passages by key, and cosines by id hash."""
         if not best:
             return {}, {}
         with_vector = vector is not None and self._dimension > 0
@@ -115,7 +115,7 @@ class IndexReader:
         generation, pieces, _, _, _, identifier, title, language, source, url, kind, collection, metadata = head
         parts = []
         if pieces:
-            condition = f"document == {mark(document_id)} and generation == {generation} and part > 0"
+            condition = f"document == {id_hash(document_id)} and generation == {generation} and part > 0"
             rows = self._server.rows("documents", condition, ["part", "record"])
             parts = [row["record"] for row in sorted(rows, key=lambda row: int(row["part"]))]
         return Document(identifier, title, "".join(parts), language, source, url, kind, collection, metadata)
@@ -194,7 +194,7 @@ class IndexReader:
         return _scored(found, [float(hit["distance"]) for hit in found], limit)
 
     def _head(self, document_id: str) -> list[Any] | None:
-        rows = self._server.get("documents", [mark(document_id)], ["record"])
+        rows = self._server.get("documents", [id_hash(document_id)], ["record"])
         head: list[Any] | None = json.loads(rows[0]["record"]) if rows else None
         return head
 
@@ -202,18 +202,18 @@ class IndexReader:
         head = self._head(document_id)
         if head is None:
             return []
-        condition = f"document == {mark(document_id)} and generation == {head[0]}"
+        condition = f"document == {id_hash(document_id)} and generation == {head[0]}"
         return sorted(self._server.rows("passages", condition, fields), key=lambda row: int(row["key"]))
 
 
 def _among(collections: Sequence[str]) -> str:
-    return f"collection in [{', '.join(str(mark(name)) for name in collections)}]" if collections else ""
+    return f"collection in [{', '.join(str(id_hash(name)) for name in collections)}]" if collections else ""
 
 
 def _scored(found: Sequence[Any], scores: Sequence[float], limit: int) -> Scored:
     keys = np.array([hit["key"] for hit in found], dtype=np.int64)
-    marks = np.array([hit["entity"]["mark"] for hit in found], dtype=np.int64)
-    return in_order(keys, marks, np.array(scores, dtype=np.float64), limit)
+    id_hashes = np.array([hit["entity"]["mark"] for hit in found], dtype=np.int64)
+    return in_order(keys, id_hashes, np.array(scores, dtype=np.float64), limit)
 
 
 def _info(head: Sequence[Any]) -> DocumentInfo:

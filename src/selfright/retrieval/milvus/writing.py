@@ -31,7 +31,7 @@ from selfright.retrieval.milvus.layout import (
 from selfright.retrieval.milvus.reading import IndexReader
 from selfright.retrieval.milvus.server import Server
 from selfright.retrieval.milvus.terms import encoded
-from selfright.retrieval.records import Prepared, mark
+from selfright.retrieval.records import Prepared, id_hash
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -101,11 +101,13 @@ class Writing:
 
     def remove(self, document_ids: Sequence[str]) -> list[str]:
         """Takes documents out; those that were there."""
-        marks = {mark(document_id): document_id for document_id in document_ids}
-        stored = {marks[row["key"]] for row in self._server.get("documents", list(marks), ["key"])}
+        id_hashes = {id_hash(document_id): document_id for document_id in document_ids}
+        stored = {id_hashes[row["key"]] for row in self._server.get("documents", list(id_hashes), ["key"])}
         waiting = self._waiting
         there = [
-            name for name in marks.values() if name in waiting.put or (name in stored and name not in waiting.removed)
+            name
+            for name in id_hashes.values()
+            if name in waiting.put or (name in stored and name not in waiting.removed)
         ]
         for name in there:
             waiting.put.pop(name, None)
@@ -128,7 +130,7 @@ class Writing:
 
     def describe(self, name: str, description: Sequence[Any]) -> None:
         """Keeps what the operator says of a collection."""
-        write_about(self._server, {f"collection:{mark(name)}": json.dumps([name, *description])})
+        write_about(self._server, {f"collection:{id_hash(name)}": json.dumps([name, *description])})
 
     def note(self, name: str, text: str) -> None:
         """Keeps a text about the index."""
@@ -138,7 +140,7 @@ class Writing:
         """Removes what a commit that was cut off left, and counts everything anew."""
         server = self._server
         heads = [json.loads(row["record"]) for row in server.rows("documents", "part == 0", ["record"])]
-        current = {mark(head[5]): head[0] for head in heads}
+        current = {id_hash(head[5]): head[0] for head in heads}
         stale = [
             row["key"]
             for row in server.rows("documents", "part > 0", ["key", "document", "generation"])
@@ -167,9 +169,9 @@ class Writing:
     def _row(self, found: Prepared, vectors: "Mapping[int, NDArray[np.float32]]") -> dict[str, Any]:
         passage = found.passage
         row: dict[str, Any] = {
-            "mark": mark(passage.id),
-            "document": mark(passage.document_id),
-            "collection": mark(passage.collection),
+            "mark": id_hash(passage.id),
+            "document": id_hash(passage.document_id),
+            "collection": id_hash(passage.collection),
             "record": record_of(passage),
             "terms": bounded_terms(" ".join(encoded(term) for term in found.terms.split()), passage),
         }
@@ -181,16 +183,16 @@ class Writing:
 
     def _check_ids(self, ready: Mapping[str, tuple[Document, list[dict[str, Any]]]]) -> None:
         """Raises ``InputError`` for passage ids that two documents share."""
-        replaced = {mark(name) for name in (*ready, *self._waiting.put, *self._waiting.removed)}
+        replaced = {id_hash(name) for name in (*ready, *self._waiting.put, *self._waiting.removed)}
         owners: dict[int, int] = {}
         kept = {name: some for name, (_, some) in self._waiting.put.items() if name not in ready}
         for row in (row for some in (*kept.values(), *(rows for _, rows in ready.values())) for row in some):
             if row["mark"] in owners:
                 raise _shared(row)
             owners[row["mark"]] = row["document"]
-        marks = [row["mark"] for _, rows in ready.values() for row in rows]
-        for start in range(0, len(marks), _MARKS):
-            condition = f"mark in {marks[start : start + _MARKS]}"
+        id_hashes = [row["mark"] for _, rows in ready.values() for row in rows]
+        for start in range(0, len(id_hashes), _MARKS):
+            condition = f"mark in {id_hashes[start : start + _MARKS]}"
             for stored in self._server.rows("passages", condition, ["mark", "document", "record"]):
                 if stored["document"] not in replaced:
                     raise _shared(stored)
@@ -217,8 +219,8 @@ class Writing:
 
     def _stored(self, names: Sequence[str], generation: int) -> list[list[Any]]:
         """The heads of documents as they stand, before they are replaced or removed."""
-        marks = [mark(name) for name in names]
-        found = [json.loads(row["record"]) for row in self._server.get("documents", marks, ["record"])]
+        id_hashes = [id_hash(name) for name in names]
+        found = [json.loads(row["record"]) for row in self._server.get("documents", id_hashes, ["record"])]
         return [head for head in found if head[0] < generation]
 
     def _insert(self, keys: Iterator[int], generation: int, counts: Counts, frequencies: Counter[str]) -> None:
@@ -230,7 +232,7 @@ class Writing:
         server.insert(
             "documents",
             [
-                document_row(next(keys), mark(name), generation, part, document.text[start : start + PIECE])
+                document_row(next(keys), id_hash(name), generation, part, document.text[start : start + PIECE])
                 for name, (document, _) in put.items()
                 for part, start in enumerate(range(0, len(document.text), PIECE), start=1)
             ],
@@ -238,7 +240,7 @@ class Writing:
         server.upsert(
             "documents",
             [
-                document_row(mark(name), mark(name), generation, 0, head_of(document, len(some), generation))
+                document_row(id_hash(name), id_hash(name), generation, 0, head_of(document, len(some), generation))
                 for name, (document, some) in put.items()
             ],
         )
@@ -248,10 +250,10 @@ class Writing:
 
     def _delete(self, old: Sequence[Sequence[Any]], counts: Counts, frequencies: Counter[str]) -> None:
         server = self._server
-        server.delete("documents", [mark(name) for name in self._waiting.removed if name not in self._waiting.put])
+        server.delete("documents", [id_hash(name) for name in self._waiting.removed if name not in self._waiting.put])
         fields = ["key", "terms", "record", *(["known"] if self._dimension else [])]
         for head in old:
-            here = f"document == {mark(head[5])} and generation == {head[0]}"
+            here = f"document == {id_hash(head[5])} and generation == {head[0]}"
             server.delete(
                 "documents", [row["key"] for row in server.rows("documents", f"{here} and part > 0", ["key"])]
             )

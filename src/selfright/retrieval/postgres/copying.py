@@ -10,7 +10,7 @@ from selfright.domain.passages import Document, Passage
 from selfright.retrieval.postgres.connections import Connection
 from selfright.retrieval.postgres.reading import vector_of
 from selfright.retrieval.postgres.schema import packed, packed_or_none
-from selfright.retrieval.records import Prepared, mark
+from selfright.retrieval.records import Prepared, id_hash
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -82,7 +82,7 @@ def copy_passages(
 
 def _passage_row(passage: Passage) -> tuple[Any, ...]:
     return (
-        *(mark(passage.id), packed(passage.id), packed(passage.document_id), packed(passage.title)),
+        *(id_hash(passage.id), packed(passage.id), packed(passage.document_id), packed(passage.title)),
         *(passage.start, passage.end, packed(passage.section), passage.language, packed(passage.collection)),
         *(packed_or_none(passage.url), packed(passage.text)),
     )
@@ -117,4 +117,4 @@ def copy_vectors(connection: Connection, keys: Sequence[int], prepared: Sequence
             vector = vectors.of(found)
             if vector is not None:
                 passage = found.passage
-                copy.write_row((key, mark(passage.id), packed(passage.collection), found.text_hash, vector))
+                copy.write_row((key, id_hash(passage.id), packed(passage.collection), found.text_hash, vector))

@@ -15,9 +15,9 @@ from selfright.retrieval.postgres.connections import Connection, Connections
 from selfright.retrieval.postgres.schema import packed, unpacked, unpacked_or_none
 from selfright.retrieval.postgres.terms import term_as_kept
 from selfright.retrieval.scored import SPARE, Scored, in_order
+from selfright.retrieval.search_request import Best, SearchRequest
 from selfright.retrieval.server_search import Lists
 from selfright.retrieval.server_search import Reader as ServerReader
-from selfright.retrieval.wanted import Best, Wanted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -98,13 +98,13 @@ class Reader:
         self._connection = connection
         self._shape = shape
 
-    def lists(self, asked: Wanted, vector: "NDArray[np.float32] | None", /) -> Lists:
+    def lists(self, request: SearchRequest, vector: "NDArray[np.float32] | None", /) -> Lists:
         """Both rankings and the idf of each wanted term."""
-        kept = [term_as_kept(term) for term in asked.terms]
+        kept = [term_as_kept(term) for term in request.terms]
         counted = Counter(kept[:_MOST_TERMS])
-        collections = [packed(name) for name in asked.collections]
+        collections = [packed(name) for name in request.collections]
         query = _BOTH.format(
-            words=_WORDS.format(among=_AMONG_PASSAGES if collections else ""), near=self._near(asked, vector)
+            words=_WORDS.format(among=_AMONG_PASSAGES if collections else ""), near=self._near(request, vector)
         )
         rows = self._connection.execute(
             query,
@@ -113,7 +113,7 @@ class Reader:
                 "times": list(counted.values()),
                 "collections": collections,
                 "vector": vector,
-                "limit": asked.depth + SPARE,
+                "limit": request.depth + SPARE,
             },
         ).fetchall()
         words, near = ([row for row in rows if row[0] == kind] for kind in ("words", "near"))
@@ -121,13 +121,13 @@ class Reader:
         names = list(counted)
         found = {names[row[1] - 1]: int(row[2]) for row in rows if row[0] == "df"}
         return Lists(
-            _scored(words, asked.depth), _scored(near, asked.depth), [idf(found.get(t, 0), total) for t in kept]
+            _scored(words, request.depth), _scored(near, request.depth), [idf(found.get(t, 0), total) for t in kept]
         )
 
     def shown(
         self, best: Sequence[Best], vector: "NDArray[np.float32] | None", /
     ) -> tuple[Mapping[int, Passage], Mapping[int, float]]:
-        """The passages by key, and cosines by mark."""
+        """The passages by key, and cosines by id hash."""
         if not best:
             return {}, {}
         score, joined = "NULL", ""
@@ -150,12 +150,12 @@ class Reader:
         query = "SELECT key, language FROM passages WHERE key = ANY(%s)"
         return dict(self._connection.execute(query, [list(keys)]).fetchall())
 
-    def _near(self, asked: Wanted, vector: "NDArray[np.float32] | None") -> str:
+    def _near(self, request: SearchRequest, vector: "NDArray[np.float32] | None") -> str:
         if vector is None or not self._shape.dimension:
             return _NO_NEAR
-        among = "WHERE collection = ANY(%(collections)s)" if asked.collections else ""
-        reached = sum(self._shape.passages.get(name, 0) for name in asked.collections or self._shape.passages)
-        if not self._shape.graph or reached <= EXACT_MOST or asked.depth > _GRAPH_DEPTH:
+        among = "WHERE collection = ANY(%(collections)s)" if request.collections else ""
+        reached = sum(self._shape.passages.get(name, 0) for name in request.collections or self._shape.passages)
+        if not self._shape.graph or reached <= EXACT_MOST or request.depth > _GRAPH_DEPTH:
             return _NEAR_EXACT.format(among=among)
         return _NEAR_GRAPH.format(among=among, dimension=self._shape.dimension)
 

@@ -19,16 +19,16 @@ from selfright.retrieval import upkeep
 from selfright.retrieval.as_made import AsMade, fitting
 from selfright.retrieval.catalogue import Catalogue
 from selfright.retrieval.catalogue_file import LOCK_NAME
+from selfright.retrieval.catalogue_writer import CatalogueWriter
 from selfright.retrieval.collections import CollectionTable
 from selfright.retrieval.dense import DenseIndex
 from selfright.retrieval.files import folder_bytes
-from selfright.retrieval.following import Followers
 from selfright.retrieval.fusion import Fusion, fusion_named
 from selfright.retrieval.hybrid import HybridSearch, Indexes
-from selfright.retrieval.ledger import Ledger
 from selfright.retrieval.lexical import LexicalIndex, idf
 from selfright.retrieval.locking import WriterLock
 from selfright.retrieval.preparing import GivenVectors, Preparer, check_input, embedder_name
+from selfright.retrieval.projection_sync import ProjectionSync
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,7 +53,7 @@ class EmbeddedStore:
         folder = catalogue.folder
         self._catalogue = catalogue
         self.embedder = embedder
-        self._ledger = Ledger(catalogue)
+        self._writer = CatalogueWriter(catalogue)
         self._preparer = Preparer(tokenizer, embedder)
         self._collections = CollectionTable(catalogue)
         self._lock = WriterLock(folder / LOCK_NAME)
@@ -62,7 +62,7 @@ class EmbeddedStore:
         lexical = LexicalIndex(folder / "lexical", catalogue.meta.identity, self._helpers)
         dense = DenseIndex(folder / "dense", catalogue) if embedder else None
         self._indexes = Indexes(catalogue, tokenizer, lexical, self._helpers, embedder, dense)
-        self._followers = Followers(catalogue, self._ledger, [lexical, *filter(None, [dense])])
+        self._projections = ProjectionSync(catalogue, self._writer, [lexical, *filter(None, [dense])])
         self._search = self.with_fusion(fusion or fusion_named("adaptive", embedder=embedder))
 
     @classmethod
@@ -143,14 +143,14 @@ class EmbeddedStore:
 
     def info(self) -> StoreInfo:
         """The index in figures; ``collections`` and ``languages`` count documents."""
-        meta, tally = self._catalogue.meta, self._catalogue.tally()
+        meta, stats = self._catalogue.meta, self._catalogue.stats()
         return StoreInfo(
             location=str(self._catalogue.folder),
             format_version=meta.format_version,
-            documents=tally.documents,
-            passages=tally.passages,
-            collections={name: count for name, count in sorted(tally.collections.items()) if count},
-            languages={name: count for name, count in sorted(tally.languages.items()) if count},
+            documents=stats.documents,
+            passages=stats.passages,
+            collections={name: count for name, count in sorted(stats.collections.items()) if count},
+            languages={name: count for name, count in sorted(stats.languages.items()) if count},
             tokenizer=meta.tokenizer,
             embedder=meta.embedder,
             dimension=meta.dimension,
@@ -175,26 +175,26 @@ class EmbeddedStore:
             check_input(document, passages)
         with self._changing():
             every = [passage for _, passages in batch for passage in passages]
-            prepared = self._preparer.prepare(every, self._ledger, vectors)
+            prepared = self._preparer.prepare(every, self._writer, vectors)
             for start in range(0, len(batch), _WRITTEN):
                 some = batch[start : start + _WRITTEN]
-                self._ledger.put([(document, list(islice(prepared, len(passages)))) for document, passages in some])
+                self._writer.put([(document, list(islice(prepared, len(passages)))) for document, passages in some])
 
     def remove(self, document_ids: Sequence[str]) -> list[str]:
         """Removes documents; gives back the ids that were there."""
         with self._changing():
-            return [document_id for document_id in dict.fromkeys(document_ids) if self._ledger.remove(document_id)]
+            return [document_id for document_id in dict.fromkeys(document_ids) if self._writer.remove(document_id)]
 
     def describe(self, collection: Collection) -> None:
         """Keeps what the operator says of a collection; joins what is uncommitted, and commits."""
         with self._changing():
-            self._collections.describe(self._ledger, collection)
+            self._collections.describe(self._writer, collection)
         self.commit()
 
     def discard(self) -> None:
         """Forgets what was put and removed since the last commit."""
         with self._writing:
-            self._ledger.rollback()
+            self._writer.rollback()
             self._lock.release()
 
     def commit(self) -> None:
@@ -203,8 +203,8 @@ class EmbeddedStore:
             if not self._lock.held:
                 return
             try:
-                self._ledger.commit()
-                self._followers.follow()
+                self._writer.commit()
+                self._projections.sync()
             finally:
                 self._lock.release()
 
@@ -223,25 +223,25 @@ class EmbeddedStore:
     def compact(self) -> None:
         """Frees what replaced and removed documents have left behind, and makes the search indexes anew."""
         with self._upkeeping():
-            with self._ledger.step():
-                upkeep.compact_vectors(self._catalogue, self._ledger)
-            self._ledger.commit()
-            self._followers.follow(anew=True)
+            with self._writer.step():
+                upkeep.compact_vectors(self._catalogue, self._writer)
+            self._writer.commit()
+            self._projections.sync(anew=True)
             upkeep.vacuum(self._catalogue.path)
 
     def recover(self) -> None:
         """Mends and updates the search indexes unless a writer is at it; raises ``IndexDamaged``."""
-        self._followers.check_order()
-        if self._followers.current:
+        self._projections.check_order()
+        if self._projections.current:
             return
         try:
             self._lock.acquire()
         except StoreError:
-            if not self._followers.usable:
+            if not self._projections.usable:
                 raise
             return
         try:
-            self._followers.follow_where_possible()
+            self._projections.sync_where_possible()
         finally:
             self._lock.release()
 
@@ -258,10 +258,10 @@ class EmbeddedStore:
         with self._writing:
             self._lock.acquire()
             try:
-                with self._ledger.step():
+                with self._writer.step():
                     yield
             finally:
-                if not self._ledger.pending:
+                if not self._writer.pending:
                     self._lock.release()
 
     @contextmanager
@@ -278,15 +278,15 @@ class EmbeddedStore:
     def _findings(self) -> Iterator[Finding]:
         yield from upkeep.check_catalogue(self._catalogue)
         yield from upkeep.check_vectors(self._catalogue)
-        yield from self._followers.findings()
+        yield from self._projections.findings()
 
     def _repaired(self) -> list[Finding]:
         before = list(self._findings())
         if self.embedder is not None and any(finding.file.startswith("vectors/") for finding in before):
-            with self._ledger.step():
-                upkeep.mend_vectors(self._catalogue, self._ledger, self.embedder.embed)
-            self._ledger.commit()
-        self._followers.follow(anew=bool(before))
+            with self._writer.step():
+                upkeep.mend_vectors(self._catalogue, self._writer, self.embedder.embed)
+            self._writer.commit()
+        self._projections.sync(anew=bool(before))
         after = {(finding.file, finding.problem) for finding in self._findings()}
         return [replace(found, mended=(found.file, found.problem) not in after) for found in before]
 

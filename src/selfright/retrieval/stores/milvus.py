@@ -75,7 +75,7 @@ class MilvusStore:
         name, dimension = embedder_name(at_hand(embedder) if create else None)
         server = Server(place)
         try:
-            meta = _founded(server, IndexMeta("", tokenizer.name, name, dimension, VERSION), create=create)
+            meta = _open_or_create(server, IndexMeta("", tokenizer.name, name, dimension, VERSION), create=create)
             store = cls(server, meta, tokenizer, fitting(meta, place.shown, tokenizer, embedder), fusion)
         except BaseException:
             server.close()
@@ -219,7 +219,7 @@ class MilvusStore:
         return self._reader.idf(terms) if terms else []
 
 
-def _founded(server: Server, wanted: IndexMeta, *, create: bool) -> IndexMeta:
+def _open_or_create(server: Server, spec: IndexMeta, *, create: bool) -> IndexMeta:
     """The index as it was made; makes it where there is none."""
     place = server.place
     if not server.exists("about"):
@@ -228,12 +228,12 @@ def _founded(server: Server, wanted: IndexMeta, *, create: bool) -> IndexMeta:
         about = {
             "kind": KIND,
             "version": str(VERSION),
-            "tokenizer": wanted.tokenizer,
-            "embedder": wanted.embedder,
-            "dimension": str(wanted.dimension),
+            "tokenizer": spec.tokenizer,
+            "embedder": spec.embedder,
+            "dimension": str(spec.dimension),
         }
-        make(server, about, wanted.dimension)
-        return wanted
+        make(server, about, spec.dimension)
+        return spec
     for name in ("about", "passages", "documents", "terms"):
         server.load(name)
     about = read_about(server)

@@ -14,7 +14,7 @@ from selfright.retrieval.fusion import Fusion, fusion_named
 from selfright.retrieval.locations import Location
 from selfright.retrieval.postgres.connections import Connections
 from selfright.retrieval.postgres.copying import Vectors
-from selfright.retrieval.postgres.founding import Founding, found
+from selfright.retrieval.postgres.creation import IndexSpec, open_or_create
 from selfright.retrieval.postgres.reading import IndexReader
 from selfright.retrieval.postgres.schema import packed, unpacked
 from selfright.retrieval.postgres.writing import Writing
@@ -73,7 +73,7 @@ class PostgresStore:
         name, dimension = embedder_name(at_hand(embedder) if create else None)
         connections = Connections(place)
         try:
-            meta = found(connections, Founding(tokenizer.name, name, dimension, create))
+            meta = open_or_create(connections, IndexSpec(tokenizer.name, name, dimension, create))
             known = fitting(meta, place.shown, tokenizer, embedder)
             connections.vectors = meta.dimension > 0
             store = cls(connections, meta, tokenizer, known, fusion)

@@ -16,7 +16,7 @@ _LOCK_S = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Founding:
+class IndexSpec:
     """What an index was made with, and whether it may be made."""
 
     tokenizer: str
@@ -25,7 +25,7 @@ class Founding:
     create: bool
 
 
-def found(connections: Connections, wanted: Founding) -> IndexMeta:
+def open_or_create(connections: Connections, spec: IndexSpec) -> IndexMeta:
     """The index as it was made, of this program's version afterwards; any number may open one at the same time.
 
     Raises ``IndexNotFound``, ``NotAnIndex`` or ``IncompatibleIndex``.
@@ -37,7 +37,7 @@ def found(connections: Connections, wanted: Founding) -> IndexMeta:
             connection.execute(f"SET LOCAL lock_timeout = '{_LOCK_S}s'")
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (lock_key("opener", place),))
             if not _exists(connection, place):
-                _make(connection, place, wanted)
+                _make(connection, place, spec)
             return _brought_up_to_date(connection, place)
     finally:
         connection.close()
@@ -54,8 +54,8 @@ def _exists(connection: Connection, place: Location) -> bool:
     return True
 
 
-def _make(connection: Connection, place: Location, wanted: Founding) -> None:
-    if not wanted.create:
+def _make(connection: Connection, place: Location, spec: IndexSpec) -> None:
+    if not spec.create:
         raise IndexNotFound(
             f"there is no index at {place.shown} (schema {place.name}); make one with: selfright index add FILES"
         )
@@ -65,20 +65,20 @@ def _make(connection: Connection, place: Location, wanted: Founding) -> None:
     ).fetchone()
     if occupied:
         raise _occupied(place)
-    if wanted.dimension:
+    if spec.dimension:
         _need_vectors(connection, place)
     connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(place.name)))
     for script in MIGRATIONS:
         connection.execute(script)
-    if wanted.dimension:
-        connection.execute(VECTORS.format(dimension=wanted.dimension))
+    if spec.dimension:
+        connection.execute(VECTORS.format(dimension=spec.dimension))
     rows = {
         "kind": "selfright-index",
         "version": str(VERSION),
         "identity": secrets.token_hex(16),
-        "tokenizer": wanted.tokenizer,
-        "embedder": wanted.embedder,
-        "dimension": str(wanted.dimension),
+        "tokenizer": spec.tokenizer,
+        "embedder": spec.embedder,
+        "dimension": str(spec.dimension),
     }
     with connection.cursor() as cursor:
         cursor.executemany("INSERT INTO about VALUES (%s, %s)", [(name, packed(value)) for name, value in rows.items()])

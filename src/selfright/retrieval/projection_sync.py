@@ -8,23 +8,23 @@ from selfright.domain.errors import IndexDamaged
 from selfright.domain.upkeep import Finding
 from selfright.retrieval import upkeep
 from selfright.retrieval.catalogue import Catalogue
-from selfright.retrieval.ledger import Ledger
+from selfright.retrieval.catalogue_writer import CatalogueWriter
 from selfright.retrieval.projection import Projection, catch_up, is_current
 
 log = logging.getLogger(__name__)
 
 
-class Followers:
-    """All projections of a catalogue; only the holder of the writer's lock may let them ``follow``."""
+class ProjectionSync:
+    """All projections of a catalogue; only the holder of the writer's lock may ``sync`` them."""
 
-    def __init__(self, catalogue: Catalogue, ledger: Ledger, projections: Sequence[Projection[Any]]) -> None:
+    def __init__(self, catalogue: Catalogue, writer: CatalogueWriter, projections: Sequence[Projection[Any]]) -> None:
         self._catalogue = catalogue
-        self._ledger = ledger
+        self._writer = writer
         self._projections = projections
 
     @property
     def current(self) -> bool:
-        """Whether all have followed the last commit and hold what they should."""
+        """Whether all are at the last commit and hold what they should."""
         return all(is_current(projection, self._catalogue) for projection in self._projections)
 
     @property
@@ -42,7 +42,7 @@ class Followers:
                     "or go on with what is left: selfright index verify --repair"
                 )
 
-    def follow(self, *, anew: bool = False) -> None:
+    def sync(self, *, anew: bool = False) -> None:
         """Brings all to the last commit; then the catalogue lets go of what was removed.
 
         One after the other, for each uses all cores by itself when there is much to do.
@@ -52,13 +52,13 @@ class Followers:
             if anew:
                 projection.rebuild(self._catalogue)
             catch_up(projection, self._catalogue)
-        self._ledger.forget(self._catalogue.sequence())
+        self._writer.forget(self._catalogue.sequence())
         upkeep.sweep_vectors(self._catalogue)
 
-    def follow_where_possible(self) -> None:
-        """``follow``; where nothing can be written, they are searched as of the commit that they know."""
+    def sync_where_possible(self) -> None:
+        """``sync``; where nothing can be written, they are searched as of the commit that they know."""
         try:
-            self.follow()
+            self.sync()
         except OSError as error:
             if not self.usable:
                 raise

@@ -1,7 +1,7 @@
 """How far each half of a search is trusted for one query: few signals, and a small linear model over them.
 
-The weights are in ``trust.json``, written by ``training/fit_fusion.py``. All signals stay the same when every cosine is
-shifted; only ``spread`` changes when they are stretched.
+The weights are in ``fusion_weights.json``, written by ``training/fit_fusion.py``. All signals stay the same when every
+cosine is shifted; only ``spread`` changes when they are stretched.
 """
 
 import json
@@ -88,7 +88,7 @@ _BECAUSE = {
 
 
 @dataclass(frozen=True, slots=True)
-class TrustModel:
+class FusionWeightModel:
     """A logistic model of how much the words weigh, 0…1; ``usual`` are the signals' means where it was fitted.
 
     It was fitted on the cosines of ``embedder``, and says nothing about those of another.
@@ -103,7 +103,7 @@ class TrustModel:
         """The weight of the BM25 half; the dense half has the rest."""
         return 1 / (1 + math.exp(-self.intercept - sum([w * signals[name] for name, w in self.weights.items()])))
 
-    def trust(self, signals: Mapping[str, float]) -> Trust:
+    def fusion_weights(self, signals: Mapping[str, float]) -> Trust:
         """The two weights, and the signal that moved them most from what is usual."""
         share = self.words_share(signals)
         moves = {name: w * (signals[name] - self.usual[name]) for name, w in self.weights.items()}
@@ -112,13 +112,15 @@ class TrustModel:
         return Trust(share, 1 - share, f"words weigh {share:.2f}: {reason}")
 
 
-def read_model(stored: Mapping[str, Any]) -> TrustModel:
+def read_model(stored: Mapping[str, Any]) -> FusionWeightModel:
     """A model from its JSON form."""
     weights, usual = ({k: float(v) for k, v in stored[name].items()} for name in ("weights", "usual"))
-    return TrustModel(weights, usual, float(stored["intercept"]), str(stored["embedder"]))
+    return FusionWeightModel(weights, usual, float(stored["intercept"]), str(stored["embedder"]))
 
 
 @cache
-def shipped_model() -> TrustModel:
+def shipped_model() -> FusionWeightModel:
     """The model that comes with the package."""
-    return read_model(json.loads(files("selfright.retrieval").joinpath("trust.json").read_text(encoding="utf-8")))
+    return read_model(
+        json.loads(files("selfright.retrieval").joinpath("fusion_weights.json").read_text(encoding="utf-8"))
+    )

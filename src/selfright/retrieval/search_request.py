@@ -10,9 +10,9 @@ from selfright.domain.passages import Hit, Language, Passage, Ranked, Trust
 from selfright.domain.ports import Embedder, TermLexicon, Tokenizer
 from selfright.domain.text import language_of
 from selfright.retrieval.fusion import Fused, Fusion
+from selfright.retrieval.fusion_weights import SearchedQuery
 from selfright.retrieval.scored import Scored
 from selfright.retrieval.stopwords import content_terms
-from selfright.retrieval.trust import SearchedQuery
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,7 +23,7 @@ _SHOWN = 80  # characters
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SearchRequest:
     """The query as asked, its text for the embedder, its terms, and how much is wanted from where.
 
     ``meaning`` is empty where nothing is searched for by meaning, and then ``silent`` says why.
@@ -47,7 +47,7 @@ class Wanted:
         return language_of(self.meaning or self.query)
 
 
-def wanted(
+def prepare_request(
     query: str,
     k: int,
     collections: Sequence[str],
@@ -55,7 +55,7 @@ def wanted(
     fusion: Fusion,
     lexicon: TermLexicon | None,
     embedder: Embedder | None,
-) -> Wanted | None:
+) -> SearchRequest | None:
     """What is to be searched for; None for a blank query. Raises ``UsageError`` when ``k`` is below 1."""
     if k < 1:
         raise UsageError(f"k must be at least 1, but is {k}")
@@ -63,7 +63,7 @@ def wanted(
         return None
     phrases = " ".join(lexicon.expand(query, language_of(query))) if lexicon else ""
     meaning, silent = _meaning(query, phrases, fusion, embedder)
-    return Wanted(
+    return SearchRequest(
         query=query,
         meaning=meaning,
         silent=silent,
@@ -84,34 +84,34 @@ def _meaning(query: str, phrases: str, fusion: Fusion, embedder: Embedder | None
     return "", f"the embedder {embedder.name} does not know the query's language"
 
 
-def _told(asked: Wanted, fused: Trust, words: bool, meaning: bool) -> Trust:
+def _told(request: SearchRequest, fused: Trust, words: bool, meaning: bool) -> Trust:
     """How the search is told of: the one place that decides what searched. True are the halves that found anything."""
     if not meaning:
-        return Trust(1.0, 0.0, asked.silent or "no passage here has a vector")
+        return Trust(1.0, 0.0, request.silent or "no passage here has a vector")
     if not words:
         return Trust(0.0, 1.0, "no passage holds a word of the query")
-    if asked.meaning != asked.query:
-        return replace(fused, why=f"{fused.why}; by meaning for '{asked.meaning[:_SHOWN]}' alone")
+    if request.meaning != request.query:
+        return replace(fused, why=f"{fused.why}; by meaning for '{request.meaning[:_SHOWN]}' alone")
     return fused
 
 
 class Best(NamedTuple):
-    """A passage that is to be shown: its mark, the newest of its keys, its fused score."""
+    """A passage that is to be shown: its id hash, the newest of its keys, its fused score."""
 
-    mark: int
+    id_hash: int
     key: int
     score: float
 
 
-class Fusing:
+class FusedRanking:
     """Two rankings, by words and by meaning, fused; and the hits that they make once the passages are there.
 
-    ``foreign`` are the marks of passages in another language than the query.
+    ``foreign`` are the id hashes of passages in another language than the query.
     """
 
     def __init__(
         self,
-        wanted: Wanted,
+        request: SearchRequest,
         fusion: Fusion,
         rankings: tuple[Scored, Scored],
         idf: Sequence[float],
@@ -119,69 +119,69 @@ class Fusing:
     ) -> None:
         bm25, dense = rankings
         self.near = pairs(dense)
-        searched = SearchedQuery(wanted.meaning or wanted.query, wanted.language, idf)
+        searched = SearchedQuery(request.meaning or request.query, request.language, idf)
         self._fused: Fused[int] = fusion.fuse(searched, pairs(bm25), self.near, foreign)
-        self.trust = _told(wanted, self._fused.trust, bool(bm25.marks), bool(dense.marks))
-        self._words, self._meaning = Places(bm25), Places(dense)
+        self.trust = _told(request, self._fused.trust, bool(bm25.id_hashes), bool(dense.id_hashes))
+        self._words, self._meaning = RankLookup(bm25), RankLookup(dense)
         # While a passage is being replaced, the newer of its keys.
         self.best = [
-            Best(mark, max(self._words.key(mark), self._meaning.key(mark)), score)
-            for mark, score in self._fused.items[: wanted.k]
+            Best(id_hash, max(self._words.key(id_hash), self._meaning.key(id_hash)), score)
+            for id_hash, score in self._fused.items[: request.k]
         ]
 
     def hits(self, passages: Mapping[int, Passage], cosines: Mapping[int, float]) -> tuple[Hit, ...]:
-        """Best first, from the passages by key and the cosines by mark; what is not there is left out."""
+        """Best first, from the passages by key and the cosines by id hash; what is not there is left out."""
         return tuple(
             Hit(
                 passages[key],
                 score,
-                self._words.get(mark),
-                self._meaning.get(mark),
-                cosines.get(mark),
+                self._words.get(id_hash),
+                self._meaning.get(id_hash),
+                cosines.get(id_hash),
                 self.trust,
             )
-            for mark, key, score in self.best
+            for id_hash, key, score in self.best
             if key in passages
         )
 
 
-class Places:
+class RankLookup:
     """Looks up a passage's key and place in a ranking; places are made only for what is shown."""
 
     def __init__(self, ranking: Scored) -> None:
         self._ranking = ranking
-        self._rows = dict(zip(ranking.marks, range(len(ranking.marks)), strict=True))
+        self._rows = dict(zip(ranking.id_hashes, range(len(ranking.id_hashes)), strict=True))
 
-    def key(self, mark: int) -> int:
+    def key(self, id_hash: int) -> int:
         """The key, or 0."""
-        row = self._rows.get(mark)
+        row = self._rows.get(id_hash)
         return 0 if row is None else self._ranking.keys[row]
 
-    def get(self, mark: int) -> Ranked | None:
+    def get(self, id_hash: int) -> Ranked | None:
         """The place, or None."""
-        row = self._rows.get(mark)
+        row = self._rows.get(id_hash)
         return None if row is None else Ranked(row + 1, self._ranking.scores[row])
 
 
 def pairs(ranking: Scored) -> list[tuple[int, float]]:
     """Marks with their scores."""
-    return list(zip(ranking.marks, ranking.scores, strict=True))
+    return list(zip(ranking.id_hashes, ranking.scores, strict=True))
 
 
-def foreign(asked: Wanted, dense: Scored, languages: Mapping[int, str]) -> frozenset[int]:
-    """The marks of the near passages that ``languages``, by key, says are in another language than the query."""
+def foreign(request: SearchRequest, dense: Scored, languages: Mapping[int, str]) -> frozenset[int]:
+    """The id hashes of the near passages that ``languages``, by key, says are in another language than the query."""
     return frozenset(
-        mark
-        for key, mark in zip(dense.keys, dense.marks, strict=True)
-        if languages.get(key, asked.language) != asked.language
+        id_hash
+        for key, id_hash in zip(dense.keys, dense.id_hashes, strict=True)
+        if languages.get(key, request.language) != request.language
     )
 
 
 def searching_vector(
-    embedder: Embedder | None, vector: "NDArray[np.float32]", asked: Wanted, languages: Collection[str]
+    embedder: Embedder | None, vector: "NDArray[np.float32]", request: SearchRequest, languages: Collection[str]
 ) -> "NDArray[np.float32]":
     """The query's vector as it is; where the index holds several ``languages``, leaning towards the other ones.
 
     Encoders prefer passages in the query's own language to better ones in another.
     """
-    return vector if len(languages) < 2 else leaned(embedder, vector, asked.language)
+    return vector if len(languages) < 2 else leaned(embedder, vector, request.language)

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from selfright.domain.passages import Document
 from selfright.retrieval.catalogue import Catalogue
-from selfright.retrieval.catalogue_file import read_tally, write_tally
+from selfright.retrieval.catalogue_file import read_stats, write_stats
 from selfright.retrieval.checksums import vector_sums
 from selfright.retrieval.connections import explained, transaction
+from selfright.retrieval.index_stats import IndexStats
 from selfright.retrieval.records import (
     DOCUMENT_COLUMNS,
     PASSAGE_COLUMNS,
@@ -21,7 +22,6 @@ from selfright.retrieval.records import (
     passage_row,
     shown_crc,
 )
-from selfright.retrieval.tally import Tally
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
 
 _LOOKUPS = 500  # values in one query
 
-Places = Callable[[Sequence[Shown]], Sequence[tuple[int, int] | None]]
+FindRows = Callable[[Sequence[Shown]], Sequence[tuple[int, int] | None]]
 
 
-class Ledger:
+class CatalogueWriter:
     """The writer's side of a catalogue; only the holder of the writer's lock may use it."""
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
         self._connections = catalogue.connections
-        self._tally = Tally()
+        self._stats = IndexStats()
         self._unsynced = False
 
     @property
@@ -53,15 +53,15 @@ class Ledger:
         first = not self.pending
         with explained(self._connections.path):
             writer.execute("BEGIN IMMEDIATE" if first else "SAVEPOINT step")
-        before = self._tally
+        before = self._stats
         try:
             if first:
-                self._tally, self._unsynced = read_tally(writer, self._connections.path, self._catalogue.meta), False
-            before = self._tally.copy()
+                self._stats, self._unsynced = read_stats(writer, self._connections.path, self._catalogue.meta), False
+            before = self._stats.copy()
             with explained(self._connections.path):
                 yield
         except BaseException:
-            self._tally = before
+            self._stats = before
             if writer.in_transaction:  # a full disk ends it
                 writer.execute("ROLLBACK" if first else "ROLLBACK TO step")
             raise
@@ -81,7 +81,7 @@ class Ledger:
         for document_id in self._present(list(latest)):
             self.remove(document_id)
         for document, passages in latest.values():
-            self._tally.add(document, len(passages))
+            self._stats.add(document, len(passages))
         self._connections.writer.executemany(
             f"INSERT INTO documents ({DOCUMENT_COLUMNS}) VALUES ({_marks(15)})",
             (document_row(document, len(passages)) for document, passages in latest.values()),
@@ -125,7 +125,7 @@ class Ledger:
         if changed.rowcount != found[2]:
             raise damaged(self._connections.path, f"the list of passages of document '{document_id}'")
         writer.execute("DELETE FROM documents WHERE id = ?", (document_id,))
-        self._tally.remove(*found)
+        self._stats.remove(*found)
         return True
 
     def rows(self, text_hashes: Sequence[bytes]) -> dict[bytes, tuple[int, int]]:
@@ -143,11 +143,11 @@ class Ledger:
 
     def append(self, matrix: "NDArray[np.float32]") -> list[tuple[int, int]]:
         """Stores vectors; gives the row and the checksum of each."""
-        first = self._tally.rows
-        self._catalogue.vectors(self._tally.vectors).write(first, matrix)
-        self._tally.rows += len(matrix)
+        first = self._stats.rows
+        self._catalogue.vectors(self._stats.vectors).write(first, matrix)
+        self._stats.rows += len(matrix)
         self._unsynced = True
-        return list(zip(range(first, self._tally.rows), vector_sums(matrix).tolist(), strict=True))
+        return list(zip(range(first, self._stats.rows), vector_sums(matrix).tolist(), strict=True))
 
     def describe(self, row: Sequence[object]) -> None:
         """Keeps a row of the table of collections in place of the one with the same name."""
@@ -166,9 +166,9 @@ class Ledger:
         for shown in self._catalogue.all_shown():
             if shown.row is not None:
                 self.revector(replace(shown, row=moved[shown.row]))
-        self._tally.vectors, self._tally.rows = name, rows
+        self._stats.vectors, self._stats.rows = name, rows
 
-    def renew_vectors(self, name: str, rows: int, places: Places, embedder: str, dimension: int) -> None:
+    def renew_vectors(self, name: str, rows: int, places: FindRows, embedder: str, dimension: int) -> None:
         """Names another file of vectors, of ``rows`` rows, made by another embedder.
 
         ``places`` gives row and checksum of some passages' vectors, in order; None for one without a vector.
@@ -181,7 +181,7 @@ class Ledger:
                 self.revector(replace(shown, row=row, vector_sum=vector_sum))
         made = (("embedder", embedder), ("dimension", str(dimension)))
         self._connections.writer.executemany("UPDATE meta SET value = ? WHERE name = ?", [(v, n) for n, v in made])
-        self._tally.vectors, self._tally.rows = name, rows
+        self._stats.vectors, self._stats.rows = name, rows
 
     def _erase_removed(self) -> None:
         self._connections.writer.execute("DELETE FROM passages WHERE removed")
@@ -191,8 +191,8 @@ class Ledger:
         if self.pending:
             with explained(self._connections.path):
                 if self._unsynced:
-                    self._catalogue.vectors(self._tally.vectors).sync()
-                write_tally(self._connections.writer, self._tally)
+                    self._catalogue.vectors(self._stats.vectors).sync()
+                write_stats(self._connections.writer, self._stats)
                 self._connections.writer.execute("COMMIT")
                 self._connections.shrink()
 

@@ -11,7 +11,7 @@ from selfright.retrieval.vectors import FIRST_FILE
 
 
 @dataclass(slots=True)
-class Tally:
+class IndexStats:
     """Counts of documents and passages, and how far the vectors reach: ``rows`` of the file ``vectors``."""
 
     passages: int = 0
@@ -33,9 +33,9 @@ class Tally:
         """Counts a document that went."""
         self._count(collection, language, passages, -1)
 
-    def copy(self) -> "Tally":
+    def copy(self) -> "IndexStats":
         """One that changes on its own."""
-        return Tally(self.passages, Counter(self.collections), Counter(self.languages), self.rows, self.vectors)
+        return IndexStats(self.passages, Counter(self.collections), Counter(self.languages), self.rows, self.vectors)
 
     def text(self) -> str:
         """As one line."""
@@ -51,7 +51,7 @@ class Tally:
         )
 
     @classmethod
-    def of(cls, text: str) -> "Tally":
+    def of(cls, text: str) -> "IndexStats":
         """Reads what ``text`` wrote."""
         read: dict[str, Any] = json.loads(text)
         return cls(
