@@ -9,7 +9,7 @@ on the question. mtrag: at least two of three people voted 3 or 4 for faithfulne
 klue_nli: entailment, without reviews; healthver_nc: supported claims, to measure only.
 
 Then answers that this program wrote from squad2, covidqa and korquad, unchanged and with one number, one negation or
-one word of ``roles/opposites.py`` changed: how many are noticed (a contradicted or unsupported claim), and how many
+one word of ``roles/antonyms.py`` changed: how many are noticed (a contradicted or unsupported claim), and how many
 unchanged ones are suspected.
 """
 
@@ -31,11 +31,11 @@ from selfright.domain.passages import Hit
 from selfright.domain.ports import Tokenizer
 from selfright.domain.text import has_hangul, language_of
 from selfright.roles.analysis import TextAnalyzer
+from selfright.roles.antonyms import PAIRS
 from selfright.roles.calibration.measures import auc
-from selfright.roles.evaluate.judged import ClaimJudging
+from selfright.roles.evaluate.nli import ClaimNli
 from selfright.roles.evaluate.offline import LocalEvaluator
 from selfright.roles.generate.offline import OfflineGenerator
-from selfright.roles.opposites import PAIRS
 from selfright.roles.strips import OfflineRefiner
 from selfright.roles.words import negated
 from training.answered import Answered, analyzer_of, healthver_nc, klue_nli, mtrag, summedits
@@ -81,7 +81,7 @@ def interval(score: np.ndarray, label: np.ndarray, group: Sequence[str]) -> tupl
     return float(low), float(high)
 
 
-def agreement(name: str, rows: Sequence[Answered], tokenizer: Tokenizer, judging: ClaimJudging) -> str:
+def agreement(name: str, rows: Sequence[Answered], tokenizer: Tokenizer, judging: ClaimNli) -> str:
     """One row of the first table."""
     evaluator = LocalEvaluator(analyzer_of(rows, tokenizer), judging)
     scores = np.array([judged(evaluator, row) for row in rows])
@@ -167,7 +167,7 @@ def is_noticed(found: Evaluation) -> bool:
     return any(claim.status is ClaimStatus.UNSUPPORTED for claim in found.claims)
 
 
-def changed_answers(rows: Sequence[Item], corpus: Corpus, judging: ClaimJudging) -> str:
+def changed_answers(rows: Sequence[Item], corpus: Corpus, judging: ClaimNli) -> str:
     """What is noticed of the changes to answers of one set, and what of the unchanged ones is suspected."""
     analyzer = TextAnalyzer(corpus.tokenizer, corpus.index.statistics)
     refiner, generator = OfflineRefiner(analyzer), OfflineGenerator(analyzer)
@@ -199,7 +199,7 @@ def main() -> None:
     from selfright.retrieval.tokenizer import BilingualTokenizer
 
     judge = pair_judge(arguments.claim_judge, "claims") if arguments.claim_judge else None
-    judging = ClaimJudging(judge)
+    judging = ClaimNli(judge)
     tokenizer = BilingualTokenizer()
     print("set            rows  share   claims: AUC            grounding: AUC")
     for name in arguments.sets:

@@ -22,7 +22,7 @@ from selfright.domain.ports import Tokenizer
 from selfright.domain.text import language_of
 from selfright.llm.pair_net import PairViews
 from selfright.roles.analysis import TextAnalyzer
-from selfright.roles.evaluate.judged import ClaimJudging
+from selfright.roles.evaluate.nli import ClaimNli
 from selfright.roles.evaluate.offline import LocalEvaluator
 from training.answered import healthver_nc, mtrag
 from training.bm25 import Index
@@ -69,7 +69,7 @@ def opinions(rows: Sequence[Said], tokenizer: Tokenizer, file: Path) -> Array:
     reader = PairViews(network(file)).claims
     texts = {row.evidence.text for row in rows}
     analyzer = TextAnalyzer(tokenizer, Index(tokenizer.tokens(text) for text in texts).statistics)
-    evaluator = LocalEvaluator(analyzer, ClaimJudging(reader))
+    evaluator = LocalEvaluator(analyzer, ClaimNli(reader))
     found = np.full((len(rows), 2), np.nan)
     for n, row in enumerate(rows):
         said = evaluator.opinions(row.claim, row.evidence)

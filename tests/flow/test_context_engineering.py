@@ -24,7 +24,7 @@ from selfright.roles.evaluate.concerns import UNHEEDED, ConcernedEvaluator
 from selfright.roles.evaluate.heuristic import HeuristicEvaluator
 from selfright.roles.evaluate.llm import QualityEvaluator
 from selfright.roles.evaluate.offline import LocalEvaluator
-from selfright.roles.generate.heeding import HeedingGenerator
+from selfright.roles.generate.profile_warnings import ProfileWarningGenerator
 from selfright.roles.prompting import BilingualPrompter, evaluation_prompt, rewrite_prompt
 from selfright.roles.rewrite.offline import OfflineRewriter
 from tests.support.chat import ScriptedChat
@@ -168,7 +168,7 @@ def test_the_writer_says_what_the_evidence_has_on_a_contraindication() -> None:
     strips = (*STRIPS, Strip(HITS[0].passage, 0, len(PASSAGES[0]), PASSAGES[0], 0.2))
     asked = GenerationRequest(QUESTION, "ko", QueryClass.QUESTION, strips[:1], concerns=KIDNEY)
     heard: list[str] = []
-    made = run(HeedingGenerator(role).generate(asked, heard.append))
+    made = run(ProfileWarningGenerator(role).generate(asked, heard.append))
     assert "신부전" in made.text
     last = made.sentences[-1]
     (cited,) = [citation for citation in made.citations if citation.n in last.citations]

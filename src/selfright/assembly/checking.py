@@ -40,7 +40,7 @@ def open_bench(settings: Settings, documents: Path, nothing: Generator) -> Itera
 
     Raises ``UsageError`` when no model is set, and what opening it raises.
     """
-    from selfright.roles.generate.earning import CitationChecker
+    from selfright.roles.generate.citation_check import CitationChecker
     from selfright.roles.generate.llm import ModelGenerator
 
     if settings.llm == OFFLINE:

@@ -46,20 +46,20 @@ def load_pack(name: str) -> DomainPack:
 
 def with_pack(roles: Roles, pack: DomainPack) -> Roles:
     """The roles as they are in the pack's field; judges take what speaks against an answer into account."""
+    from selfright.roles.entity_filter import EntityFilterGrader, EntityFilterRefiner
     from selfright.roles.evaluate.concerns import ConcernedEvaluator
-    from selfright.roles.generate.heeding import HeedingGenerator
-    from selfright.roles.named import NamingGrader, NamingRefiner
+    from selfright.roles.generate.profile_warnings import ProfileWarningGenerator
     from selfright.roles.prompting import BilingualPrompter
     from selfright.roles.trust import TrustingGrader, TrustingRefiner
 
     return replace(
         roles,
-        grader=TrustingGrader(NamingGrader(roles.grader, pack), roles.first),
-        refiner=TrustingRefiner(NamingRefiner(roles.refiner, pack), roles.first),
+        grader=TrustingGrader(EntityFilterGrader(roles.grader, pack), roles.first),
+        refiner=TrustingRefiner(EntityFilterRefiner(roles.refiner, pack), roles.first),
         prompter=BilingualPrompter(pack.hints, roles.first),
-        generator=HeedingGenerator(roles.generator),
+        generator=ProfileWarningGenerator(roles.generator),
         evaluator=ConcernedEvaluator(roles.evaluator),
-        floor=(HeedingGenerator(roles.floor[0]), ConcernedEvaluator(roles.floor[1])) if roles.floor else None,
+        floor=(ProfileWarningGenerator(roles.floor[0]), ConcernedEvaluator(roles.floor[1])) if roles.floor else None,
     )
 
 

@@ -106,7 +106,7 @@ def offline_roles(
     from selfright.roles.classify.small_talk import small_talk_judge
     from selfright.roles.classify.topics import IndexTopics
     from selfright.roles.evaluate.heuristic import HeuristicEvaluator
-    from selfright.roles.evaluate.judged import ClaimJudging
+    from selfright.roles.evaluate.nli import ClaimNli
     from selfright.roles.evaluate.offline import LocalEvaluator
     from selfright.roles.generate.offline import OfflineGenerator
     from selfright.roles.generate.scores import PieceScorer
@@ -131,7 +131,7 @@ def offline_roles(
         refiner=OfflineRefiner(analyzer, reader=reader),
         prompter=BilingualPrompter(first=first),
         generator=TrustingGenerator(OfflineGenerator(analyzer, reader, likeness), first),
-        evaluator=LocalEvaluator(analyzer, ClaimJudging(judging.claims, judging.claim_calibration)),
+        evaluator=LocalEvaluator(analyzer, ClaimNli(judging.claims, judging.claim_calibration)),
         heuristic=heuristic,
         stand_in=heuristic,
         rewriter=OfflineRewriter(analyzer, likeness),
@@ -157,7 +157,7 @@ def with_models(
     from selfright.roles.evaluate.llm import QualityEvaluator
     from selfright.roles.evaluate.stand_in import StandInJudge
     from selfright.roles.generate.borne import BorneOut
-    from selfright.roles.generate.earning import CitationChecker
+    from selfright.roles.generate.citation_check import CitationChecker
     from selfright.roles.generate.llm import ModelGenerator
     from selfright.roles.grade.llm import ModelGrader
     from selfright.roles.rewrite.llm import QueryRewriter

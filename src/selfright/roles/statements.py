@@ -6,7 +6,7 @@ from enum import IntEnum
 from functools import lru_cache
 
 from selfright.domain.text import has_hangul
-from selfright.roles.offers import offers
+from selfright.roles.answer_type_match import answer_type_match
 from selfright.roles.questions import AnswerType, answer_type
 from selfright.roles.words import mask_stop_words
 
@@ -43,9 +43,13 @@ def stance(question: str, text: str, *, code: bool = False) -> Stance:
     visible, quotes = asked.kind in _VISIBLE, _QUOTED.search(text) is not None
     if code or not _interrogatives(text).isdisjoint(asked.interrogatives) or _words(text) <= asked.words:
         return Stance.SPEAKS_OF
-    if visible and (_DEMANDS.search(text) or (quotes and not offers(asked.kind, question, outside_quotes(text)))):
+    if visible and (
+        _DEMANDS.search(text) or (quotes and not answer_type_match(asked.kind, question, outside_quotes(text)))
+    ):
         return Stance.SPEAKS_OF
-    return Stance.MAY_STATE if quotes or (visible and not offers(asked.kind, question, text)) else Stance.STATES
+    return (
+        Stance.MAY_STATE if quotes or (visible and not answer_type_match(asked.kind, question, text)) else Stance.STATES
+    )
 
 
 @dataclass(frozen=True, slots=True)

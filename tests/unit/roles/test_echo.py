@@ -8,10 +8,10 @@ from selfright.domain.answers import Draft, GenerationRequest
 from selfright.domain.judgements import QueryClass
 from selfright.domain.text import language_of
 from selfright.evals.models.checking import NoWriter
-from selfright.roles.generate.earning import CitationChecker
+from selfright.roles.generate.answer_parsing import parse_answer
+from selfright.roles.generate.citation_check import CitationChecker
 from selfright.roles.generate.echo import without_echo
 from selfright.roles.generate.llm import ModelGenerator
-from selfright.roles.generate.written import read_answer
 from selfright.roles.prompts import SYSTEM
 from tests.support.chat import ScriptedChat
 from tests.support.texts import analyzer, passage, strip
@@ -21,7 +21,7 @@ RULES = SYSTEM["answer"]["en"]  # type: ignore[index]
 
 
 def left(text: str, question: str = QUESTION, rules: str = RULES) -> list[str]:
-    return [said.text for said in without_echo(question, read_answer(text), rules)]
+    return [said.text for said in without_echo(question, parse_answer(text), rules)]
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,10 @@ from selfright.domain.composing import compose
 from selfright.domain.judgements import AnswerQuality, ClaimStatus, Evaluation, EvaluationSource, QueryClass
 from selfright.domain.passages import Hit, Passage, Strip
 from selfright.domain.text import language_of
+from selfright.roles.answer_type_match import answer_type_match
 from selfright.roles.evaluate.heuristic import HeuristicEvaluator
 from selfright.roles.evaluate.offline import LocalEvaluator
 from selfright.roles.evaluate.support import DEFAULT_THRESHOLD, support
-from selfright.roles.offers import offers
 from selfright.roles.questions import AnswerType
 from tests.support.texts import analyzer, hits, passage
 
@@ -205,8 +205,8 @@ def test_small_talk_is_adequate() -> None:
 
 def test_what_the_question_says_itself_offers_no_answer() -> None:
     question = "Who taught Alexander Bell?"
-    assert offers(AnswerType.PERSON, question, "He was taught, as Alexander Bell was.") == 0.0
-    assert offers(AnswerType.PERSON, question, "He was taught by Charles Wheatstone.") == 1.0
+    assert answer_type_match(AnswerType.PERSON, question, "He was taught, as Alexander Bell was.") == 0.0
+    assert answer_type_match(AnswerType.PERSON, question, "He was taught by Charles Wheatstone.") == 1.0
 
 
 WORDS = (

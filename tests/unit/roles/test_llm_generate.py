@@ -15,11 +15,11 @@ from selfright.domain.errors import BudgetSpent, ModelRejected, ModelUnavailable
 from selfright.domain.judgements import QueryClass
 from selfright.domain.passages import Strip
 from selfright.domain.text import language_of
-from selfright.roles.generate.declining import declines
-from selfright.roles.generate.earning import CitationChecker
+from selfright.roles.generate.answer_parsing import MOST_CHARACTERS, parse_answer
+from selfright.roles.generate.citation_check import CitationChecker
 from selfright.roles.generate.llm import ModelGenerator
 from selfright.roles.generate.offline import OfflineGenerator
-from selfright.roles.generate.written import MOST_CHARACTERS, read_answer
+from selfright.roles.generate.refusal_detection import is_refusal
 from tests.support.chat import Scripted, ScriptedChat
 from tests.support.texts import analyzer, passage, strip
 
@@ -61,7 +61,7 @@ def write(reply: Scripted, *strips: Strip, asked: GenerationRequest | None = Non
 
 
 def said(text: str) -> list[tuple[str, tuple[int, ...]]]:
-    return [(unit.text, unit.numbers) for unit in read_answer(text)]
+    return [(unit.text, unit.numbers) for unit in parse_answer(text)]
 
 
 def test_citations_are_earned_numbered_as_they_appear_and_exact() -> None:
@@ -178,7 +178,7 @@ def test_lists_tables_and_headings_stay_whole_and_in_place() -> None:
         ("- vinegar", (2,)),
         ("| a | b |\n|---|---|\n| 1 | 2 |", (1,)),
     ]
-    draft = CitationChecker(ANALYZER).draft(read_answer(text), ())
+    draft = CitationChecker(ANALYZER).draft(parse_answer(text), ())
     assert draft.text == (
         "## Cleaning\nDo this:\n\n- citric acid. Use 20 g.\n  - a nested one\n- vinegar\n\n"
         "| a | b |\n|---|---|\n| 1 | 2 |"
@@ -258,7 +258,7 @@ def test_an_answer_that_only_declines_is_refused(text: str) -> None:
 )
 def test_an_answer_that_says_something_is_not_refused(text: str) -> None:
     assert not write(text).refused
-    assert not declines([""])
+    assert not is_refusal([""])
 
 
 @pytest.mark.parametrize(
@@ -323,7 +323,7 @@ PIECES = [
 
 @given(st.lists(st.sampled_from(PIECES), max_size=60).map(" ".join) | st.text(max_size=200))
 def test_whatever_comes_the_draft_holds(text: str) -> None:
-    draft = CitationChecker(ANALYZER).draft(read_answer(text), STRIPS)
+    draft = CitationChecker(ANALYZER).draft(parse_answer(text), STRIPS)
     appearing = list(dict.fromkeys(n for s in draft.sentences for n in s.citations))
     assert [c.n for c in draft.citations] == appearing == list(range(1, len(appearing) + 1))
     by_id = {s.passage.id: s for s in STRIPS}

@@ -27,12 +27,12 @@ async def refine_knowledge(state: AgentState, tools: Tools) -> dict[str, Any]:
     if refinement.fell_back and verdict is not None:
         verdict = verdict.lowered()
     beside = found.strips if found and not found.fell_back else ()
-    heeding = await _heeding(state, tools)
-    strips = merged(with_strips(refinement.strips, heeding), beside)
+    warnings = await _profile_warnings(state, tools)
+    strips = merged(with_strips(refinement.strips, warnings), beside)
     return {"strips": strips, "verdict": verdict, "removed_share": refinement.removed_share}
 
 
-async def _heeding(state: AgentState, tools: Tools) -> list[Strip]:
+async def _profile_warnings(state: AgentState, tools: Tools) -> list[Strip]:
     """Strips that deal with what in the profile speaks against what is asked about, which the question may not ask."""
     found: list[Strip] = []
     for concern in state.get("concerns", ())[:_MOST_CONCERNS]:

@@ -12,8 +12,8 @@ from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.evaluate.claims import ClaimFacts, claim_facts
 from selfright.roles.evaluate.edits import edits
 from selfright.roles.evaluate.evidence import Source, sources
-from selfright.roles.evaluate.judged import ClaimJudging
 from selfright.roles.evaluate.missing import missing_names, missing_points, missing_words
+from selfright.roles.evaluate.nli import ClaimNli
 from selfright.roles.evaluate.parts import PartFacts, part_facts
 from selfright.roles.evaluate.scoring import (
     ADEQUATE_OVERALL,
@@ -36,12 +36,12 @@ _MOST_SUGGESTED = 3
 class LocalEvaluator:
     """Judges an answer by the words, numbers, names and negations it shares with the evidence (port ``Evaluator``).
 
-    ``judging`` has the last word on claims: an index's own calibration, and a judge that the user chose.
+    ``nli`` has the last word on claims: an index's own calibration, and a judge that the user chose.
     """
 
-    def __init__(self, analyzer: TextAnalyzer, judging: ClaimJudging | None = None) -> None:
+    def __init__(self, analyzer: TextAnalyzer, nli: ClaimNli | None = None) -> None:
         self._analyzer = analyzer
-        self._judging = judging or ClaimJudging()
+        self._nli = nli or ClaimNli()
 
     async def evaluate(self, request: EvaluationRequest) -> Evaluation:
         """The judgement, with ``source=local``. Deterministic; raises nothing of its own."""
@@ -54,7 +54,7 @@ class LocalEvaluator:
         """
         evidence = sources((), (Hit(passage, 1.0),))
         (fact,) = self._seen([claim], evidence, language_of(claim))
-        return None if fact.verbatim else self._judging.opinions(fact, evidence)
+        return None if fact.verbatim else self._nli.opinions(fact, evidence)
 
     def _evaluate(self, request: EvaluationRequest) -> Evaluation:
         language = language_of(request.draft.text) if request.draft.text.strip() else request.language
@@ -72,7 +72,7 @@ class LocalEvaluator:
         return _verdict(Scores(0.0, 0.0, 0.5), AnswerQuality.NEEDS_DOCS, 0.9, why, missing=missing_words(parts))
 
     def _judged(self, request: EvaluationRequest, evidence: Sequence[Source], language: Language) -> Evaluation:
-        facts = self._judging(self._seen(_claims(request.draft), evidence, language), evidence)
+        facts = self._nli(self._seen(_claims(request.draft), evidence, language), evidence)
         parts = part_facts(request.question, request.draft, evidence, self._analyzer)
         same = language_of(request.question) == language
         scores = score_answer(facts, parts, request.query_class, _helps(request), same_language=same)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from selfright.domain.answers import Draft, Sentence
 from selfright.roles.analysis import Term, TextAnalyzer
+from selfright.roles.answer_type_match import answer_type_match
 from selfright.roles.evaluate.evidence import Source
 from selfright.roles.matching import TermMatcher
-from selfright.roles.offers import offers
 from selfright.roles.questions import answer_type, question_parts
 
 _NAME = re.compile(r"(?<!^)(?<![.?!]\s)\b[A-Z][\w-]+|\b[A-Za-z]*\d[\w.-]*")
@@ -86,7 +86,7 @@ def _facts(part: str, terms: Sequence[Term], reach: _Reach, analyzer: TextAnalyz
         titled=share(titled),
         direct=max(map(share, reach.units)),
         names_missing=_share_absent(names, titled, reach.passages, analyzer),
-        offered=offers(answer_type(part), part, reach.text),
+        offered=answer_type_match(answer_type(part), part, reach.text),
         terms=tuple(terms),
         missing=tuple(term for term in terms if term.token not in titled),
     )

@@ -11,9 +11,9 @@ from selfright.domain.passages import Strip
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.evaluate.evidence import letters
 from selfright.roles.extractive_units import Piece, pieces_of
+from selfright.roles.generate.answer_parsing import ParsedSentence
 from selfright.roles.generate.candidates import candidates
 from selfright.roles.generate.scores import PieceScorer
-from selfright.roles.generate.written import Written
 from selfright.roles.statements import outside_quotes
 
 # How far (log-odds) behind the best sentence of the evidence one may be that an answer rests on.
@@ -28,21 +28,23 @@ class BorneOut:
     analyzer: TextAnalyzer
     scorer: PieceScorer
 
-    def stated(self, question: str, written: Sequence[Written], strips: Sequence[Strip], rules: str) -> list[Written]:
+    def stated(
+        self, question: str, parsed: Sequence[ParsedSentence], strips: Sequence[Strip], rules: str
+    ) -> list[ParsedSentence]:
         """The sentences without those that only stand in quotation marks there, and those of ``rules``, the prompt's.
 
         None at all where each of the rest repeats sentences that are far from answering the question.
         """
         secret = letters(rules)
-        kept = [said for said in written if not _repeats(secret, said.text) and not _only_quoted(said.text, strips)]
+        kept = [said for said in parsed if not _repeats(secret, said.text) and not _only_quoted(said.text, strips)]
         return kept if self._bears(question, kept, strips) else []
 
-    def _bears(self, question: str, written: Sequence[Written], strips: Sequence[Strip]) -> bool:
+    def _bears(self, question: str, parsed: Sequence[ParsedSentence], strips: Sequence[Strip]) -> bool:
         found = candidates(question, pieces_of(strips), self.analyzer, self.scorer)
         best = max((candidate.score for candidate in found), default=0.0)
         near = [piece for one in found if one.score >= best - _FAR for piece in one.pieces]
         evidence = letters(" ".join(strip.text for strip in strips))
-        return any(_is_reworded(evidence, said.text) or _stands_in(near, said.text) for said in written)
+        return any(_is_reworded(evidence, said.text) or _stands_in(near, said.text) for said in parsed)
 
 
 def _repeats(secret: str, text: str) -> bool:

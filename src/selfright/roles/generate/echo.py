@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from selfright.domain.text import has_hangul, sentences_of
 from selfright.roles.evaluate.evidence import letters
-from selfright.roles.generate.written import Written
+from selfright.roles.generate.answer_parsing import ParsedSentence
 from selfright.roles.words import mask_stop_words
 
 # Marks of our prompts with or without their brackets ("passage-f1751f20d4fa"), of chat templates, and headings.
@@ -43,7 +43,7 @@ class _Rules:
         return said in self.sentences or (len(said) >= _SECRET_LETTERS and said in self.whole)
 
 
-def without_echo(question: str, written: Sequence[Written], rules: str = "") -> list[Written]:
+def without_echo(question: str, parsed: Sequence[ParsedSentence], rules: str = "") -> list[ParsedSentence]:
     """The sentences that are not repeated from the prompt: its question, its ``rules``, its marks; of loops the first.
 
     Nothing is left of an answer that says nothing else.
@@ -51,12 +51,12 @@ def without_echo(question: str, written: Sequence[Written], rules: str = "") -> 
     asked, secret = _content(question), _Rules.of(rules)
     seen: dict[str, int] = {}
     kept = []
-    for said in written:
+    for said in parsed:
         text = letters(said.text)
         seen[text] = seen.get(text, 0) + 1
         if seen[text] == 1 and not _is_echo(said.text, text, asked, letters(question), secret):
             kept.append(said)
-    return [] if _is_loop(seen, len(written)) and not _says_more(kept) else kept
+    return [] if _is_loop(seen, len(parsed)) and not _says_more(kept) else kept
 
 
 def _is_echo(said: str, text: str, asked: frozenset[str], question: str, secret: "_Rules") -> bool:
@@ -79,7 +79,7 @@ def _is_loop(seen: dict[str, int], count: int) -> bool:
     return count >= _REPEATED and max(seen.values(), default=0) * 2 > count
 
 
-def _says_more(kept: Sequence[Written]) -> bool:
+def _says_more(kept: Sequence[ParsedSentence]) -> bool:
     return any(len(letters(said.text)) >= 8 for said in kept)
 
 

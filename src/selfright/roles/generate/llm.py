@@ -1,4 +1,4 @@
-"""An answer by a language model, whose citations must be earned; where it fails, the offline writer's."""
+"""An answer by a language model, whose citations are checked; where it fails, the offline writer's."""
 
 from dataclasses import dataclass, replace
 
@@ -10,11 +10,11 @@ from selfright.domain.judgements import QueryClass
 from selfright.domain.ports import ChatModel, Generator
 from selfright.domain.text import sentence_spans
 from selfright.roles.asking import OUT_OF_REACH
+from selfright.roles.generate.answer_parsing import MOST_CHARACTERS, parse_answer
 from selfright.roles.generate.borne import BorneOut
-from selfright.roles.generate.declining import declines
-from selfright.roles.generate.earning import CitationChecker
+from selfright.roles.generate.citation_check import CitationChecker
 from selfright.roles.generate.echo import without_echo
-from selfright.roles.generate.written import MOST_CHARACTERS, read_answer
+from selfright.roles.generate.refusal_detection import is_refusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +68,15 @@ class ModelGenerator:
             return Draft("")
         if not request.system_prompt and not request.strips:
             return _as_it_is(reply.text)
-        written = read_answer(reply.text, cut_off=reply.finish is Finish.LENGTH)
+        parsed = parse_answer(reply.text, cut_off=reply.finish is Finish.LENGTH)
         if request.query_class is not QueryClass.CHITCHAT:
-            written = without_echo(request.question, written, request.system_prompt)
-        if self.borne_out and request.strips and written:
-            declined = declines([said.text for said in written])
-            stated = self.borne_out.stated(request.question, written, request.strips, request.system_prompt)
-            written = written if declined else stated
-        draft = self.checker.draft(written, request.strips)
-        return replace(draft, refused=not draft.citations and declines([s.text for s in draft.sentences]))
+            parsed = without_echo(request.question, parsed, request.system_prompt)
+        if self.borne_out and request.strips and parsed:
+            declined = is_refusal([said.text for said in parsed])
+            stated = self.borne_out.stated(request.question, parsed, request.strips, request.system_prompt)
+            parsed = parsed if declined else stated
+        draft = self.checker.draft(parsed, request.strips)
+        return replace(draft, refused=not draft.citations and is_refusal([s.text for s in draft.sentences]))
 
 
 def _as_it_is(text: str) -> Draft:

@@ -13,7 +13,7 @@ from importlib.resources import files
 from selfright.domain.ports import PairJudge
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.extractive_units import Piece
-from selfright.roles.generate.shapes import shape_score
+from selfright.roles.generate.features import feature_score
 from selfright.roles.generate.signals import read_signals, signals
 from selfright.roles.grade.answer_spans import answer_spans
 from selfright.roles.grade.features import Asked
@@ -83,7 +83,7 @@ class PieceScorer:
             rows = [{**row, "meaning": cosine} for row, cosine in zip(rows, like, strict=True)]
         weights = self._model.weights(was_read=bool(spans), is_meant=bool(like))
         return [
-            Judged(_score(weights, row) + shape_score(asked, piece), row["in_context"])
+            Judged(_score(weights, row) + feature_score(asked, piece), row["in_context"])
             for row, piece in zip(rows, pieces, strict=True)
         ]
 

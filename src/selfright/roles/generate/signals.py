@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from selfright.roles.analysis import TextAnalyzer
+from selfright.roles.answer_type_match import answer_type_match
 from selfright.roles.extractive_units import Piece
 from selfright.roles.grade.answer_spans import AnswerSpans
 from selfright.roles.grade.features import Asked
 from selfright.roles.matching import Places
-from selfright.roles.offers import offers
 from selfright.roles.quantities import Quantity, quantities
 from selfright.roles.questions import AnswerType
 
@@ -136,7 +136,7 @@ def _form(asked: Asked, piece: Piece) -> dict[str, float]:
     typed = asked.kind not in _UNTYPED
     return {
         "numbers_missing": len(missing) / len(asked.quantities) if asked.quantities else 0.0,
-        "type_novel": offers(asked.kind, asked.text, text) if typed else 0.0,
+        "type_novel": answer_type_match(asked.kind, asked.text, text) if typed else 0.0,
         "unit": has_unit,
         "beside": _beside(asked, text, novel) if asked.kind in _COUNTED else 0.0,
         "long": min(2.0, len(text) / _LONG),

@@ -14,8 +14,8 @@ from selfright.domain.ports import PairJudge
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.calibration.stored import UNCALIBRATED, GraderCalibration
 from selfright.roles.grade.answer_spans import MOST_READ
+from selfright.roles.grade.cross_encoder import opinions
 from selfright.roles.grade.features import Asked, Read, features
-from selfright.roles.grade.judged import opinions
 from selfright.roles.grade.model import GraderModel, Variant, set_signals, shipped_model
 from selfright.roles.grade.opposing import without_opposing
 from selfright.roles.grade.windows import shown

@@ -7,8 +7,8 @@ import math
 from collections.abc import Sequence
 
 from selfright.roles.analysis import TextAnalyzer
+from selfright.roles.antonyms import may_be_opposed, opposed
 from selfright.roles.grade.features import Asked, Read
-from selfright.roles.opposites import may_be_opposed, opposed
 from selfright.roles.questions import AnswerType
 from selfright.roles.words import negated
 

@@ -1,4 +1,4 @@
-"""Signals of documents' shapes that no training set has: keys of tables, names in code, headings, bylines.
+"""Features of document layout that no training set has: keys of tables, names in code, headings, bylines.
 
 Their weights are set by hand, on the scale of the fitted ones (log-odds).
 """
@@ -44,7 +44,7 @@ _LOOSELY = 0.25
 _OPENING = 40
 
 
-def shape_signals(asked: Asked, piece: Piece) -> dict[str, float]:
+def feature_values(asked: Asked, piece: Piece) -> dict[str, float]:
     """The signals named in ``BY_HAND``, each in 0…1."""
     key = _key(piece)
     wants_code = _CODE_ASKED.search(asked.text) is not None
@@ -58,9 +58,9 @@ def shape_signals(asked: Asked, piece: Piece) -> dict[str, float]:
     }
 
 
-def shape_score(asked: Asked, piece: Piece) -> float:
+def feature_score(asked: Asked, piece: Piece) -> float:
     """What the signals add to a piece's score."""
-    found = shape_signals(asked, piece)
+    found = feature_values(asked, piece)
     return sum(weight * found[name] for name, weight in BY_HAND.items())
 
 

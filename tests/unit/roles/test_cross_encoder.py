@@ -9,7 +9,7 @@ from selfright.domain.errors import JudgeFailed
 from selfright.domain.judgements import Verdict
 from selfright.roles import pairs
 from selfright.roles.calibration.stored import GraderCalibration, Origin
-from selfright.roles.grade.judged import CHARACTERS, MOST_JUDGED
+from selfright.roles.grade.cross_encoder import CHARACTERS, MOST_JUDGED
 from selfright.roles.grade.offline import OfflineGrader
 from selfright.roles.scoring import Blend, Curve
 from tests.support.readers import Damaged, Favourite

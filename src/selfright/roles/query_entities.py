@@ -1,4 +1,4 @@
-"""Whether a text is about the very thing that is asked about, or about another one of its kind.
+"""The entities that a question names, and whether a text is about them or about others of their kind.
 
 Codes (FX-1042, CYP2C9) and names written as identifiers (FxStore) are known by how they are written; other things by
 what a domain pack knows of its field. A passage has to name such a thing of a pack somewhere, by any of its names;
@@ -26,7 +26,7 @@ Things = Callable[[str], frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class QueryEntities:
     """What a question names: ``codes`` and ``identifiers`` by how they are written, ``keys`` the pack's.
 
     ``words``: the beginnings of its words; ``korean``: its Hangul.
@@ -40,7 +40,7 @@ class Wanted:
     things: Things = field(default=lambda _text: frozenset())
 
     @classmethod
-    def of(cls, question: str, pack: DomainPack) -> "Wanted":
+    def of(cls, question: str, pack: DomainPack) -> "QueryEntities":
         """Reads the question."""
         return cls(
             frozenset(word.lower()[:_STEM] for word in _ANY_WORD.findall(question)),

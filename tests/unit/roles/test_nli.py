@@ -18,7 +18,7 @@ from selfright.domain.text import language_of
 from selfright.roles import pairs
 from selfright.roles.calibration.stored import ClaimCalibration, Origin
 from selfright.roles.evaluate.evidence import sources
-from selfright.roles.evaluate.judged import CHARACTERS, MOST_CLAIMS, ClaimJudging, stretch
+from selfright.roles.evaluate.nli import CHARACTERS, MOST_CLAIMS, ClaimNli, stretch
 from selfright.roles.evaluate.offline import LocalEvaluator
 from selfright.roles.scoring import Blend, Curve
 from tests.support.texts import analyzer, hits, passage
@@ -60,7 +60,7 @@ def judged(
     language = language_of(sentences[0])
     evidence = tuple(among or hits(LAMP, HORN))
     request = EvaluationRequest(QUESTION, Draft(compose(said), said), language, QueryClass.QUESTION, evidence)
-    return asyncio.run(LocalEvaluator(READ, ClaimJudging(judge, own)).evaluate(request))
+    return asyncio.run(LocalEvaluator(READ, ClaimNli(judge, own)).evaluate(request))
 
 
 def claim(sentence: str, **judging: object) -> Claim:

@@ -9,8 +9,8 @@ from selfright.domain.judgements import Grade, Grading, Verdict
 from selfright.domain.packs import GENERAL
 from selfright.domain.passages import Hit, Refinement, Strip
 from selfright.medical.pack import MEDICAL
-from selfright.roles.identity import Wanted
-from selfright.roles.named import NamingGrader, NamingRefiner
+from selfright.roles.entity_filter import EntityFilterGrader, EntityFilterRefiner
+from selfright.roles.query_entities import QueryEntities
 from tests.support.texts import hits, passage, strip
 
 
@@ -39,7 +39,7 @@ QUESTION = "임신 12주인데 리시노프릴 먹어도 되나요?"
 
 def test_what_is_about_another_medicine_is_not_shown_to_the_judge() -> None:
     inner = Everything()
-    grading = asyncio.run(NamingGrader(inner, MEDICAL).grade(QUESTION, hits(LISINOPRIL, WARFARIN, MIGRAINE)))
+    grading = asyncio.run(EntityFilterGrader(inner, MEDICAL).grade(QUESTION, hits(LISINOPRIL, WARFARIN, MIGRAINE)))
     assert inner.shown == ["lisinopril.md"]  # by its English name
     assert [grading.probability(one.id) for one in (LISINOPRIL, WARFARIN, MIGRAINE)] == [0.9, 0.0, 0.0]
     assert grading.verdict is Verdict.CORRECT
@@ -47,7 +47,7 @@ def test_what_is_about_another_medicine_is_not_shown_to_the_judge() -> None:
 
 def test_when_nothing_names_it_the_set_is_incorrect() -> None:
     inner = Everything()
-    grading = asyncio.run(NamingGrader(inner, MEDICAL).grade(QUESTION, hits(WARFARIN, MIGRAINE)))
+    grading = asyncio.run(EntityFilterGrader(inner, MEDICAL).grade(QUESTION, hits(WARFARIN, MIGRAINE)))
     assert (grading.verdict, grading.sufficiency, inner.shown) == (Verdict.INCORRECT, 0.0, [])
     assert {grade.probability for grade in grading.grades} == {0.0}
 
@@ -57,9 +57,9 @@ def test_when_nothing_names_it_the_set_is_incorrect() -> None:
 )
 def test_without_a_name_everything_is_as_it_was(question: str) -> None:
     inner, found = Everything(), hits(LISINOPRIL, WARFARIN, MIGRAINE)
-    graded = asyncio.run(NamingGrader(inner, MEDICAL).grade(question, found))
+    graded = asyncio.run(EntityFilterGrader(inner, MEDICAL).grade(question, found))
     assert graded == asyncio.run(inner.grade(question, found))
-    refined = asyncio.run(NamingRefiner(inner, MEDICAL).refine(question, found))
+    refined = asyncio.run(EntityFilterRefiner(inner, MEDICAL).refine(question, found))
     assert refined == asyncio.run(inner.refine(question, found))
 
 
@@ -72,14 +72,14 @@ def test_strips_about_another_thing_go_and_none_may_be_left() -> None:
             return Refinement((one, other), 0.0)
 
     question = "Is lisinopril stopped in kidney failure?"
-    kept = asyncio.run(NamingRefiner(Halves(), MEDICAL).refine(question, hits(listed)))
+    kept = asyncio.run(EntityFilterRefiner(Halves(), MEDICAL).refine(question, hits(listed)))
     assert (kept.strips, kept.fell_back) == ((one,), False)  # a class names what is of it
-    none = asyncio.run(NamingRefiner(Everything(), MEDICAL).refine(QUESTION, hits(WARFARIN)))
+    none = asyncio.run(EntityFilterRefiner(Everything(), MEDICAL).refine(QUESTION, hits(WARFARIN)))
     assert (none.strips, none.fell_back) == ((), True)
 
 
 def missed(question: str, heading: str, text: str) -> bool:
-    return Wanted.of(question, GENERAL).is_missed_by(heading, text)
+    return QueryEntities.of(question, GENERAL).is_missed_by(heading, text)
 
 
 @pytest.mark.parametrize(
@@ -122,19 +122,21 @@ def test_codes_and_identifiers_are_told_apart_by_how_they_are_written(
     ],
 )
 def test_a_code_that_nothing_names_is_noticed(question: str, text: str, named: bool) -> None:
-    wanted = Wanted.of(question, GENERAL)
-    assert (not wanted or wanted.is_named_in([text])) is named
+    entities = QueryEntities.of(question, GENERAL)
+    assert (not entities or entities.is_named_in([text])) is named
 
 
 def test_a_strip_keeps_its_heading_as_a_name() -> None:
     piece: Strip = strip(passage("It is taken once daily.", "a.md", "Lisinopril"))
-    wanted = Wanted.of("How is lisinopril taken?", MEDICAL)
-    assert wanted.keys
-    assert not wanted.is_missed_by(piece.passage.heading, piece.text)
+    entities = QueryEntities.of("How is lisinopril taken?", MEDICAL)
+    assert entities.keys
+    assert not entities.is_missed_by(piece.passage.heading, piece.text)
 
 
 def test_what_nobody_sees_names_nothing() -> None:
     hidden = passage("Codes are short. <!-- FX-1042 -->", "a.md")
     other = passage("Every code has a cause.", "b.md", "Codes")
-    grading = asyncio.run(NamingGrader(Everything(), GENERAL).grade("What does FX-1042 mean?", hits(hidden, other)))
+    grading = asyncio.run(
+        EntityFilterGrader(Everything(), GENERAL).grade("What does FX-1042 mean?", hits(hidden, other))
+    )
     assert (grading.verdict, grading.sufficiency) == (Verdict.INCORRECT, 0.0)

@@ -1,4 +1,4 @@
-"""Words that say the opposite of one another, Korean and English: what a sentence with one of them denies."""
+"""Antonyms, Korean and English: what a sentence with one of them denies."""
 
 from collections.abc import Callable, Iterator, Sequence, Set
 from functools import lru_cache

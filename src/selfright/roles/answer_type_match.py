@@ -1,4 +1,4 @@
-"""Whether a text offers the kind of thing a question asks for, beyond repeating the question."""
+"""How well a text matches the type of answer a question asks for, beyond repeating the question."""
 
 import re
 
@@ -8,7 +8,7 @@ _WORD = re.compile(r"[^\W_]+")
 _NAMED = (AnswerType.PERSON, AnswerType.PLACE, AnswerType.TIME, AnswerType.NUMBER, AnswerType.VERSION)
 
 
-def offers(kind: AnswerType, question: str, text: str) -> float:
+def answer_type_match(kind: AnswerType, question: str, text: str) -> float:
     """How well (0…1) ``text`` holds an answer of that kind; names and numbers of the question itself do not count."""
     if kind not in _NAMED:
         return matches_type(kind, text)

@@ -1,4 +1,4 @@
-"""Citations a model has to earn: a number stays only where the passage it names supports the sentence."""
+"""Checks a model's citations: a number stays only where the passage it names supports the sentence."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -10,11 +10,11 @@ from selfright.roles.analysis import Term, TextAnalyzer
 from selfright.roles.evaluate.claims import ClaimFacts, claim_facts
 from selfright.roles.evaluate.evidence import Source, sources
 from selfright.roles.evaluate.scoring import claim_support, contradicted
-from selfright.roles.generate.written import Written
+from selfright.roles.generate.answer_parsing import ParsedSentence
 
-# The least support that earns a citation. Lenient beside the judge's 0.5, for one sentence may rest on two passages,
+# The least support that keeps a citation. Lenient beside the judge's 0.5, for one sentence may rest on two passages,
 # each of which has half of it.
-EARNED = 0.3
+LEAST_SUPPORT = 0.3
 # Between two languages words cannot be compared, names and numbers can.
 _MOST_NAMES_MISSING = 0.5
 _MOST_QUOTED = 3
@@ -44,23 +44,23 @@ class _Bookkeeping:
 class CitationChecker:
     """Turns what a model wrote into a draft whose citations hold."""
 
-    def __init__(self, analyzer: TextAnalyzer, least_support: float = EARNED) -> None:
+    def __init__(self, analyzer: TextAnalyzer, least_support: float = LEAST_SUPPORT) -> None:
         self._analyzer = analyzer
         self._least = least_support
 
-    def draft(self, written: Sequence[Written], strips: Sequence[Strip]) -> Draft:
-        """The draft: citations numbered from 1 as they appear, those not earned dropped and counted.
+    def draft(self, parsed: Sequence[ParsedSentence], strips: Sequence[Strip]) -> Draft:
+        """The draft: citations numbered from 1 as they appear, unsupported ones dropped and counted.
 
         A citation quotes, exactly, the sentences of its strip that support what cites it.
         """
         book = _Bookkeeping({})
-        cited = {n for said in written for n in said.numbers if 1 <= n <= len(strips)}
+        cited = {n for said in parsed for n in said.numbers if 1 <= n <= len(strips)}
         read = {n: _source(strips[n - 1]) for n in cited}
-        sentences = [Sentence(said.text, self._earned(said, read, book)) for said in written]
+        sentences = [Sentence(said.text, self._earned(said, read, book)) for said in parsed]
         citations = tuple(_citation(book.number(n), strips[n - 1], span) for n, span in book.spans.items())
-        return Draft(_text(written, sentences), tuple(sentences), citations, dropped_citations=book.dropped)
+        return Draft(_text(parsed, sentences), tuple(sentences), citations, dropped_citations=book.dropped)
 
-    def _earned(self, said: Written, read: dict[int, Source], book: _Bookkeeping) -> tuple[int, ...]:
+    def _earned(self, said: ParsedSentence, read: dict[int, Source], book: _Bookkeeping) -> tuple[int, ...]:
         kept: list[int] = []
         for n in said.numbers:
             source = read.get(n)
@@ -142,10 +142,10 @@ def _citation(n: int, strip: Strip, span: _Span) -> Citation:
     )
 
 
-def _text(written: Sequence[Written], sentences: Iterable[Sentence]) -> str:
+def _text(parsed: Sequence[ParsedSentence], sentences: Iterable[Sentence]) -> str:
     """The answer as the model laid it out, its citations in our form."""
     text = ""
-    for said, sentence in zip(written, sentences, strict=True):
+    for said, sentence in zip(parsed, sentences, strict=True):
         marks = " ".join(f"[{n}]" for n in sentence.citations)
         text += (said.gap if text else "") + said.text
         text += ("\n\n" if said.block else " ") + marks if marks else ""

@@ -1,4 +1,4 @@
-"""What in the user's profile speaks against what is asked about is said, where the evidence says it."""
+"""Adds warnings from the user's profile to an answer, where the evidence states them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ _LONGEST = 300
 
 
 @dataclass(frozen=True, slots=True)
-class HeedingGenerator:
+class ProfileWarningGenerator:
     """A ``Generator`` around another one: adds a cited sentence for each concern that the draft passes over."""
 
     inner: Generator

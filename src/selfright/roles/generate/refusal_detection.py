@@ -1,4 +1,4 @@
-"""Whether an answer says nothing but that it does not know."""
+"""Detects refusals: answers that only say that they do not know."""
 
 import re
 from collections.abc import Sequence
@@ -50,17 +50,17 @@ _POLITE = re.compile(
 )
 
 
-def declines(sentences: Sequence[str]) -> bool:
+def is_refusal(sentences: Sequence[str]) -> bool:
     """Whether all that is said, Korean or English, is that the answer is not known or not in the passages.
 
     Politeness beside it does not count; a sentence with a "but" may go on with an answer, and does.
     """
     said = [sentence for sentence in sentences if sentence.strip()]
-    declining = [_declines(sentence) for sentence in said]
+    declining = [_is_refusal(sentence) for sentence in said]
     return any(declining) and all(no or _is_polite(sentence) for no, sentence in zip(declining, said, strict=True))
 
 
-def _declines(sentence: str) -> bool:
+def _is_refusal(sentence: str) -> bool:
     rest = _OPENING.sub("", sentence)
     return len(sentence) <= _LONGEST and bool(_DECLINES.search(rest)) and not _CONTRAST.search(rest)
 

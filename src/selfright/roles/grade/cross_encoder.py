@@ -1,4 +1,4 @@
-"""A judge of pairs that the user chose, beside the grader's signals: any network, of which nothing is known before.
+"""A cross-encoder that the user chose, beside the grader's signals: any network, of which nothing is known before.
 
 What it says counts as much as the signals do, until ``selfright calibrate`` weighs the two on labelled pairs.
 """

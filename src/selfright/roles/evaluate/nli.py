@@ -21,7 +21,7 @@ _DENIED = 0.8
 
 
 @dataclass(frozen=True, slots=True)
-class ClaimJudging:
+class ClaimNli:
     """Judges claims that the evidence does not say word for word, the first twenty of an answer.
 
     ``judge`` reads a claim beside the three passages nearest to it, of each the sentences around the nearest one.

@@ -33,7 +33,7 @@ _LEFT_OVER = re.compile(rf"{INLINE_CODE.pattern}|\[\s?(?P<number>\d{{1,4}})\s?\]
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class ParsedSentence:
     """One sentence, list entry, table or piece of code as the model wrote it.
 
     ``numbers`` are the passages it names, from 1; ``gap`` is the white space before it; ``block`` says that a marker
@@ -46,7 +46,7 @@ class Written:
     block: bool = False
 
 
-def read_answer(text: str, *, cut_off: bool = False) -> list[Written]:
+def parse_answer(text: str, *, cut_off: bool = False) -> list[ParsedSentence]:
     """The sentences of ``text``, at most 8,000 characters of it, without prompt echo, labels and lists of sources.
 
     ``cut_off``: the model ran into its limit, so an unfinished end is left out.
@@ -60,7 +60,7 @@ def read_answer(text: str, *, cut_off: bool = False) -> list[Written]:
     numbers = _assigned(units, marks)
     ends = [0, *(unit.end for unit in units)]
     return [
-        Written(_tidy(plain, unit), named, _gap(plain[end : unit.start], unit), unit.kind in ("code", "table"))
+        ParsedSentence(_tidy(plain, unit), named, _gap(plain[end : unit.start], unit), unit.kind in ("code", "table"))
         for unit, named, end in zip(units, numbers, ends, strict=False)
     ]
 
@@ -84,7 +84,7 @@ def _label_end(text: str) -> int:
 
 
 def _without_sources(text: str) -> str:
-    """Without a list of sources at the end: the answer's citations say it, as far as they are earned."""
+    """Without a list of sources at the end: the answer's citations say it, as far as the passages support them."""
     lines = text.rstrip().split("\n")
     kept = len(lines)
     while kept and (not lines[kept - 1].strip() or _LISTED_SOURCE.fullmatch(lines[kept - 1])):
