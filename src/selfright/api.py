@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from selfright.assembly.calibrating import Progress as CalibrationProgress
     from selfright.assembly.engine import Engine
-    from selfright.assembly.given import Given
+    from selfright.assembly.overrides import Overrides
     from selfright.assembly.reembedding import ReembedReport
     from selfright.assembly.uploads import UploadReport
     from selfright.domain.examining import Examined, Judge
@@ -65,18 +65,18 @@ class Selfright:
     def __init__(
         self,
         settings: Settings,
-        given: "Given | None" = None,
+        given: "Overrides | None" = None,
     ) -> None:
         from selfright.assembly.engine import build_engine
-        from selfright.assembly.ratings import RatingRoom
-        from selfright.assembly.traces import TraceRoom
-        from selfright.assembly.turns import TurnRoom
+        from selfright.assembly.ratings import RatingService
+        from selfright.assembly.traces import TraceService
+        from selfright.assembly.turns import TurnService
 
         self.settings = settings
         self._engine: Engine = build_engine(settings, given)
-        self._traces = TraceRoom(self._engine)
-        self._turns = TurnRoom(self._engine, self._traces)
-        self._ratings = RatingRoom(self._engine)
+        self._traces = TraceService(self._engine)
+        self._turns = TurnService(self._engine, self._traces)
+        self._ratings = RatingService(self._engine)
         self._loop = LoopThread()
 
     @classmethod
@@ -102,7 +102,7 @@ class Selfright:
         ``UnknownName`` for a name that is no setting, flag or preset, and ``MissingExtra`` for a provider whose package
         is not installed.
         """
-        from selfright.assembly.given import Given
+        from selfright.assembly.overrides import Overrides
 
         if path is not None and retriever is not None:
             raise UsageError("an index folder and a retriever were given; give the one that is to be searched")
@@ -114,7 +114,7 @@ class Selfright:
         settings = load_settings({**values, **{name: value for name, value in said.items() if value is not None}})
         handed = None if isinstance(llm, str) else llm
         own = [None if isinstance(judge, str) else judge for judge in judges.values()]
-        return cls(settings, Given(retriever, embeddings, handed, objects, profiles, *own))
+        return cls(settings, Overrides(retriever, embeddings, handed, objects, profiles, *own))
 
     def ask(self, question: str, **options: Unpack[TurnOptions]) -> Answer:
         """Answers a question, or says plainly that it cannot; ``options`` are those of ``TurnOptions``.

@@ -6,14 +6,14 @@ from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from selfright.assembly.given import Given
-from selfright.assembly.index import IndexRoom
-from selfright.assembly.judges import JudgeRoom
-from selfright.assembly.keeping import open_database
+from selfright.assembly.index import IndexService
+from selfright.assembly.judges import JudgeService
 from selfright.assembly.models import Models
+from selfright.assembly.overrides import Overrides
 from selfright.assembly.packs import load_pack, open_profiles, with_pack
+from selfright.assembly.persistence import open_database
+from selfright.assembly.preload import Preload
 from selfright.assembly.roles import OfflineRoles, Roles, offline_roles, with_models
-from selfright.assembly.warming import Warming
 from selfright.domain.budget import Meter
 from selfright.domain.chat import Job
 from selfright.domain.errors import UsageError
@@ -47,20 +47,20 @@ _JUDGE_CALLS = 4  # one judgement, with room to ask again for one that cannot be
 class Engine:
     """Makes turns; ``index`` is what they search."""
 
-    def __init__(self, settings: Settings, given: Given | None = None) -> None:
+    def __init__(self, settings: Settings, overrides: Overrides | None = None) -> None:
         self.settings = settings
-        given = given or Given()
-        self.index = IndexRoom(settings, given)
-        self._models = Models(settings, given.llm, given.models)
-        self._given_profiles = given.profiles
-        self._judges = JudgeRoom(settings, given, self.index)
-        self._warming = Warming(self.index, reads=not self._models.jobs)
+        overrides = overrides or Overrides()
+        self.index = IndexService(settings, overrides)
+        self._models = Models(settings, overrides.llm, overrides.models)
+        self._profiles_override = overrides.profiles
+        self._judges = JudgeService(settings, overrides, self.index)
+        self._preload = Preload(self.index, reads=not self._models.jobs)
         # A wrong preset or flag should be heard of now, not at the first question.
         check_strategy(self._flags(find_preset(settings.preset), {}).refine_strategy)
 
     def expect(self, question: str) -> None:
         """Begins to load what an answer to ``question`` needs, beside whatever is done until it is needed."""
-        self._warming.expect(question)
+        self._preload.expect(question)
 
     def turn(self, preset_name: str | None, flags: Mapping[str, object], scope: Scope, *, listen: bool = False) -> Turn:
         """A turn ready to run: the preset's graph with tools and a meter of its own, searching within ``scope``."""
@@ -223,7 +223,7 @@ class Engine:
     @cached_property
     def profiles(self) -> ProfileStore:
         """What is remembered of users."""
-        return open_profiles(self.settings, self.pack, self._given_profiles, self.database)
+        return open_profiles(self.settings, self.pack, self._profiles_override, self.database)
 
     @cached_property
     def database(self) -> "PostgresDatabase | None":
@@ -271,9 +271,9 @@ def _into_the_stream(_event: TurnEvent) -> None:
     """Stands for the graph's own stream, which takes its place when the turn runs."""
 
 
-def build_engine(settings: Settings, given: Given | None = None) -> Engine:
+def build_engine(settings: Settings, overrides: Overrides | None = None) -> Engine:
     """The engine for these settings; nothing is opened or loaded yet."""
-    return Engine(settings, given)
+    return Engine(settings, overrides)
 
 
 @cache

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from selfright.assembly.engine import Engine
-from selfright.assembly.turns import TurnRoom
+from selfright.assembly.turns import TurnService
 from selfright.domain.answers import Answer, Attempt, Draft, EvaluationRequest, GenerationRequest, Sentence
 from selfright.domain.chat import Say
 from selfright.domain.composing import MARKER
@@ -31,7 +31,7 @@ async def examine(engine: Engine, question: str, options: TurnOptions, judge: Ju
     if judge == "model":
         engine.judge(Flags(), judge)  # whether there is one should be heard before a turn is paid for
     watched = _Watched(engine)
-    answer = await _answer(TurnRoom(cast(Engine, watched)), question, options)
+    answer = await _answer(TurnService(cast(Engine, watched)), question, options)
     flags = watched.notes.flags
     examined = Examined(answer, tuple(map(_watched, watched.notes.passes)), flags, final=watched.notes.final)
     if judge == "none":
@@ -44,8 +44,8 @@ async def examine(engine: Engine, question: str, options: TurnOptions, judge: Ju
     return replace(examined, judged=judged, judge_cost=meter.cost())
 
 
-async def _answer(room: TurnRoom, question: str, options: TurnOptions) -> Answer:
-    async with aclosing(room.stream(question, options, listen=False)) as events:
+async def _answer(service: TurnService, question: str, options: TurnOptions) -> Answer:
+    async with aclosing(service.stream(question, options, listen=False)) as events:
         async for event in events:
             if isinstance(event, TurnFinished):
                 return event.answer

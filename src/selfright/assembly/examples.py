@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from selfright.assembly.index import IndexRoom
+from selfright.assembly.index import IndexService
 from selfright.domain.passages import Document, DocumentInfo, Language
 from selfright.domain.scopes import Scope
 from selfright.domain.text import blocks
@@ -34,7 +34,7 @@ class _Candidate:
     document_id: str
 
 
-async def example_questions(index: IndexRoom, scope: Scope, language: Language, count: int) -> list[str]:
+async def example_questions(index: IndexService, scope: Scope, language: Language, count: int) -> list[str]:
     """At most ``count`` questions on different documents of ``scope``, those in ``language`` first.
 
     Each is asked in its document's language, and only where a search for it finds that document.
@@ -49,12 +49,12 @@ async def example_questions(index: IndexRoom, scope: Scope, language: Language, 
     return [one.question for one in found]
 
 
-async def _finds(index: IndexRoom, scope: Scope, candidate: _Candidate) -> bool:
+async def _finds(index: IndexService, scope: Scope, candidate: _Candidate) -> bool:
     hits = (await index.retriever(scope).search(candidate.question, _FOUND_AMONG, ())).hits
     return any(hit.passage.document_id == candidate.document_id for hit in hits)
 
 
-def _candidates(index: IndexRoom, scope: Scope, language: Language) -> Iterator[_Candidate]:
+def _candidates(index: IndexService, scope: Scope, language: Language) -> Iterator[_Candidate]:
     where = scope.within()
     if where is not None and not where:
         return

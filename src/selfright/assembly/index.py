@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from selfright.assembly.given import Given
+from selfright.assembly.overrides import Overrides
 from selfright.assembly.packs import load_pack
 from selfright.domain.errors import UnknownName, UsageError
 from selfright.domain.flags import Flags
@@ -44,12 +44,12 @@ if TYPE_CHECKING:
 _MOST_SEARCHERS = 8  # each keeps the vectors of recent queries
 
 
-class IndexRoom:
+class IndexService:
     """Opens the index when it is first needed, makes it when there is something to put in, and looks after it."""
 
-    def __init__(self, settings: Settings, given: Given) -> None:
+    def __init__(self, settings: Settings, overrides: Overrides) -> None:
         self._settings = settings
-        self._given = given
+        self._overrides = overrides
         self._lock = threading.RLock()
         self._store: OpenedStore | None = None
         self._looked_after: OpenedStore | None = None
@@ -156,7 +156,7 @@ class IndexRoom:
     ) -> "Report":
         from selfright.assembly.bulk import Place, add_on
 
-        encoder = None if self._given.embeddings is not None else self._settings.embedder
+        encoder = None if self._overrides.embeddings is not None else self._settings.embedder
         place = Place(self._settings.index, self.tokenizer, self.embedder, encoder)
         return add_on(ray, place, paths, collection, progress, origin)
 
@@ -261,7 +261,7 @@ class IndexRoom:
         """What the user gave, or the encoder that ships; None when its weights are not installed and nobody insists."""
         from selfright.assembly.encoders import chosen_embedder
 
-        return chosen_embedder(self._settings.embedder, self._given.embeddings)
+        return chosen_embedder(self._settings.embedder, self._overrides.embeddings)
 
     @cached_property
     def _lexicon(self) -> TermLexicon | None:
@@ -288,16 +288,16 @@ class IndexRoom:
     @property
     def is_foreign(self) -> bool:
         """Whether a retriever of the user's stands in for an index folder."""
-        return self._given.retriever is not None
+        return self._overrides.retriever is not None
 
     @cached_property
     def _foreign(self) -> "LangChainStore | None":
         """What stands in for an index, when the user gave a LangChain retriever."""
-        if self._given.retriever is None:
+        if self._overrides.retriever is None:
             return None
         from selfright.retrieval.stores.langchain import LangChainStore
 
-        return LangChainStore(self._given.retriever)
+        return LangChainStore(self._overrides.retriever)
 
     def _opened(self, *, create: bool = False) -> "OpenedStore":
         from selfright.retrieval.stores.opening import open_store

@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from selfright.assembly.encoders import pair_views
-from selfright.assembly.given import Given
-from selfright.assembly.index import IndexRoom
+from selfright.assembly.index import IndexService
+from selfright.assembly.overrides import Overrides
 from selfright.assembly.roles import Judging, offline_roles
 from selfright.domain.errors import JudgeFailed, SelfrightError, UsageError
 from selfright.domain.judgements import PairReading
@@ -59,12 +59,12 @@ def _handed(judge: PairJudge | None) -> PairJudge | None:
     return None if judge is None else HandedJudge(judge)
 
 
-class JudgeRoom:
+class JudgeService:
     """Judges named by settings or handed over, each made once; nothing is loaded or fetched before it is needed."""
 
-    def __init__(self, settings: Settings, given: Given, index: IndexRoom) -> None:
+    def __init__(self, settings: Settings, overrides: Overrides, index: IndexService) -> None:
         self._settings = settings
-        self._given = given
+        self._overrides = overrides
         self._index = index
         for named, job in ((settings.passage_judge, "passages"), (settings.claim_judge, "claims")):
             if named is not None:
@@ -73,12 +73,12 @@ class JudgeRoom:
     @cached_property
     def passages(self) -> PairJudge | None:
         """The judge of questions and passages."""
-        return _handed(self._given.passage_judge) or _named(self._settings.passage_judge, "passages")
+        return _handed(self._overrides.passage_judge) or _named(self._settings.passage_judge, "passages")
 
     @cached_property
     def claims(self) -> PairJudge | None:
         """The judge of claims and evidence."""
-        return _handed(self._given.claim_judge) or _named(self._settings.claim_judge, "claims")
+        return _handed(self._overrides.claim_judge) or _named(self._settings.claim_judge, "claims")
 
     def judging(self) -> Judging:
         """All that judging rests on beside the shipped weights.

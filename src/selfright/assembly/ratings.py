@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 
 from selfright.assembly.engine import Engine
-from selfright.assembly.keeping import open_ratings
+from selfright.assembly.persistence import open_ratings
 from selfright.domain.errors import IndexNotFound, InputError
 from selfright.domain.passages import Document
 from selfright.domain.ratings import LabelledRow, LabelledRows, Place, Rating, RatingStore, checked, digest_of
@@ -16,7 +16,7 @@ MAX_PASSAGE = 50_000
 _AT_HAND = 64  # documents that are read once for several ratings
 
 
-class RatingRoom:
+class RatingService:
     """What users say of answers, over the index that the answers came from."""
 
     def __init__(self, engine: Engine) -> None:

@@ -45,10 +45,10 @@ _PORTS: Mapping[str, Callable[[Any, Tap], object]] = MappingProxyType(
 
 
 def tapped_roles(roles: Roles, offline: Roles, tap: Tap) -> Roles:
-    """The roles with the tap on each that no model has a part in, and its onlooker on the others."""
+    """The roles with the tap on each that no model has a part in, and its observer on the others."""
     kept: dict[str, Any] = {field.name: getattr(roles, field.name) for field in fields(Roles)}
     for name, tapped in _PORTS.items():
-        chosen = tap if kept[name] is getattr(offline, name) else tap.onlooker
+        chosen = tap if kept[name] is getattr(offline, name) else tap.observer
         if chosen is not None:
             kept[name] = tapped(kept[name], chosen)
     return Roles(**kept)
@@ -57,7 +57,7 @@ def tapped_roles(roles: Roles, offline: Roles, tap: Tap) -> Roles:
 def tapped_tools(tools: Tools, tap: Tap) -> Tools:
     """The tools with a tap on what is searched, and on what is read of the user and remembered."""
     flags = tools.flags
-    slots = tap.onlooker if flags.llm_slots_enabled else tap
+    slots = tap.observer if flags.llm_slots_enabled else tap
     return replace(
         tools,
         retriever=tools.retriever.over(lambda inner: TappedRetriever(inner, tap, (flags.fusion, flags.rrf_k))),

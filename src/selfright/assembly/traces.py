@@ -13,7 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from selfright.assembly.engine import Engine
-from selfright.assembly.keeping import TraceKeeper, open_traces
+from selfright.assembly.persistence import TraceKeeper, open_traces
 from selfright.domain.answers import Step
 from selfright.domain.errors import InputError
 from selfright.domain.events import NodeFinished, TurnEvent, TurnFinished
@@ -36,7 +36,7 @@ _MOST_STEPS = 2_000
 log = logging.getLogger(__name__)
 
 
-class TraceRoom:
+class TraceService:
     """Watches the turns of an engine, as far as the settings ``traces`` and ``otel`` say."""
 
     def __init__(self, engine: Engine) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from selfright.assembly.engine import Engine
-from selfright.assembly.keeping import open_kept_sessions
+from selfright.assembly.persistence import open_kept_sessions
 from selfright.domain.answers import Answer, Message
 from selfright.domain.errors import InputError, UnknownName, UsageError
 from selfright.domain.events import TurnEvent
@@ -18,7 +18,7 @@ from selfright.domain.turns import DEFAULT_USER, TurnOptions, preset_for
 from selfright.flow.run import Turn, run
 
 if TYPE_CHECKING:
-    from selfright.assembly.traces import TraceRoom
+    from selfright.assembly.traces import TraceService
     from selfright.flow.state import AgentState
     from selfright.memory.conversation import TurnHandle, TurnRecord
     from selfright.memory.sessions import Sessions
@@ -27,13 +27,13 @@ Go = Callable[[Turn, Mapping[str, Any] | None], AsyncGenerator[TurnEvent, None]]
 """Runs a turn: from its start, or without one from where it was broken off."""
 
 
-class TurnRoom:
+class TurnService:
     """Runs turns on an engine. A session's turns run one after the other, and each is kept when it is over.
 
     With ``traces``, turns are watched, and their traces kept.
     """
 
-    def __init__(self, engine: Engine, traces: "TraceRoom | None" = None) -> None:
+    def __init__(self, engine: Engine, traces: "TraceService | None" = None) -> None:
         self._engine = engine
         self._traces = traces
         self._sessions: Sessions | None = None

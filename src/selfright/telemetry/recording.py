@@ -60,7 +60,7 @@ class Recorder:
         self._full = False
 
     @property
-    def onlooker(self) -> None:
+    def observer(self) -> None:
         """Nobody: what a role makes of a model's replies follows from them."""
 
     @property

@@ -120,7 +120,7 @@ class Player:
         return back
 
     @property
-    def onlooker(self) -> None:
+    def observer(self) -> None:
         """Nobody: what a role makes of a model's replies follows from them."""
 
     async def call(self, call: Call, ask: Callable[[], Awaitable[T]]) -> T:

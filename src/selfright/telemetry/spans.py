@@ -135,7 +135,7 @@ class _SpanTap:
         self._content = content
 
     @property
-    def onlooker(self) -> Tap:
+    def observer(self) -> Tap:
         """Spans alone."""
         return _SpanTap(self._tracer, None, content=self._content)
 

@@ -28,7 +28,7 @@ class Tap(Protocol):
     """Stands between a port and its user."""
 
     @property
-    def onlooker(self) -> "Tap | None":
+    def observer(self) -> "Tap | None":
         """A tap for what is always decided anew, as by a role that asks a model: it sees calls and answers none."""
         ...
 

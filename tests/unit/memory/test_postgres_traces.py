@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from selfright.assembly.keeping import DatabaseTraces
+from selfright.assembly.persistence import DatabaseTraces
 from selfright.domain.errors import InputError
 from selfright.domain.scopes import Scope
 from selfright.domain.traces import Trace

@@ -200,12 +200,12 @@ def test_a_recorder_behind_it_still_records(provider: TracerProvider) -> None:
 
 def test_it_looks_on_where_a_model_decides(provider: TracerProvider, exporter: InMemorySpanExporter) -> None:
     recorder = Recorder(100_000)
-    onlooker = Spans(provider).turn("full").tap(recorder).onlooker
-    assert onlooker is not None
-    asyncio.run(asked(onlooker, *CALLS[1]))
+    observer = Spans(provider).turn("full").tap(recorder).observer
+    assert observer is not None
+    asyncio.run(asked(observer, *CALLS[1]))
     assert by_name(exporter).keys() == {"grader.grade"}
     assert recorder.lines == ()
-    assert recorder.onlooker is None
+    assert recorder.observer is None
 
 
 class Receiver(HTTPServer):

@@ -8,17 +8,17 @@ import logging
 import threading
 
 from selfright.assembly.encoders import is_fitted, pair_views
-from selfright.assembly.index import IndexRoom
+from selfright.assembly.index import IndexService
 from selfright.domain.errors import SelfrightError
 from selfright.domain.ports import Embedder, PairJudge
 
 log = logging.getLogger(__name__)
 
 
-class Warming:
-    """Loads the encoder of an index room and, with ``reads``, the reader that ships; once."""
+class Preload:
+    """Loads the encoder of an index and, with ``reads``, the reader that ships; once."""
 
-    def __init__(self, index: IndexRoom, *, reads: bool) -> None:
+    def __init__(self, index: IndexService, *, reads: bool) -> None:
         self._index = index
         self._reads = reads
         self._unbegun = threading.Lock()  # taken by the first question, and never given back
@@ -37,7 +37,7 @@ class Warming:
             return  # the turn meets the same, and says it where it is heard
         # No daemon: a process that ended within the foreign code of a load could crash.
         networks = embedder, views.questions if views else None
-        threading.Thread(target=_load, args=networks, name="selfright-warming").start()
+        threading.Thread(target=_load, args=networks, name="selfright-preload").start()
 
 
 def _load(embedder: Embedder, reader: PairJudge | None) -> None:

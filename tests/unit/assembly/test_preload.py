@@ -8,8 +8,8 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from selfright.assembly.index import IndexRoom
-from selfright.assembly.warming import Warming
+from selfright.assembly.index import IndexService
+from selfright.assembly.preload import Preload
 from selfright.domain.errors import ModelFilesDamaged
 from selfright.llm.e5 import E5
 
@@ -34,11 +34,11 @@ class Encoder:
 
 def asked(encoder: Encoder | None, *questions: str) -> None:
     """Expects the questions, and waits for what that began."""
-    warming = Warming(cast(IndexRoom, SimpleNamespace(embedder=encoder)), reads=False)
+    preload = Preload(cast(IndexService, SimpleNamespace(embedder=encoder)), reads=False)
     for question in questions:
-        warming.expect(question)
+        preload.expect(question)
     for thread in threading.enumerate():
-        if thread.name == "selfright-warming":
+        if thread.name == "selfright-preload":
             thread.join()
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class Overrides:
     """Each takes the place of what settings would name."""
 
     retriever: "RetrieverLike | None" = None

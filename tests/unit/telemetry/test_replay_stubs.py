@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from selfright.assembly.standins import AbsentWeb, ReadProfiles
+from selfright.assembly.replay_stubs import AbsentWeb, ReadProfiles
 from selfright.domain.errors import UsageError
 from selfright.domain.slots import Slot, SlotKind
 from selfright.memory.profiles import InMemoryProfiles
