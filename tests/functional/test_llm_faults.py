@@ -192,7 +192,7 @@ def test_a_spent_budget_still_answers(settings: dict[str, Any], server: Scripted
 def test_keys_go_to_the_provider_and_nowhere_else(
     settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:
-    from selfright.domain.forms import answer_form
+    from selfright.domain.json_views import answer_view
 
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
     with ScriptedServer(rules(), key="sk-very-secret") as server:
@@ -200,4 +200,4 @@ def test_keys_go_to_the_provider_and_nowhere_else(
         answer = ask(settings, server)
     assert not answer.degraded
     assert "sk-very-secret" not in caplog.text
-    assert "sk-very-secret" not in str(answer_form(answer))
+    assert "sk-very-secret" not in str(answer_view(answer))

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from lxml import html
 
-from selfright.domain.hiding import hidden_names, is_hidden
+from selfright.domain.html_visibility import hidden_names, is_hidden
 
 HIDDEN = [
     '<p style="display: none">',

@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
-from selfright.evals.accounting import compare, ladder
+from selfright.evals.aggregation import aggregated, measured
+from selfright.evals.comparison import compare, ladder
 from selfright.evals.intervals import estimate
 from selfright.evals.measures.standard import STANDARD
 from selfright.evals.questions import Question
 from selfright.evals.results import DataSet, IndexFacts, Judgement, Pass, Row, RunResult, Study, Turn, Value, Visit
-from selfright.evals.summing import measured, summed
 from tests.support import studies
 
 SYSTEMS = ("basic", "crag", "full")
@@ -39,7 +39,7 @@ def answers(
         )
         flags = {**FLAGS, "self_refine_enabled": place > 0}
         models = {"answer": "offline", "evaluate": "offline"}
-        runs.append(summed(RunResult(name, name, flags, models, rows, {}), names, seed))
+        runs.append(aggregated(RunResult(name, name, flags, models, rows, {}), names, seed))
     return study_of(runs, seed=seed)
 
 
@@ -86,7 +86,7 @@ def of_right(before: Sequence[float], after: Sequence[float], seed: int = 7) -> 
     runs = []
     for name, values in (("basic", before), ("full", after)):
         rows = tuple(studies.row(f"q{number}", {"right": value}) for number, value in enumerate(values))
-        runs.append(summed(RunResult(name, name, {}, {}, rows, {}), ["right"], seed))
+        runs.append(aggregated(RunResult(name, name, {}, {}, rows, {}), ["right"], seed))
     return study_of(runs, seed=seed)
 
 

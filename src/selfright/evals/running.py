@@ -12,14 +12,14 @@ from selfright.api import Selfright
 from selfright.domain.errors import SelfrightError, UsageError
 from selfright.domain.examining import Judge
 from selfright.evals import provenance
-from selfright.evals.accounting import compare, ladder
+from selfright.evals.aggregation import aggregated, measured
+from selfright.evals.comparison import compare, ladder
 from selfright.evals.measures.standard import STANDARD
 from selfright.evals.metrics import Metric
 from selfright.evals.nodes import Asking, asking_on
 from selfright.evals.questions import Question, QuestionSet
 from selfright.evals.results import Kind, Row, RunResult, Study
 from selfright.evals.rowlog import Key, RowLog
-from selfright.evals.summing import measured, summed
 from selfright.evals.systems import System
 from selfright.evals.worker import asked, lost, read_result, read_task, task_of
 from selfright.processes import Workers, usable_cpus
@@ -193,7 +193,7 @@ class _Evaluation:
             summary={},
             complete=all(row is not None and row.error is None for _, row in kept),
         )
-        return summed(run, [metric.name for metric in self._plan.metrics], self._plan.seed)
+        return aggregated(run, [metric.name for metric in self._plan.metrics], self._plan.seed)
 
     def _fingerprint(self) -> dict[str, Any]:
         """All that a row depends on; rows of another plan must not mix with these."""

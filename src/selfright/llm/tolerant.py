@@ -7,7 +7,7 @@ and text around it, comments, trailing commas, single and typographic quotes, qu
 Python's literals, full-width marks and digits.
 
 * A number that JSON does not know but that can be read (``8/10``, ``80%``) is kept as a string; NaN and Infinity are
-  kept as what they are. Whoever reads the value refuses or takes it (``selfright.domain.reading``).
+  kept as what they are. Whoever reads the value refuses or takes it (``selfright.domain.value_parsing``).
 * Where the text ends too early, only fields that were complete before it count; a number at the very end may be cut.
 * A key given twice with different values, or two fitting objects that disagree, cannot be decided and are refused.
 
@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from selfright.domain.errors import ReplyUnusable
-from selfright.domain.reading import half_width
+from selfright.domain.value_parsing import half_width
 from selfright.llm.thinking import spoken
 
 LONGEST = 200_000

@@ -5,8 +5,8 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from selfright.domain.chat import Job
-from selfright.domain.fencing import Fence
 from selfright.domain.passages import Language
+from selfright.domain.prompt_delimiters import PromptDelimiters
 from selfright.medical.lexicon import Kind
 
 KINDS: Final[Mapping[str, Kind]] = MappingProxyType(
@@ -87,4 +87,4 @@ SCHEMA: Final[Mapping[str, Any]] = MappingProxyType(
 
 def extraction_prompt(text: str, language: Language) -> tuple[str, str]:
     """The rules, and the message."""
-    return SYSTEM[language], f"{_LABELS[language]}:\n{Fence.around(text).wrap('message', text)}"
+    return SYSTEM[language], f"{_LABELS[language]}:\n{PromptDelimiters.around(text).wrap('message', text)}"

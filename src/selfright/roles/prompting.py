@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from selfright.domain.answers import EvaluationRequest, Message, RewriteRequest
 from selfright.domain.chat import Job
-from selfright.domain.fencing import Fence
 from selfright.domain.judgements import Evaluation
 from selfright.domain.passages import Hit, Language, Passage, Strip
+from selfright.domain.prompt_delimiters import PromptDelimiters
 from selfright.domain.slots import Concern, Slot
 from selfright.domain.text import language_of
 from selfright.roles.prompts import LABELS, SYSTEM, WITHOUT_DOCUMENTS
@@ -73,15 +73,15 @@ class BilingualPrompter:
         known = _listed(_fact(slot, labels) for slot in facts)
         points = _listed(concern.text for concern in concerns)
         said = [*_texts(history), *_shown_texts(cut), *filter(None, (known, points))]
-        fence = Fence.around(question, profile_summary, summary, *said)
+        delimiters = PromptDelimiters.around(question, profile_summary, summary, *said)
         rules = (WITHOUT_DOCUMENTS if strips is None else SYSTEM[Job.ANSWER])[language]
         return "\n".join(filter(None, (rules, self._hints.get(language)))), _sections(
-            (labels["passages"], "" if strips is None else _passages(cut, fence) or labels["no_evidence"]),
-            (labels["profile"], fence.wrap("profile", profile_summary[:_LONGEST_NOTE])),
-            (labels["facts"], fence.wrap("facts", known)),
-            (labels["concerns"], fence.wrap("concerns", points)),
-            (labels["summary"], fence.wrap("summary", summary[:_LONGEST_NOTE])),
-            (labels["history"], fence.wrap("conversation", _conversation(history, labels))),
+            (labels["passages"], "" if strips is None else _passages(cut, delimiters) or labels["no_evidence"]),
+            (labels["profile"], delimiters.wrap("profile", profile_summary[:_LONGEST_NOTE])),
+            (labels["facts"], delimiters.wrap("facts", known)),
+            (labels["concerns"], delimiters.wrap("concerns", points)),
+            (labels["summary"], delimiters.wrap("summary", summary[:_LONGEST_NOTE])),
+            (labels["history"], delimiters.wrap("conversation", _conversation(history, labels))),
             (labels["question"], question.strip()),
         )
 
@@ -135,15 +135,15 @@ def evaluation_prompt(request: EvaluationRequest) -> Prompts:
     question, profile = request.question[:_LONGEST_QUESTION], request.profile_summary[:_LONGEST_NOTE]
     points = _listed(concern.text for concern in request.concerns)
     said = [*_texts(request.history), *_shown_texts(shown), *filter(None, (points,))]
-    fence = Fence.around(question, answer, profile, feedback, *said)
+    delimiters = PromptDelimiters.around(question, answer, profile, feedback, *said)
     return SYSTEM[Job.EVALUATE][request.language], _sections(
-        (labels["passages"], _passages(shown, fence) or labels["no_passages"]),
-        (labels["profile"], fence.wrap("profile", profile)),
-        (labels["concerns"], fence.wrap("concerns", points)),
-        (labels["history"], fence.wrap("conversation", _conversation(request.history, labels))),
-        (labels["previous_feedback"], fence.wrap("feedback", feedback)),
-        (labels["question"], fence.wrap("question", question)),
-        (labels["answer"], fence.wrap("answer", answer)),
+        (labels["passages"], _passages(shown, delimiters) or labels["no_passages"]),
+        (labels["profile"], delimiters.wrap("profile", profile)),
+        (labels["concerns"], delimiters.wrap("concerns", points)),
+        (labels["history"], delimiters.wrap("conversation", _conversation(request.history, labels))),
+        (labels["previous_feedback"], delimiters.wrap("feedback", feedback)),
+        (labels["question"], delimiters.wrap("question", question)),
+        (labels["answer"], delimiters.wrap("answer", answer)),
     )
 
 
@@ -161,8 +161,8 @@ def rewrite_prompt(request: RewriteRequest) -> Prompts:
         ("tried", "queries", _listed(tried)),
         ("question", "question", question),
     )
-    fence = Fence.around(*(text for _, _, text in parts))
-    sections = [(labels[label], fence.wrap(name, text)) for label, name, text in parts]
+    delimiters = PromptDelimiters.around(*(text for _, _, text in parts))
+    sections = [(labels[label], delimiters.wrap(name, text)) for label, name, text in parts]
     sections.insert(-1, (labels["iteration"], str(request.iteration)))
     return SYSTEM[Job.REWRITE][request.language], _sections(*sections)
 
@@ -181,10 +181,10 @@ def web_prompt(question: str, missing_info: Sequence[str], language: Language) -
     """The question and what is missing so far; nothing of the user's profile."""
     labels = LABELS[language]
     asked, missing = question[:_LONGEST_QUESTION], _listed(missing_info)
-    fence = Fence.around(asked, missing)
+    delimiters = PromptDelimiters.around(asked, missing)
     return SYSTEM[Job.WEB_QUERY][language], _sections(
-        (labels["missing"], fence.wrap("missing", missing)),
-        (labels["question"], fence.wrap("question", asked)),
+        (labels["missing"], delimiters.wrap("missing", missing)),
+        (labels["question"], delimiters.wrap("question", asked)),
     )
 
 
@@ -192,20 +192,20 @@ def summary_prompt(summary: str, messages: Sequence[Message], language: Language
     """The summary so far and all of ``messages``, each cut to 2,000 characters."""
     labels = LABELS[language]
     known = summary[:_LONGEST_NOTE]
-    fence = Fence.around(known, *_texts(messages))
+    delimiters = PromptDelimiters.around(known, *_texts(messages))
     return SYSTEM[Job.SUMMARIZE][language], _sections(
-        (labels["summary"], fence.wrap("summary", known)),
-        (labels["messages"], fence.wrap("messages", _conversation(messages, labels, len(messages)))),
+        (labels["summary"], delimiters.wrap("summary", known)),
+        (labels["messages"], delimiters.wrap("messages", _conversation(messages, labels, len(messages)))),
     )
 
 
 def _judging(job: Job, label: str, question: str, shown: Sequence[Shown], language: Language) -> Prompts:
     labels = LABELS[language]
     asked = question[:_LONGEST_QUESTION]
-    fence = Fence.around(asked, *_shown_texts(shown))
+    delimiters = PromptDelimiters.around(asked, *_shown_texts(shown))
     return SYSTEM[job][language], _sections(
-        (labels[label], _passages(shown, fence, label.removesuffix("s"))),
-        (labels["question"], fence.wrap("question", asked)),
+        (labels[label], _passages(shown, delimiters, label.removesuffix("s"))),
+        (labels["question"], delimiters.wrap("question", asked)),
     )
 
 
@@ -214,11 +214,11 @@ def _conversing(
 ) -> Prompts:
     labels = LABELS[language]
     asked, known = text[:_LONGEST_QUESTION], summary[:_LONGEST_NOTE]
-    fence = Fence.around(asked, known, *_texts(history))
+    delimiters = PromptDelimiters.around(asked, known, *_texts(history))
     return SYSTEM[job][language], _sections(
-        (labels["summary"], fence.wrap("summary", known)),
-        (labels["history"], fence.wrap("conversation", _conversation(history, labels))),
-        (labels[label], fence.wrap(label, asked)),
+        (labels["summary"], delimiters.wrap("summary", known)),
+        (labels["history"], delimiters.wrap("conversation", _conversation(history, labels))),
+        (labels[label], delimiters.wrap(label, asked)),
     )
 
 
@@ -244,9 +244,10 @@ def _evidence(strips: Sequence[Strip]) -> list[Shown]:
     return shown
 
 
-def _passages(shown: Sequence[Shown], fence: Fence, name: str = "passage") -> str:
+def _passages(shown: Sequence[Shown], delimiters: PromptDelimiters, name: str = "passage") -> str:
     wrapped = (
-        fence.wrap(name, s.text.strip() or "…", n=n, source=s.heading, url=s.url) for n, s in enumerate(shown, start=1)
+        delimiters.wrap(name, s.text.strip() or "…", n=n, source=s.heading, url=s.url)
+        for n, s in enumerate(shown, start=1)
     )
     return "\n".join(wrapped)
 

@@ -9,7 +9,7 @@ from dataclasses import fields
 from typing import Any
 
 from selfright.domain.answers import Answer, Cost, Iteration, Step
-from selfright.domain.forms import answer_form
+from selfright.domain.json_views import answer_view
 from selfright.domain.judgements import StopReason, Verdict
 from selfright.domain.scopes import Scope
 from selfright.domain.traces import Origins, Pass, Trace
@@ -42,7 +42,7 @@ def finished(answer: Answer, at: float, scope: Scope, origins: Origins, *, conte
         language=answer.language,
         cost=answer.cost,
         web=answer.web.effect if answer.web else "",
-        answer=answer_form(answer) if content else None,
+        answer=answer_view(answer) if content else None,
     )
 
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from selfright.domain.hiding import hidden_names, is_hidden
+from selfright.domain.html_visibility import hidden_names, is_hidden
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement

@@ -7,6 +7,7 @@ import pytest
 from selfright.domain.answers import EvaluationRequest
 from selfright.domain.errors import JudgeFailed
 from selfright.domain.judgements import AnswerQuality, Evaluation, EvaluationSource
+from selfright.evals.aggregation import measured
 from selfright.evals.expected import EXPECTED, expected
 from selfright.evals.measures.cost import CutShort, InfiniteLoop, Iterations, LLMCalls, RetrievalAvoided, Tokens
 from selfright.evals.measures.judged import JudgedBy
@@ -22,7 +23,6 @@ from selfright.evals.measures.words import F1, Containment, ExactMatch, Right
 from selfright.evals.metrics import Metric, Sample, Value
 from selfright.evals.questions import Question
 from selfright.evals.results import Cited, Visit
-from selfright.evals.summing import measured
 from selfright.evals.systems import PROFILES
 from tests.support.studies import FLAGS, judgement, one_pass, row, sample, turn
 

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from selfright.evals.accounting import compare
+from selfright.evals.aggregation import aggregated
+from selfright.evals.comparison import compare
 from selfright.evals.measures.standard import STANDARD
 from selfright.evals.report.findings import FEW, Outcome, main_metric, more_is_better, outcome, pairs, steps
 from selfright.evals.report.labels import LABELS
@@ -15,7 +16,6 @@ from selfright.evals.report.sentences import SENTENCES
 from selfright.evals.report.vocabulary import MEANINGS, WORDS
 from selfright.evals.report.words import moves, summary, told
 from selfright.evals.results import Difference, Row, RunResult, Study
-from selfright.evals.summing import summed
 from tests.support import reports, studies
 
 EN, KO = Phrases("en"), Phrases("ko")
@@ -132,7 +132,7 @@ def test_what_is_missing_is_minded() -> None:
         replace(study.runs[1], rows=(degraded, *study.runs[1].rows[1:20])),
         *study.runs[2:],
     )
-    said = " ".join(summary(replace(study, runs=runs, data=replace(study.data, of=99)), EN).mind)
+    said = " ".join(summary(replace(study, runs=runs, data=replace(study.data, of=99)), EN).caveats)
     assert "basic: questions that failed: 1" in said
     assert "budget was spent: 4" in said
     assert "the offline roles took over: 1" in said
@@ -145,7 +145,7 @@ def test_without_gold_answers_only_the_judge_speaks_and_that_is_said() -> None:
     study = two(before, after)
     said = summary(study, EN)
     assert main_metric(study) == "quality"
-    assert "nothing here says what is right" in " ".join(said.mind)
+    assert "nothing here says what is right" in " ".join(said.caveats)
     assert "rescued" not in " ".join(said.lead)
 
 
@@ -202,7 +202,7 @@ def test_every_metric_of_ours_has_a_direction_or_none_on_purpose() -> None:
 def two(before: list[Row], after: list[Row]) -> Study:
     names = list(before[0].metrics)
     runs = [
-        summed(RunResult(name, name, {}, {}, tuple(rows), {}), names, 1)
+        aggregated(RunResult(name, name, {}, {}, tuple(rows), {}), names, 1)
         for name, rows in (("basic", before), ("full", after))
     ]
     return replace(reports.study_of(runs), comparisons=compare(runs, [("basic", "full")], 1))

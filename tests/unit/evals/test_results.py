@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from selfright.domain.errors import InputError
-from selfright.evals.accounting import compare
+from selfright.evals.aggregation import aggregated
+from selfright.evals.comparison import compare
 from selfright.evals.redacting import redacted
 from selfright.evals.results import FORM, Cited, DataSet, IndexFacts, RunResult, Study, dumped, read_study
-from selfright.evals.summing import summed
 from selfright.evals.writing import write
 from tests.support.studies import one_pass, row, turn
 
@@ -26,7 +26,7 @@ def study() -> Study:
     asked = replace(row("=1+1", {"right": 1.0, "f1": None}, told), question=SECRET, answers=(SECRET,))
     failed = replace(row("b", {}), turn=None, error="TimeoutError: late")
     made = [RunResult(name, "full", {"top_k": 8}, {"answer": "offline"}, (asked, failed), {}) for name in ("a", "b")]
-    runs = tuple(summed(one, ["right", "f1"], 0) for one in made)
+    runs = tuple(aggregated(one, ["right", "f1"], 0) for one in made)
     data, index = DataSet("set", "selfright", "ff", 2, 9), IndexFacts(1, 1, "none", "ours", "aa")
     return Study("answers", "2026-01-01T00:00:00+00:00", data, index, "local", 0, {"python": "3"}, runs,
                  compare(runs, [("a", "b")], 0))  # fmt: skip

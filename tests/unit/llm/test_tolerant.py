@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selfright.domain.errors import ReplyUnusable
-from selfright.domain.reading import score
+from selfright.domain.value_parsing import score
 from selfright.llm.tolerant import read_object
 
 GOOD = '{"score": 0.8, "reason": "it fits"}'

@@ -22,8 +22,8 @@ from selfright.domain.judgements import (
     QueryClass,
 )
 from selfright.domain.passages import Passage
-from selfright.domain.reading import score
 from selfright.domain.text import language_of
+from selfright.domain.value_parsing import score
 from selfright.roles.asking import Judging
 from selfright.roles.evaluate.crosscheck import evaluation_of
 from selfright.roles.evaluate.llm import QualityEvaluator

@@ -43,7 +43,7 @@ def ask(  # noqa: PLR0913, PLR0917 - one parameter for each option
 ) -> None:
     """Answer QUESTION from the index, with citations and an account of how the answer came about."""
     from selfright.api import Selfright
-    from selfright.domain.forms import answer_form
+    from selfright.domain.json_views import answer_view
     from selfright.entrypoints.account import account
 
     with Selfright.open(**values_of(assignments, index=index, preset=preset)) as selfright:
@@ -51,6 +51,6 @@ def ask(  # noqa: PLR0913, PLR0917 - one parameter for each option
     if record:
         click.echo(f"recorded; run it again with: selfright trace replay {answer.trace_id[:8]}", err=True)
     if as_json:
-        print_json(answer_form(answer))
+        print_json(answer_view(answer))
     else:
         click.echo(account(answer))

@@ -95,12 +95,12 @@ def remove(document_ids: tuple[str, ...], index: str | None, assignments: tuple[
 def list_(index: str | None, assignments: tuple[str, ...], as_json: bool) -> None:
     """List the documents."""
     from selfright.api import Selfright
-    from selfright.domain.forms import document_form
+    from selfright.domain.json_views import document_view
 
     with Selfright.open(**values_of(assignments, index=index)) as selfright:
         documents = selfright.documents()
     if as_json:
-        print_json([document_form(document) for document in documents])
+        print_json([document_view(document) for document in documents])
         return
     for document in documents:
         click.echo(f"{document.id}\t{document.title}\t{document.passages} passages\t{document.collection}")
@@ -113,10 +113,10 @@ def list_(index: str | None, assignments: tuple[str, ...], as_json: bool) -> Non
 def info(index: str | None, assignments: tuple[str, ...], as_json: bool) -> None:
     """Show the index in figures: sizes, tokenizer, embedder, kind of vector index."""
     from selfright.api import Selfright
-    from selfright.domain.forms import info_form
+    from selfright.domain.json_views import info_view
 
     with Selfright.open(**values_of(assignments, index=index)) as selfright:
-        form = info_form(selfright.info())
+        form = info_view(selfright.info())
     if as_json:
         print_json(form)
         return

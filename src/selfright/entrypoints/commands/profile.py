@@ -83,11 +83,11 @@ def forget(user: str, name: str | None, value: str | None, assignments: tuple[st
 def export(user: str, assignments: tuple[str, ...], as_json: bool) -> None:
     """Write all that is kept of USER as JSON: what stands, and what was superseded or contradicted."""
     from selfright.api import Selfright
-    from selfright.domain.forms import history_form
+    from selfright.domain.json_views import history_view
 
     del as_json
     with Selfright.open(**values_of(assignments)) as selfright:
-        print_json(history_form(user, selfright.profile_history(user)))
+        print_json(history_view(user, selfright.profile_history(user)))
 
 
 def _facts(pairs: tuple[str, ...]) -> dict[str, object]:
@@ -103,10 +103,10 @@ def _facts(pairs: tuple[str, ...]) -> dict[str, object]:
 
 
 def _told(user: str, known: "Profile", summary: str, as_json: bool) -> None:
-    from selfright.domain.forms import profile_form
+    from selfright.domain.json_views import profile_view
 
     if as_json:
-        print_json(profile_form(user, known, summary))
+        print_json(profile_view(user, known, summary))
         return
     if not known.slots:
         click.echo(f"selfright: nothing is known of '{user}'", err=True)

@@ -35,15 +35,15 @@ def search(
     Says on stderr, and in each row of --json, what searched: words, meaning or both, and why.
     """
     from selfright.api import Selfright
-    from selfright.domain.forms import search_form, searched_form
+    from selfright.domain.json_views import search_view, searched_view
 
     with Selfright.open(**values_of(assignments, index=index)) as selfright:
         found = selfright.retrieve(query, k, collections)
     if found.trust:
         click.secho(f"searched by {_BY[found.trust.by]}: {found.trust.why}", dim=True, err=True)
-    rows = search_form(found.hits)
+    rows = search_view(found.hits)
     if as_json:
-        print_json([{**row, "searched": searched_form(found.trust)} for row in rows])
+        print_json([{**row, "searched": searched_view(found.trust)} for row in rows])
         return
     if not rows:
         click.echo("nothing found", err=True)

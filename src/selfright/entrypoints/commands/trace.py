@@ -119,12 +119,12 @@ def forget(trace_id: str | None, user: str | None, everything: bool) -> None:
 def _form(replayed: "Replay") -> dict[str, object]:
     from dataclasses import asdict
 
-    from selfright.domain.forms import answer_form
+    from selfright.domain.json_views import answer_view
 
     return {
         "of": replayed.of.id,
         "faithful": replayed.faithful,
-        "answer": answer_form(replayed.answer),
+        "answer": answer_view(replayed.answer),
         "fresh_cost": asdict(replayed.fresh),
         "reused": dict(replayed.reused),
         "asked": dict(replayed.asked),

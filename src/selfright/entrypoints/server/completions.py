@@ -17,7 +17,7 @@ from selfright.domain.events import (
     TurnFinished,
     VerdictReached,
 )
-from selfright.domain.forms import answer_form
+from selfright.domain.json_views import answer_view
 from selfright.entrypoints.server.envelope import told
 from selfright.entrypoints.server.refusals import Refused
 from selfright.entrypoints.server.streaming import frame
@@ -121,7 +121,7 @@ def usage(answer: Answer) -> dict[str, int]:
 
 def noted(answer: Answer, instructed: bool) -> dict[str, Any]:
     """The answer's own form; with a note when a system message came."""
-    form = answer_form(answer)
+    form = answer_view(answer)
     return {**form, "notes": [*form["notes"], NOT_FOLLOWED]} if instructed else form
 
 

@@ -7,11 +7,11 @@ from importlib.resources import files as resources
 
 from selfright.domain.passages import Language
 from selfright.evals.report.cases import cases, moved_queries
+from selfright.evals.report.charts.gallery import plots
 from selfright.evals.report.findings import pairs
 from selfright.evals.report.losses import losses
 from selfright.evals.report.markup import Content, Html, join, tag
 from selfright.evals.report.phrases import Phrases
-from selfright.evals.report.pictures.gallery import plots
 from selfright.evals.report.provenance import provenance
 from selfright.evals.report.tables import comparison_tables, count_tables, expected_table, summary_table
 from selfright.evals.report.words import Said, summary
@@ -85,7 +85,7 @@ def _summary(said: Said, phrases: Phrases) -> Html:
         ("hurt", said.hurt),
         ("open", said.open),
         ("cost", said.cost),
-        ("mind", said.mind),
+        ("mind", said.caveats),
     ]
     return join(lead, [_listed(phrases(name), items) for name, items in lists if items])
 

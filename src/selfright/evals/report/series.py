@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from selfright.evals.aggregation import value_of
 from selfright.evals.results import Row, RunResult, Turn
-from selfright.evals.summing import value_of
 
 MOST_PASSES = 4
 _FIRST_PASSES = 3

@@ -1,9 +1,10 @@
-"""The summary in words: what helped, what did not, what cannot be told, what it cost, and what to mind."""
+"""The summary in words: what helped, what did not, what cannot be told, what it cost, and the caveats."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from selfright.evals.report import figures
+from selfright.evals.report.caveats import caveats_of
 from selfright.evals.report.findings import (
     Outcome,
     Pair,
@@ -14,7 +15,6 @@ from selfright.evals.report.findings import (
     steps,
     with_last,
 )
-from selfright.evals.report.mind import cautions
 from selfright.evals.report.phrases import Phrases
 from selfright.evals.results import Difference, RunResult, Study
 
@@ -30,13 +30,13 @@ class Said:
     hurt: list[str] = field(default_factory=list)
     open: list[str] = field(default_factory=list)
     cost: list[str] = field(default_factory=list)
-    mind: list[str] = field(default_factory=list)
+    caveats: list[str] = field(default_factory=list)
 
 
 def summary(study: Study, phrases: Phrases) -> Said:
     """What the study says, and no more than that."""
     said = _of_retrieval(study, phrases) if study.kind == "retrieval" else _of_answers(study, phrases)
-    said.mind += cautions(study, phrases)
+    said.caveats += caveats_of(study, phrases)
     return said
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from selfright.domain.hiding import hidden_names, is_hidden
+from selfright.domain.html_visibility import hidden_names, is_hidden
 from selfright.domain.passages import Document
 from selfright.domain.text import BlockKind
 from selfright.ingest.encoding import decode

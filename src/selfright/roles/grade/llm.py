@@ -11,8 +11,8 @@ from selfright.domain.errors import JudgeFailed, ModelRejected, ModelUnavailable
 from selfright.domain.judgements import Grading, Verdict
 from selfright.domain.passages import Hit
 from selfright.domain.ports import ChatModel
-from selfright.domain.reading import score
 from selfright.domain.text import language_of
+from selfright.domain.value_parsing import score
 from selfright.roles.asking import OUT_OF_REACH, Judging, told
 from selfright.roles.grade.offline import OfflineGrader, Reading
 from selfright.roles.prompting import grading_prompt

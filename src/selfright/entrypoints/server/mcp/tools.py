@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from selfright.domain.errors import InputError
-from selfright.domain.forms import answer_form, search_form, searched_form
+from selfright.domain.json_views import answer_view, search_view, searched_view
 from selfright.domain.passages import DEFAULT_COLLECTION
 from selfright.domain.turns import TurnOptions
 from selfright.entrypoints.server.callers import Caller
@@ -33,7 +33,7 @@ class Tools:
         """The best passages for a query, best first, and whether they were searched by words, by meaning or by both."""
         within = await self.service.within(caller, collections or [])
         found = await self.service.selfright.aretrieve(query, k, within)
-        return {"results": search_form(found.hits), "searched": searched_form(found.trust)}
+        return {"results": search_view(found.hits), "searched": searched_view(found.trust)}
 
     async def ask(
         self, caller: Caller, question: str, options: TurnOptions, collections: list[str] | None, request_id: str
@@ -43,7 +43,7 @@ class Tools:
         wanted: TurnOptions = {**options, "user": caller.user, "collections": within}
         place = await self.service.gate.enter(caller.key)
         try:
-            return answer_form(await finished(Asked(self.service, caller, question, wanted, request_id)))
+            return answer_view(await finished(Asked(self.service, caller, question, wanted, request_id)))
         finally:
             place.leave()
 

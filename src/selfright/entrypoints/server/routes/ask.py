@@ -17,7 +17,7 @@ from selfright.domain.events import (
     TurnFinished,
     VerdictReached,
 )
-from selfright.domain.forms import answer_form, evidence_form
+from selfright.domain.json_views import answer_view, evidence_view
 from selfright.domain.turns import TurnOptions
 from selfright.entrypoints.server.envelope import told
 from selfright.entrypoints.server.service import in_thread
@@ -52,7 +52,7 @@ async def ask(body: AskRequest, request: Request) -> Any:
     turn = await asked(request, body.question, body, more)
     if body.stream:
         return await event_stream(turn, told_events(turn))
-    return answer_form(await answered(turn, request))
+    return answer_view(await answered(turn, request))
 
 
 async def event_stream(turn: Asked, frames: AsyncGenerator[bytes, None]) -> Response:
@@ -89,4 +89,4 @@ def wire_event(event: TurnEvent) -> dict[str, Any]:
         case AnswerCorrected(text=text):
             return CorrectedEvent(text=text).model_dump()
         case TurnFinished(answer=answer):
-            return {"event": "done", "answer": answer_form(answer), "evidence": evidence_form(answer.strips)}
+            return {"event": "done", "answer": answer_view(answer), "evidence": evidence_view(answer.strips)}

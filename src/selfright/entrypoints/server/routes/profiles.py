@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
 
-from selfright.domain.forms import history_form, profile_form
+from selfright.domain.json_views import history_view, profile_view
 from selfright.domain.passages import Language
 from selfright.entrypoints.server.callers import Caller, caller_of
 from selfright.entrypoints.server.refusals import Refused
@@ -67,12 +67,12 @@ async def _shown(service: Service, user: str, language: str) -> dict[str, Any]:
     profile = await selfright.aprofile(user)
     wanted: Language = "ko" if language == "ko" else "en"
     summary = await in_thread(selfright.profile_summary, user, wanted)
-    history = history_form(user, await selfright.aprofile_history(user))
+    history = history_view(user, await selfright.aprofile_history(user))
     kinds = [
         {"name": kind.name, "label": kind.label.get(wanted, kind.name), "many": kind.many}
         for kind in selfright.profile_kinds()
     ]
-    return {**profile_form(user, profile, summary), "history": history["facts"], "kinds": kinds}
+    return {**profile_view(user, profile, summary), "history": history["facts"], "kinds": kinds}
 
 
 def _own(caller: Caller, user: str) -> str:

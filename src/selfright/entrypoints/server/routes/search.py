@@ -4,7 +4,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 
-from selfright.domain.forms import search_form, searched_form
+from selfright.domain.json_views import search_view, searched_view
 from selfright.entrypoints.server.callers import caller_of
 from selfright.entrypoints.server.service import service_of
 from selfright.entrypoints.wire.content import SearchReply, SearchRequest
@@ -18,4 +18,4 @@ async def search(body: SearchRequest, request: Request) -> Any:
     service = service_of(request)
     collections = await service.within(caller_of(request), body.collections)
     found = await service.selfright.aretrieve(body.query, body.k, collections)
-    return {"hits": search_form(found.hits), "searched": searched_form(found.trust)}
+    return {"hits": search_view(found.hits), "searched": searched_view(found.trust)}

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Request
 
 from selfright.domain.errors import InputError
-from selfright.domain.forms import answer_form
+from selfright.domain.json_views import answer_view
 from selfright.domain.scopes import Scope
 from selfright.domain.traces import ReplayOptions, Trace
 from selfright.entrypoints.server.callers import caller_of
@@ -55,7 +55,7 @@ async def replay_trace(trace_id: Id, body: ReplayRequest, request: Request) -> A
     return {
         "of": replay.of.id,
         "faithful": replay.faithful,
-        "answer": answer_form(replay.answer),
+        "answer": answer_view(replay.answer),
         "fresh_cost": asdict(replay.fresh),
         "reused": dict(replay.reused),
         "missing": list(replay.missing),

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 
 from selfright.evals.report import figures, series
+from selfright.evals.report.charts.drawing import Drawing, in_words, room
 from selfright.evals.report.markup import Content, Html, tag
-from selfright.evals.report.pictures.drawing import Drawing, in_words, room
 from selfright.evals.report.plots.canvas import Axis
 from selfright.evals.report.plots.lines import Series, chart
 from selfright.evals.report.tables import table

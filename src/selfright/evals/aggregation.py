@@ -24,7 +24,7 @@ def measured(row: Row, question: Question, flags: Mapping[str, Any], metrics: Se
     return replace(row, metrics={metric.name: _checked(metric, metric.measure(sample)) for metric in metrics})
 
 
-def summed(run: RunResult, names: Sequence[str], seed: int) -> RunResult:
+def aggregated(run: RunResult, names: Sequence[str], seed: int) -> RunResult:
     """The run with all that follows from its rows."""
     turns = [row.turn for row in run.rows if row.turn is not None]
     values = {name: [v for row in run.rows if (v := value_of(row, name)) is not None] for name in names}

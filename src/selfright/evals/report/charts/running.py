@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from selfright.evals.report import figures, series
+from selfright.evals.report.charts.drawing import Drawing, in_words, mean_of, room
 from selfright.evals.report.findings import main_metric
 from selfright.evals.report.markup import Html, tag
 from selfright.evals.report.phrases import Phrases
-from selfright.evals.report.pictures.drawing import Drawing, in_words, mean_of, room
 from selfright.evals.report.plots.canvas import Axis
 from selfright.evals.report.plots.lines import Series, chart
 from selfright.evals.report.plots.rows import Spread, rows

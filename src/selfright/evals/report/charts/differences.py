@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 
 from selfright.evals.report import figures
+from selfright.evals.report.charts.drawing import Drawing, room
 from selfright.evals.report.findings import against_first, main_metric, with_last
 from selfright.evals.report.markup import Html
-from selfright.evals.report.pictures.drawing import Drawing, room
 from selfright.evals.report.plots.canvas import Axis
 from selfright.evals.report.plots.rows import Spread, bars, rows
 from selfright.evals.report.words import per_question

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
+from selfright.evals.report.charts.differences import forest, measure, queries
+from selfright.evals.report.charts.drawing import Drawing, chosen
+from selfright.evals.report.charts.judging import passes, reliability, risk
+from selfright.evals.report.charts.running import cost, flows, times
 from selfright.evals.report.findings import main_metric
 from selfright.evals.report.markup import Html, tag
 from selfright.evals.report.phrases import Phrases
-from selfright.evals.report.pictures.differences import forest, measure, queries
-from selfright.evals.report.pictures.drawing import Drawing, chosen
-from selfright.evals.report.pictures.judging import passes, reliability, risk
-from selfright.evals.report.pictures.running import cost, flows, times
 from selfright.evals.results import Study
 
 _ANSWERS = (forest, passes, risk, cost, times, reliability, flows)

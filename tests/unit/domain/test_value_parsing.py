@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selfright.domain.reading import LONGEST_STRING, MOST_STRINGS, half_width, score, strings, truth
+from selfright.domain.value_parsing import LONGEST_STRING, MOST_STRINGS, half_width, score, strings, truth
 
 
 @pytest.mark.parametrize(

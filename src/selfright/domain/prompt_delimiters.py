@@ -3,15 +3,15 @@
 import hashlib
 
 
-class Fence:
+class PromptDelimiters:
     """Delimiters that nothing inside them can close: they carry a code made from everything they enclose."""
 
     def __init__(self, code: str) -> None:
         self._code = code
 
     @classmethod
-    def around(cls, *texts: str) -> "Fence":
-        """A fence for ``texts``, which must be all that others wrote of a prompt."""
+    def around(cls, *texts: str) -> "PromptDelimiters":
+        """Delimiters for ``texts``, which must be all that others wrote of a prompt."""
         content = "\0".join(texts)
         code = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:12]
         # The code cannot be known before the text is written, but an accident costs nothing to exclude.

@@ -1,4 +1,4 @@
-"""What whoever reads the figures should mind: what is counted as right, who judged, what is missing."""
+"""Caveats for the reader of the figures: what is counted as right, who judged, what is missing."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ from selfright.evals.report.phrases import Phrases
 from selfright.evals.results import RunResult, Study
 
 
-def cautions(study: Study, phrases: Phrases) -> Iterator[str]:
+def caveats_of(study: Study, phrases: Phrases) -> Iterator[str]:
     """One sentence each, the most important first."""
     if study.kind != "retrieval":
         yield from _of_judging(study, phrases)

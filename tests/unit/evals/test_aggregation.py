@@ -2,15 +2,15 @@
 
 import pytest
 
-from selfright.evals.accounting import compare, ladder
+from selfright.evals.aggregation import abstention, aggregated
+from selfright.evals.comparison import compare, ladder
 from selfright.evals.results import Row, RunResult
-from selfright.evals.summing import abstention, summed
 from tests.support.studies import judgement, row, turn
 
 
 def run(system: str, *rows: Row) -> RunResult:
     made = RunResult(system, system, {}, {}, rows, {})
-    return summed(made, ["right", "quality"], 0)
+    return aggregated(made, ["right", "quality"], 0)
 
 
 def known(name: str, right: float | None, quality: float | None = None, **given: object) -> Row:

@@ -1,4 +1,4 @@
-"""The fixed JSON forms that people script against: one place for the names in them."""
+"""The fixed JSON views that people script against: one place for the names in them."""
 
 from collections.abc import Iterable
 from dataclasses import asdict
@@ -10,7 +10,7 @@ from selfright.domain.passages import DocumentInfo, Hit, Ranked, StoreInfo, Stri
 from selfright.domain.slots import Fact, Profile, Slot
 
 
-def search_form(hits: Iterable[Hit]) -> list[dict[str, Any]]:
+def search_view(hits: Iterable[Hit]) -> list[dict[str, Any]]:
     """``search --json``."""
     return [
         {
@@ -29,12 +29,12 @@ def search_form(hits: Iterable[Hit]) -> list[dict[str, Any]]:
     ]
 
 
-def searched_form(trust: Trust | None) -> dict[str, str] | None:
+def searched_view(trust: Trust | None) -> dict[str, str] | None:
     """What searched, ``{"by": "words" | "meaning" | "both", "why"}``; None where that is not known."""
     return {"by": trust.by, "why": trust.why} if trust else None
 
 
-def profile_form(user: str, profile: Profile, summary: str) -> dict[str, Any]:
+def profile_view(user: str, profile: Profile, summary: str) -> dict[str, Any]:
     """``profile show --json``."""
     return {
         "user": user,
@@ -44,7 +44,7 @@ def profile_form(user: str, profile: Profile, summary: str) -> dict[str, Any]:
     }
 
 
-def history_form(user: str, facts: Iterable[Fact]) -> dict[str, Any]:
+def history_view(user: str, facts: Iterable[Fact]) -> dict[str, Any]:
     """``profile export``: every fact with what has become of it, and when it was said (Unix seconds)."""
     return {"user": user, "facts": [{**_slot(fact.slot), "state": fact.state, "at": fact.at} for fact in facts]}
 
@@ -53,7 +53,7 @@ def _slot(slot: Slot) -> dict[str, Any]:
     return {**asdict(slot), "details": dict(slot.details), "by_hand": slot.start < 0}
 
 
-def answer_form(answer: Answer) -> dict[str, Any]:
+def answer_view(answer: Answer) -> dict[str, Any]:
     """``ask --json``; ``evaluation`` is null for presets that do not judge their answers."""
     return {
         "question": answer.question,
@@ -74,7 +74,7 @@ def answer_form(answer: Answer) -> dict[str, Any]:
     }
 
 
-def evidence_form(strips: Iterable[Strip]) -> list[dict[str, Any]]:
+def evidence_view(strips: Iterable[Strip]) -> list[dict[str, Any]]:
     """The passages that strips were kept of, each once with its text and the places of its strips."""
     found: dict[str, dict[str, Any]] = {}
     for strip in strips:
@@ -97,12 +97,12 @@ def evidence_form(strips: Iterable[Strip]) -> list[dict[str, Any]]:
     return list(found.values())
 
 
-def document_form(document: DocumentInfo) -> dict[str, Any]:
+def document_view(document: DocumentInfo) -> dict[str, Any]:
     """A row of ``index list --json``."""
     return asdict(document)
 
 
-def info_form(info: StoreInfo) -> dict[str, Any]:
+def info_view(info: StoreInfo) -> dict[str, Any]:
     """``index info --json``."""
     return {**asdict(info), "collections": dict(info.collections), "languages": dict(info.languages)}
 
