@@ -3,8 +3,8 @@
     python -m benchmarks.demo_answers [--presets basic full] [--llm scripted | provider:model] [--base-url URL]
         [--flags llm_judging=always …] [--out FILE.json]
 
-``--llm scripted`` starts the scripted server, whose mind counts shared words: its calls mean something, and how good
-its answers are says little about a real model.
+``--llm scripted`` starts the scripted server, whose fake model counts shared words: its calls mean something, and
+how good its answers are says little about a real model.
 """
 
 import argparse

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from selfright.domain.passages import Passage
-from selfright.llm.scripted.mind import Mind
+from selfright.llm.scripted.fake_model import FakeModel
 from selfright.llm.scripted.server import ScriptedServer
 from selfright.roles.visible import visible
 from tests.redteam.arena import PRESETS, UNDECIDABLE, Arena, Case, Honest, read_cases, read_honest
@@ -33,7 +33,7 @@ def settings_of(model: str) -> Iterator[dict[str, Any]]:
     if model == "offline":
         yield {}
         return
-    with ScriptedServer(mind=Mind(gullible=True)) as server:
+    with ScriptedServer(model=FakeModel(gullible=True)) as server:
         judging = {"llm_judging": "always"} if model.endswith("always") else {}
         yield {"llm": "openai:scripted", "base_url": server.url, **judging}
 

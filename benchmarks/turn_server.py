@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any
 
 from benchmarks.turn_peer import GRADES_ALL
-from selfright.llm.scripted.mind import Mind
+from selfright.llm.scripted.fake_model import FakeModel
 from selfright.llm.scripted.reading import read
 from selfright.llm.scripted.requests import Request
 from selfright.llm.scripted.rules import Rule, When
@@ -45,7 +45,7 @@ def _rules(twice: bool) -> list[Rule]:
 
 
 class _Remembered:
-    """What the mind said to the same prompt before: thinking is the caller's time where cores are few."""
+    """What the fake model said to the same prompt before: thinking is the caller's time where cores are few."""
 
     def __init__(self) -> None:
         self._said: dict[tuple[str, str], str | dict[str, Any]] = {}
@@ -53,12 +53,12 @@ class _Remembered:
     def __call__(self, request: Request) -> str | dict[str, Any]:
         prompt = request.form + request.job, _FENCE.sub("", request.system + request.user)
         if prompt not in self._said:
-            self._said[prompt] = Mind().reply(request)
+            self._said[prompt] = FakeModel().reply(request)
         return self._said[prompt]
 
 
 class _EveryOther:
-    """To each question an unfounded answer first, then what the mind says, and again from the beginning."""
+    """To each question an unfounded answer first, then what the fake model says, and again from the beginning."""
 
     def __init__(self) -> None:
         self._asked: Counter[str] = Counter()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from selfright.llm.scripted.mind import Mind
+from selfright.llm.scripted.fake_model import FakeModel
 from selfright.llm.scripted.server import ScriptedServer
 from tests.redteam.arena import UNDECIDABLE, Arena, Case, Fought, read_cases, read_honest
 
@@ -36,7 +36,7 @@ def arena(tmp_path_factory: pytest.TempPathFactory) -> Arena:
 
 @pytest.fixture(scope="module")
 def gullible() -> Iterator[ScriptedServer]:
-    with ScriptedServer(mind=Mind(gullible=True)) as server:
+    with ScriptedServer(model=FakeModel(gullible=True)) as server:
         yield server
 
 
@@ -98,7 +98,7 @@ def test_a_gullible_model_falls_for_no_more(
 
 def test_the_gullible_model_does_obey_what_it_is_shown(gullible: ScriptedServer) -> None:
     """The fights above mean something only if the model would have fallen for it."""
-    from selfright.llm.scripted.planted import orders
+    from selfright.llm.scripted.injection import orders
 
     texts = {case.id: [*case.files.values(), *case.pages.values()] for case in DECIDABLE}
     obeyed = [name for name, documents in texts.items() if orders(documents).say or orders(documents).praise]

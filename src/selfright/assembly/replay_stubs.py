@@ -26,9 +26,9 @@ class ReadProfiles:
     kinds: Kinds
 
     @property
-    def fleeting(self) -> bool:
+    def ephemeral(self) -> bool:
         """As the store itself."""
-        return self.inner.fleeting
+        return self.inner.ephemeral
 
     async def profile(self, user: str) -> Profile:
         """As the store itself."""

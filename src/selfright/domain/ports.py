@@ -321,7 +321,7 @@ class ProfileStore(Protocol):
     """Remembers users. What stands of one is their profile; what stood before is kept as history until it is erased."""
 
     @property
-    def fleeting(self) -> bool:
+    def ephemeral(self) -> bool:
         """Whether what it keeps ends with the program though it was meant to last."""
         ...
 

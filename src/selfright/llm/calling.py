@@ -17,11 +17,11 @@ from typing import Any
 from selfright.domain.budget import Meter
 from selfright.domain.chat import ChatReply, ChatRequest, Finish, Say
 from selfright.domain.errors import BudgetSpent, ModelRejected, ModelUnavailable, ReplyUnusable
+from selfright.llm.attempt_plan import AttemptPlan, CutOffError, RefusedError, UnfitError
 from selfright.llm.backend import Backend, Mode, RawReply
 from selfright.llm.breaker import Breaker
-from selfright.llm.course import Course, CutOffError, RefusedError, UnfitError
 from selfright.llm.structured import Capabilities
-from selfright.llm.thinking import ThinkingFilter, spoken
+from selfright.llm.thinking import ThinkingFilter, strip_reasoning
 from selfright.llm.tolerant import read_object
 
 _WRONG_KEY = (401, 403)
@@ -66,9 +66,9 @@ class TurnModel:
         """
         name = self.backend.name
         proven = self.capabilities.mode(name) is not None
-        course = Course(request, self.capabilities.rungs(name), proven, self.policy.attempts)
+        plan = AttemptPlan(request, self.capabilities.rungs(name), proven, self.policy.attempts)
         try:
-            while (reply := await self._step(course, say)) is None:
+            while (reply := await self._step(plan, say)) is None:
                 pass
             return reply
         except (ModelUnavailable, ModelRejected, ReplyUnusable) as error:
@@ -76,22 +76,22 @@ class TurnModel:
             self.meter.trouble(_kind(error, request))
             raise
 
-    async def _step(self, course: Course, say: Say | None) -> ChatReply | None:
+    async def _step(self, plan: AttemptPlan, say: Say | None) -> ChatReply | None:
         """One attempt; None when it failed and another one is to be made, which is then due."""
-        if obstacle := self._obstacle(course.request):
+        if obstacle := self._obstacle(plan.request):
             raise obstacle
-        heard = _Heard(say) if say and course.request.schema is None else None
+        heard = _Heard(say) if say and plan.request.schema is None else None
         try:
-            return await self._attempt(course, heard)
+            return await self._attempt(plan, heard)
         except (ModelUnavailable, ModelRejected, ReplyUnusable) as error:
-            if (heard and heard.anything) or not course.goes_on(error):
+            if (heard and heard.anything) or not plan.goes_on(error):
                 raise
-            wait = self._wait(course, error)
-            if not wait < self._seconds_left or self._obstacle(course.request):
+            wait = self._wait(plan, error)
+            if not wait < self._seconds_left or self._obstacle(plan.request):
                 raise
             if wait:
                 await self.sleep(wait)
-            if self._obstacle(course.request):
+            if self._obstacle(plan.request):
                 raise
             return None
 
@@ -120,24 +120,24 @@ class TurnModel:
     def _seconds_left(self) -> float:
         return self.meter.deadline_s - self.meter.seconds
 
-    def _wait(self, course: Course, error: Exception) -> float:
+    def _wait(self, plan: AttemptPlan, error: Exception) -> float:
         """Seconds before the next attempt: none after an answer, else what the provider asked for or a random pause."""
         if not isinstance(error, ModelUnavailable):
             return 0.0
-        longest = min(self.policy.longest_wait_s, self.policy.first_wait_s * 2 ** (course.failures - 1))
+        longest = min(self.policy.longest_wait_s, self.policy.first_wait_s * 2 ** (plan.failures - 1))
         pause = self.random() * longest
         asked = error.retry_after
         return pause if asked is None else max(0.0, asked) + pause if math.isfinite(asked) else math.inf
 
-    async def _attempt(self, course: Course, heard: "_Heard | None") -> ChatReply:
+    async def _attempt(self, plan: AttemptPlan, heard: "_Heard | None") -> ChatReply:
         ticket = self.breaker.admit()
         if ticket is None:  # another thread took the trial
             raise self._left_alone(self.breaker.blocked_for)
         report: Callable[[int], None] = self.breaker.released  # of a call that was cancelled
         self.meter.llm_calls += 1
-        request = course.to_send
+        request = plan.to_send
         try:
-            raw = await self._timed(request, course.mode, heard)
+            raw = await self._timed(request, plan.mode, heard)
             report = self.breaker.succeeded
         except UnfitError:
             self.meter.llm_calls -= 1  # nothing was sent
@@ -152,7 +152,7 @@ class TurnModel:
             raise
         finally:
             report(ticket)
-        return self._read(request, course, raw, heard)
+        return self._read(request, plan, raw, heard)
 
     async def _timed(self, request: ChatRequest, mode: Mode, heard: "_Heard | None") -> RawReply:
         limit = min(self.policy.timeout_s, self._seconds_left)
@@ -171,27 +171,27 @@ class TurnModel:
             log.warning("%s failed with %s", name, type(error).__name__)
             raise _FailedError(f"{name} failed with {type(error).__name__}; look into its client library") from None
 
-    def _read(self, request: ChatRequest, course: Course, raw: RawReply, heard: "_Heard | None") -> ChatReply:
+    def _read(self, request: ChatRequest, plan: AttemptPlan, raw: RawReply, heard: "_Heard | None") -> ChatReply:
         sent, received = self._count(request, raw)
         if raw.left_out:
             left_out = self.meter.left_out
             left_out[request.job] = left_out.get(request.job, 0) + raw.left_out
         if raw.finish is Finish.REFUSED:
             raise RefusedError(f"{self.backend.name} refused to answer; ask in other words or use another model")
-        text, data = spoken(raw.text), None
+        text, data = strip_reasoning(raw.text), None
         if request.schema is not None:
             data = _object(request.schema, raw)
-            self._learn(course)
+            self._learn(plan)
         elif not text.strip():
             raise _unusable(raw, f"expected text from {self.backend.name}, got none; ask again")
         if heard:
             heard.end()
         return ChatReply(text, raw.finish, data, sent, received, self.backend.name)
 
-    def _learn(self, course: Course) -> None:
+    def _learn(self, plan: AttemptPlan) -> None:
         name = self.backend.name
-        if not course.guessed or self.capabilities.mode(name) is None:
-            self.capabilities.learn(name, course.mode)
+        if not plan.guessed or self.capabilities.mode(name) is None:
+            self.capabilities.learn(name, plan.mode)
 
     def _count(self, request: ChatRequest, raw: RawReply) -> tuple[int, int]:
         """Adds the tokens to the meter: the provider's count, or an estimate where there is none."""

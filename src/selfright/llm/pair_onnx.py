@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from selfright.domain.errors import ModelFilesDamaged
+from selfright.llm.onnx_session import cpu_session
 from selfright.llm.pair_files import Layout, first_position, window
 from selfright.llm.pair_labels import Job, Labels
 from selfright.llm.pair_windows import most_text_pieces, sendable
-from selfright.llm.sessions import cpu_session
 
 _BEYOND = 16
 _TYPES = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}

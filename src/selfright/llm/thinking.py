@@ -80,7 +80,7 @@ def without_thinking(text: str) -> str:
     return thinking.feed(text) + thinking.end()
 
 
-def spoken(text: str) -> str:
+def strip_reasoning(text: str) -> str:
     """``without_thinking``, and without what comes before a closing tag that has no opening one."""
     parts = ThinkingFilter().whole(text)
     after_last = len(parts) - parts[::-1].index(None) if None in parts else 0

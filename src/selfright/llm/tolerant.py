@@ -22,7 +22,7 @@ from typing import Any
 
 from selfright.domain.errors import ReplyUnusable
 from selfright.domain.value_parsing import half_width
-from selfright.llm.thinking import spoken
+from selfright.llm.thinking import strip_reasoning
 
 LONGEST = 200_000
 _DEEPEST = 30
@@ -69,10 +69,10 @@ def read_object(text: str | Mapping[str, Any], required: Sequence[str] = ()) -> 
 
 def _told(text: str) -> str:
     """What was said aloud; out of its quotes where all of it is one JSON string."""
-    told = spoken(text)
+    told = strip_reasoning(text)
     if told.startswith('"'):
         with contextlib.suppress(ValueError):
-            return spoken(str(json.loads(told)))
+            return strip_reasoning(str(json.loads(told)))
     return told
 
 

@@ -11,10 +11,10 @@ from langgraph.store.sqlite import SqliteStore
 
 from selfright.domain.errors import StoreError
 from selfright.memory.checkpoints import TurnSaver
-from selfright.memory.claims import FileClaims, LocalClaims
 from selfright.memory.conversation import Retention
 from selfright.memory.database import Database
 from selfright.memory.serializing import TurnSerializer
+from selfright.memory.session_locks import FileSessionLocks, LocalSessionLocks
 from selfright.memory.sessions import Sessions
 
 _SETUP = "set up the tables"
@@ -39,27 +39,27 @@ async def open_sessions(path: Path, retention: Retention | None = None) -> Sessi
     Several processes of one machine may have the file open. Raises ``StoreError``, which names the file, when it is
     damaged or cannot be written.
     """
-    claims = FileClaims(path.with_name(f"{path.name}-running"))
+    locks = FileSessionLocks(path.with_name(f"{path.name}-running"))
     database = Database(path)
     try:
-        claims.sweep()
+        locks.sweep()
         await database.open()
-        saver, store = await _set_up(database, claims)
+        saver, store = await _set_up(database, locks)
     except BaseException:
         await database.close()
         raise
-    return Sessions(store, saver, claims, retention, scrub=database.scrub, close=database.close)
+    return Sessions(store, saver, locks, retention, scrub=database.scrub, close=database.close)
 
 
 def sessions_in_memory(retention: Retention | None = None) -> Sessions:
     """Sessions for as long as the process lives."""
-    return Sessions(InMemoryStore(), InMemorySaver(serde=TurnSerializer()), LocalClaims(), retention)
+    return Sessions(InMemoryStore(), InMemorySaver(serde=TurnSerializer()), LocalSessionLocks(), retention)
 
 
-async def _set_up(database: Database, claims: FileClaims) -> tuple[TurnSaver, _Store]:
+async def _set_up(database: Database, locks: FileSessionLocks) -> tuple[TurnSaver, _Store]:
     """Makes the tables, one process at a time: LangGraph's migrations do not expect company."""
     for _ in range(_SETUP_TRIES):
-        if await claims.take(_SETUP):
+        if await locks.take(_SETUP):
             break
         await asyncio.sleep(_SETUP_PAUSE)
     else:
@@ -67,7 +67,7 @@ async def _set_up(database: Database, claims: FileClaims) -> tuple[TurnSaver, _S
     try:
         return await TurnSaver.over(database), await _store_over(database)
     finally:
-        await claims.release(_SETUP)
+        await locks.release(_SETUP)
 
 
 async def _store_over(database: Database) -> _Store:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from selfright.domain.errors import InputError, StoreError
 from selfright.domain.slots import Fact, Kinds, Profile, Slot
 from selfright.memory.postgres import PostgresDatabase
-from selfright.memory.postgres_text import given, kept
+from selfright.memory.postgres_text import decode, encode
 from selfright.memory.profile_rows import (
     MAX_DISPUTED,
     MAX_HISTORY,
@@ -56,7 +56,7 @@ class PostgresProfiles:
     Raises ``StoreError`` when the database cannot be used, and ``InputError`` for a user's name that is none.
     """
 
-    fleeting = False
+    ephemeral = False
 
     def __init__(self, database: PostgresDatabase, kinds: Kinds, *, clock: Callable[[], float] = time.time) -> None:
         self._database = database
@@ -87,7 +87,7 @@ class PostgresProfiles:
     async def forget(self, user: str, name: str | None = None, value: str | None = None) -> int:
         """Erases from the tables. Raises ``StoreError`` while their space cannot be cleared."""
         owner = _named(user)
-        wanted = {"owner": owner, "name": name and kept(name), "value": None if value is None else kept(value)}
+        wanted = {"owner": owner, "name": name and encode(name), "value": None if value is None else encode(value)}
 
         def erase(connection: "Connection[Any]") -> int:
             connection.execute(_ONE_AT_A_TIME, (owner,))
@@ -105,7 +105,7 @@ class PostgresProfiles:
         rows = await self._database.run(
             lambda connection: connection.execute("SELECT owner FROM profile_users").fetchall()
         )
-        return tuple(sorted(given(owner) for (owner,) in rows))
+        return tuple(sorted(decode(owner) for (owner,) in rows))
 
     async def close(self) -> None:
         """Nothing: the database is its owner's."""
@@ -125,7 +125,7 @@ class PostgresProfiles:
 def _named(user: str) -> str:
     if not 0 < len(user) <= MAX_NAME:
         raise InputError(f"the name of a user must have 1 to {MAX_NAME} characters, but has {len(user):,}")
-    return kept(user)
+    return encode(user)
 
 
 def _standing(connection: "Connection[Any]", owner: str) -> Standing:
@@ -170,7 +170,7 @@ def _trim(connection: "Connection[Any]", owner: str, now: float) -> None:
 def _row(slot: Slot) -> tuple[Any, ...]:
     details = json.dumps([[key, value[:MAX_VALUE]] for key, value in slot.details])
     return (
-        kept(slot.name), kept(slot.value)[:MAX_VALUE], kept(slot.unit) if slot.unit else None, slot.negated,
+        encode(slot.name), encode(slot.value)[:MAX_VALUE], encode(slot.unit) if slot.unit else None, slot.negated,
         slot.subject, slot.time, slot.turn, slot.start, slot.end, details,
     )  # fmt: skip
 
@@ -181,5 +181,5 @@ def _slot(row: Sequence[Any]) -> Slot:
         pairs = tuple((str(key), str(said)) for key, said in json.loads(details))
     except (TypeError, ValueError) as error:
         raise StoreError("a stored fact cannot be read: put a backup of the profiles in place") from error
-    unit = given(unit) if unit else None
-    return Slot(given(name), given(value), unit, negated, subject, at, turn, start, end, pairs)
+    unit = decode(unit) if unit else None
+    return Slot(decode(name), decode(value), unit, negated, subject, at, turn, start, end, pairs)

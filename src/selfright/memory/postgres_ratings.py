@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from selfright.domain.ratings import MAX_RATINGS, Rating, checked
 from selfright.memory.postgres import PostgresDatabase
-from selfright.memory.postgres_text import given, kept
+from selfright.memory.postgres_text import decode, encode
 from selfright.memory.ratings import rating_of, row_of
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class PostgresRatings:
     def put(self, rating: Rating) -> None:
         """Keeps a rating; beyond the bound the oldest go. Raises ``InputError`` for one that is too large."""
         owner, trace, at, question, helpful, places = row_of(checked(rating))
-        row = (kept(owner), kept(trace), at, kept(question), bool(helpful), kept(places))
+        row = (encode(owner), encode(trace), at, encode(question), bool(helpful), encode(places))
 
         def work(connection: "Connection[Any]") -> None:
             connection.execute(_PUT, row)
@@ -50,13 +50,13 @@ class PostgresRatings:
 
     def listed(self, user: str | None = None) -> Sequence[Rating]:
         """A user's ratings, or everybody's, the newest first."""
-        wanted = {"owner": None if user is None else kept(user)}
+        wanted = {"owner": None if user is None else encode(user)}
         rows = self._database.within(lambda connection: connection.execute(_LISTED, wanted).fetchall())
-        return tuple(rating_of([given(cell) if isinstance(cell, str) else cell for cell in row]) for row in rows)
+        return tuple(rating_of([decode(cell) if isinstance(cell, str) else cell for cell in row]) for row in rows)
 
     def forget(self, user: str | None, trace_id: str | None = None) -> int:
         """Erases from the tables, and clears their space."""
-        wanted = {name: None if said is None else kept(said) for name, said in (("owner", user), ("trace", trace_id))}
+        wanted = {name: None if said is None else encode(said) for name, said in (("owner", user), ("trace", trace_id))}
         gone = self._database.within(lambda connection: connection.execute(_FORGET, wanted).rowcount)
         if gone:
             self._database.scrub(_TABLE)

@@ -18,7 +18,7 @@ _VERSIONS = "selfright_version"
 
 STEPS: tuple[tuple[str, ...], ...] = (
     (
-        # Who runs a turn of a session: ``token`` is new with every claim, so that whoever lost one cannot write.
+        # Who runs a turn of a session: ``token`` is new with every lock, so that whoever lost one cannot write.
         "CREATE TABLE session_claims (key bigint PRIMARY KEY, token bigint NOT NULL,"
         " at timestamptz NOT NULL DEFAULT now())",
         "CREATE TABLE profile_facts (id bigserial PRIMARY KEY, owner text NOT NULL, state text NOT NULL,"

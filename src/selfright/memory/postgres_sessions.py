@@ -17,12 +17,12 @@ from langgraph.store.base import BaseStore, Item, Op, PutOp, Result
 from langgraph.store.postgres import PostgresStore
 
 from selfright.memory.conversation import Retention
-from selfright.memory.places import HEADS, claim_key, unlabel
 from selfright.memory.postgres import PostgresDatabase
-from selfright.memory.postgres_claims import PostgresClaims
-from selfright.memory.postgres_text import given_value, kept_value
+from selfright.memory.postgres_session_locks import PostgresSessionLocks
+from selfright.memory.postgres_text import decode_value, encode_value
 from selfright.memory.serializing import TurnSerializer
 from selfright.memory.sessions import Sessions
+from selfright.memory.store_keys import HEADS, lock_key, unlabel
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -36,13 +36,13 @@ _TABLES = ("store", "checkpoints", "checkpoint_blobs", "checkpoint_writes")
 async def open_postgres_sessions(database: PostgresDatabase, retention: Retention | None = None) -> Sessions:
     """Sessions in a database, which stays its owner's to close. Raises ``StoreError`` when it cannot be used."""
     await database.run(lambda connection: connection.execute("SELECT 1"))
-    claims = PostgresClaims(database)
-    saver, store = HeldSaver(database, claims), HeldStore(database, claims)
+    locks = PostgresSessionLocks(database)
+    saver, store = HeldSaver(database, locks), HeldStore(database, locks)
 
     async def scrub() -> None:
         await asyncio.to_thread(database.scrub, *_TABLES)
 
-    return Sessions(store, saver, claims, retention, scrub=scrub, close=claims.close)
+    return Sessions(store, saver, locks, retention, scrub=scrub, close=locks.close)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +60,12 @@ class _Serializer(TurnSerializer):
 
 
 class HeldSaver(BasePostgresSaver):
-    """A LangGraph checkpointer; only its asynchronous side is there. Writes raise ``SessionLost`` for a lost claim."""
+    """A LangGraph checkpointer; only its asynchronous side is there. Writes raise ``SessionLost`` for a lost lock."""
 
-    def __init__(self, database: PostgresDatabase, claims: PostgresClaims) -> None:
+    def __init__(self, database: PostgresDatabase, locks: PostgresSessionLocks) -> None:
         super().__init__(serde=_Serializer())
         self._database = database
-        self._claims = claims
+        self._locks = locks
 
     async def aget_tuple(self, config: "RunnableConfig") -> CheckpointTuple | None:
         """The latest checkpoint of a thread. Raises ``ValueError`` when another version wrote it."""
@@ -109,10 +109,10 @@ class HeldSaver(BasePostgresSaver):
         await self._write(thread_id, lambda saver: saver.delete_thread(thread_id))
 
     async def _write(self, thread: str, work: Callable[[PostgresSaver], T]) -> T:
-        claim = self._claims.claim_on(thread.rpartition("/")[0])
+        lock = self._locks.held_lock(thread.rpartition("/")[0])
 
         def held(connection: "Connection[Any]") -> T:
-            self._claims.check(connection, claim)
+            self._locks.check(connection, lock)
             return work(self._on(connection))
 
         # A crash of the server that forgets the last of these costs a node of a turn, no turn.
@@ -123,29 +123,29 @@ class HeldSaver(BasePostgresSaver):
 
 
 class HeldStore(BaseStore):
-    """LangGraph's store in PostgreSQL; what changes a session's head needs the claim on it, where there was one."""
+    """LangGraph's store in PostgreSQL; what changes a session's head needs the lock on it, where there was one."""
 
-    def __init__(self, database: PostgresDatabase, claims: PostgresClaims) -> None:
+    def __init__(self, database: PostgresDatabase, locks: PostgresSessionLocks) -> None:
         self._database = database
-        self._claims = claims
+        self._locks = locks
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """All operations, in one transaction: reads first."""
-        return self._database.within(_batch(list(ops), self._claims))
+        return self._database.within(_batch(list(ops), self._locks))
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         """``batch`` as a coroutine."""
-        return await self._database.run(_batch(list(ops), self._claims))
+        return await self._database.run(_batch(list(ops), self._locks))
 
 
-def _batch(ops: list[Op], claims: PostgresClaims) -> "Callable[[Connection[Any]], list[Result]]":
+def _batch(ops: list[Op], locks: PostgresSessionLocks) -> "Callable[[Connection[Any]], list[Result]]":
     heads = [op for op in ops if isinstance(op, PutOp) and op.namespace[0] == HEADS]
-    held = [claims.claim_on(claim_key(unlabel(head.namespace[1]), unlabel(head.key))) for head in heads]
-    plain = [op._replace(value=kept_value(op.value)) if isinstance(op, PutOp) else op for op in ops]
+    held = [locks.held_lock(lock_key(unlabel(head.namespace[1]), unlabel(head.key))) for head in heads]
+    plain = [op._replace(value=encode_value(op.value)) if isinstance(op, PutOp) else op for op in ops]
 
     def work(connection: "Connection[Any]") -> list[Result]:
-        for claim in held:
-            claims.check(connection, claim)
+        for lock in held:
+            locks.check(connection, lock)
         return [_restored(result) for result in PostgresStore(connection).batch(plain)]
 
     return work
@@ -154,7 +154,7 @@ def _batch(ops: list[Op], claims: PostgresClaims) -> "Callable[[Connection[Any]]
 def _restored(result: Result) -> Result:
     for item in result if isinstance(result, list) else [result]:
         if isinstance(item, Item):
-            item.value = given_value(item.value)
+            item.value = decode_value(item.value)
     return result
 
 

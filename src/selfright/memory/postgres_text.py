@@ -5,26 +5,26 @@ from typing import Any
 _MARK, _NUL = "\x1a", "\0"
 
 
-def kept(text: str) -> str:
-    """The text without NUL, so that ``given`` makes it whole again; lone surrogates become question marks."""
+def encode(text: str) -> str:
+    """The text without NUL, so that ``decode`` makes it whole again; lone surrogates become question marks."""
     if _MARK in text or _NUL in text:
         text = text.replace(_MARK, f"{_MARK}1").replace(_NUL, f"{_MARK}0")
     return text.encode("utf-8", "replace").decode()
 
 
-def given(text: str) -> str:
-    """What ``kept`` was given."""
+def decode(text: str) -> str:
+    """The text that ``encode`` was given."""
     return text.replace(f"{_MARK}0", _NUL).replace(f"{_MARK}1", _MARK) if _MARK in text else text
 
 
-def kept_value(value: Any) -> Any:
-    """``kept`` for all texts in a value of JSON, names included."""
-    return _through(value, kept)
+def encode_value(value: Any) -> Any:
+    """``encode`` for all texts in a value of JSON, names included."""
+    return _through(value, encode)
 
 
-def given_value(value: Any) -> Any:
-    """``given`` for all texts in a value of JSON."""
-    return _through(value, given)
+def decode_value(value: Any) -> Any:
+    """``decode`` for all texts in a value of JSON."""
+    return _through(value, decode)
 
 
 def _through(value: Any, change: Any) -> Any:

@@ -31,13 +31,13 @@ _LOG_BUSY = (
 class SqliteProfiles:
     """A ``ProfileStore`` in a SQLite file, readable for its owner alone; in memory without one.
 
-    A folder that cannot be written makes it a store in memory, and ``fleeting``. Raises ``StoreError``, which
+    A folder that cannot be written makes it a store in memory, and ``ephemeral``. Raises ``StoreError``, which
     names the file, when that is damaged or of a newer version, and ``InputError`` for a user's name that is none.
     """
 
     def __init__(self, path: Path | None, kinds: Kinds, *, clock: Callable[[], float] = time.time) -> None:
         self.path = path
-        self.fleeting = False
+        self.ephemeral = False
         self._kinds = kinds
         self._clock = clock
         self._connection: sqlite3.Connection | None = None
@@ -115,7 +115,7 @@ class SqliteProfiles:
     def _opened(self) -> sqlite3.Connection:
         if self._connection is None:
             if self.path is not None and not _writable(self.path):
-                self.path, self.fleeting = None, True
+                self.path, self.ephemeral = None, True
             self._connection = _connected(self.path)
         return self._connection
 

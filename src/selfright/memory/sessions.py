@@ -18,7 +18,6 @@ from langgraph.store.base import BaseStore, GetOp, Item, PutOp, SearchItem, Sear
 
 from selfright.domain.errors import SessionBusy, SessionHidden, StoreError
 from selfright.domain.scopes import Scope
-from selfright.memory.claims import Claims, claimed
 from selfright.memory.conversation import (
     Conversation,
     Head,
@@ -28,12 +27,13 @@ from selfright.memory.conversation import (
     TurnHandle,
     TurnRecord,
 )
-from selfright.memory.places import (
+from selfright.memory.session_locks import SessionLocks, lock_session
+from selfright.memory.store_keys import (
     HEADS,
     check_name,
-    claim_key,
     info,
     label,
+    lock_key,
     owner,
     put_head,
     thread_id,
@@ -66,7 +66,7 @@ class Sessions:
         self,
         store: BaseStore,
         checkpointer: BaseCheckpointSaver[Any],
-        claims: Claims,
+        locks: SessionLocks,
         retention: Retention | None = None,
         *,
         clock: Callable[[], float] = time.time,
@@ -75,7 +75,7 @@ class Sessions:
     ) -> None:
         self.checkpointer = checkpointer
         self._store = store
-        self._claims = claims
+        self._locks = locks
         self._retention = retention or Retention()
         self._clock = clock
         self._scrub = scrub
@@ -227,7 +227,7 @@ class Sessions:
         pruned = 0
         outdated = ages[min(kept, self._retention.max_sessions) :]
         for _, user, session in outdated[::-1][:most]:
-            if not await self._claims.take(claim_key(user, session)):
+            if not await self._locks.take(lock_key(user, session)):
                 continue
             try:
                 pruned += await self._erase(user, session, Scope(user))
@@ -247,13 +247,13 @@ class Sessions:
     async def _take(self, user: str, session: str) -> None:
         check_name("user", user)
         check_name("session", session)
-        await claimed(self._claims, claim_key(user, session))
+        await lock_session(self._locks, lock_key(user, session))
 
     async def _release(self, user: str, session: str) -> None:
-        await self._claims.release(claim_key(user, session))
+        await self._locks.release(lock_key(user, session))
 
     async def _is_busy(self, user: str, session: str) -> bool:
-        free = await self._claims.take(claim_key(user, session))
+        free = await self._locks.take(lock_key(user, session))
         if free:
             await self._release(user, session)
         return not free

@@ -238,9 +238,9 @@ class TappedProfiles:
     tap: Tap
 
     @property
-    def fleeting(self) -> bool:
+    def ephemeral(self) -> bool:
         """As ``ProfileStore``."""
-        return self.inner.fleeting
+        return self.inner.ephemeral
 
     async def profile(self, user: str) -> Profile:
         """As ``ProfileStore``."""

@@ -183,7 +183,7 @@ def test_korean_says_the_same_as_english() -> None:
     study = reports.answers()
     english, korean = summary(study, EN), summary(study, KO)
     assert english.outcome is korean.outcome
-    for name in ("lead", "helped", "hurt", "open", "cost", "mind"):
+    for name in ("lead", "helped", "hurt", "open", "cost", "caveats"):
         assert len(getattr(english, name)) == len(getattr(korean, name))
     numbers = [re.findall(r"[+−]?\d+\.\d", " ".join(said.helped)) for said in (english, korean)]
     assert numbers[0] == numbers[1] != []

@@ -19,9 +19,9 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
 
 from selfright.domain.errors import JudgeFailed, MissingExtra, ModelFilesDamaged, SettingsError
 from selfright.llm import kept_pairs, pair_files, pair_onnx
+from selfright.llm.onnx_session import cpu_session
 from selfright.llm.pair_labels import Job, Labels, read_labels
 from selfright.llm.pair_models import PairModel, check_named, pair_judge
-from selfright.llm.sessions import cpu_session
 from tests.support.pair_models import save_graph, tiny_cross_encoder, tiny_nli, word_tokenizer
 
 TEXTS = (

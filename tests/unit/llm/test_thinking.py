@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selfright.llm.thinking import ThinkingFilter, spoken, without_thinking
+from selfright.llm.thinking import ThinkingFilter, strip_reasoning, without_thinking
 
 MARKS = "<think> </think> <THINK> <thinking> </thinking> <reasoning> </reasoning> ```"
 PIECES = "` `` < </ think > <thi nk> a 가 İ K <b>"
@@ -33,14 +33,14 @@ TEXTS = st.lists(st.sampled_from([*MARKS.split(), *PIECES.split(), " ", "\n"]), 
 )
 def test_what_is_shown(text: str, shown: str) -> None:
     assert without_thinking(text) == shown
-    assert spoken(text) == shown
+    assert strip_reasoning(text) == shown
 
 
 def test_only_the_closing_tag_was_written() -> None:
-    assert spoken("Let me see, 1 + 1.</think>\nTwo.") == "Two."
-    assert spoken("<think>a<think>b</think>c</think>Two.") == "Two."
-    assert spoken("all of it was thinking</think>") == ""
-    assert spoken("```\n</think>\n``` is code") == "```\n</think>\n``` is code"
+    assert strip_reasoning("Let me see, 1 + 1.</think>\nTwo.") == "Two."
+    assert strip_reasoning("<think>a<think>b</think>c</think>Two.") == "Two."
+    assert strip_reasoning("all of it was thinking</think>") == ""
+    assert strip_reasoning("```\n</think>\n``` is code") == "```\n</think>\n``` is code"
     assert without_thinking("Let me see.</think>Two.") == "Let me see.Two."
 
 
@@ -58,12 +58,12 @@ def test_how_it_is_cut_changes_nothing(text: str, cuts: list[int]) -> None:
 def test_what_is_thought_is_never_shown_outside_of_code(before: str, after: str, tag: str) -> None:
     if "```" not in before:
         text = f"{before}<{tag}>secret</{tag}>{after}"
-        assert without_thinking(text) == spoken(text) == f"{before}{after}".lstrip()
+        assert without_thinking(text) == strip_reasoning(text) == f"{before}{after}".lstrip()
 
 
 @given(TEXTS)
 def test_what_is_spoken_is_the_end_of_what_is_shown(text: str) -> None:
-    assert without_thinking(text).endswith(spoken(text))
+    assert without_thinking(text).endswith(strip_reasoning(text))
 
 
 def test_text_is_shown_as_soon_as_it_is_clear() -> None:

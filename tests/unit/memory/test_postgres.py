@@ -32,8 +32,7 @@ from selfright.memory.conversation import TurnRecord
 from selfright.memory.postgres import PostgresDatabase
 from selfright.memory.postgres_address import read_address, shown
 from selfright.memory.postgres_profiles import PostgresProfiles
-from selfright.memory.postgres_text import given as given_text
-from selfright.memory.postgres_text import kept
+from selfright.memory.postgres_text import decode, encode
 from selfright.memory.sessions import Sessions
 from selfright.settings import load_settings
 from tests.support.postgres import MISSING, WHY_NOT, PostgresServer
@@ -133,8 +132,8 @@ def test_without_the_packages_it_is_said_how_to_install_them(monkeypatch: pytest
 
 @given(st.text())
 def test_any_text_can_be_kept(text: str) -> None:
-    assert "\0" not in kept(text)
-    assert given_text(kept(text)) == text.encode("utf-8", "replace").decode()
+    assert "\0" not in encode(text)
+    assert decode(encode(text)) == text.encode("utf-8", "replace").decode()
 
 
 # Tables
@@ -177,8 +176,8 @@ def test_schemas_of_one_database_know_nothing_of_one_another(opened: Open) -> No
 HOLDER = """
 import asyncio, sys, time
 from selfright.memory.postgres import PostgresDatabase
-from selfright.memory.postgres_claims import PostgresClaims
-print(asyncio.run(PostgresClaims(PostgresDatabase(sys.argv[1])).take("u/s")), flush=True)
+from selfright.memory.postgres_session_locks import PostgresSessionLocks
+print(asyncio.run(PostgresSessionLocks(PostgresDatabase(sys.argv[1])).take("u/s")), flush=True)
 time.sleep(600)
 """
 
@@ -188,9 +187,9 @@ async def two(opened: Open) -> tuple[Sessions, Sessions]:
 
 
 async def cut_off(sessions: Sessions, opened: Open) -> None:
-    """Ends the connection that the claims hang on, as a restart of the server or of a router does."""
-    claims: Any = sessions._claims
-    pid = claims._connection.info.backend_pid
+    """Ends the connection that the locks hang on, as a restart of the server or of a router does."""
+    locks: Any = sessions._locks
+    pid = locks._connection.info.backend_pid
     with opened().connect() as connection:
         connection.execute("SELECT pg_terminate_backend(%s, 5000)", (pid,))
 

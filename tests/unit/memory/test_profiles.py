@@ -151,9 +151,9 @@ def test_what_was_said_survives_the_end_of_the_process(tmp_path: Path) -> None:
 def test_without_a_folder_to_write_to_it_keeps_in_memory_and_says_so(tmp_path: Path) -> None:
     (tmp_path / "home").write_text("a file where the folder should be")
     store = SqliteProfiles(tmp_path / "home" / "profiles.sqlite", KINDS)
-    assert not store.fleeting
+    assert not store.ephemeral
     remember(store, Slot("age", "60"))
-    assert store.fleeting
+    assert store.ephemeral
     assert run(store.profile("ana")).values("age") == ("60",)
     assert run(store.forget("ana")) == 1
 

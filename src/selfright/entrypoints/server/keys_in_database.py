@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from selfright.entrypoints.server.keys import MOST_KEYS, Key, KeyRing, digest, key_id_of, made, most_reached
-from selfright.memory.postgres_text import given, kept
+from selfright.memory.postgres_text import decode, encode
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -80,8 +80,8 @@ class DatabaseKeys:
     ) -> tuple[Key, str]:
         """A new key, and its secret: this is the only time that it can be seen. Raises ``InputError``."""
         key, token = made(user, collections, admin=admin, note=note)
-        names = kept(json.dumps(key.collections))
-        row = (key.id, digest(token), kept(user), names, admin, kept(note), key.created)
+        names = encode(json.dumps(key.collections))
+        row = (key.id, digest(token), encode(user), names, admin, encode(note), key.created)
 
         def work(connection: "Connection[Any]") -> None:
             if _count(connection) >= MOST_KEYS:
@@ -99,7 +99,7 @@ class DatabaseKeys:
 
     def revoke(self, key_id: str) -> bool:
         """Ends a key for good; false when there is none of that id that still holds."""
-        return self._database.within(lambda connection: connection.execute(_REVOKE, (kept(key_id),)).rowcount) > 0
+        return self._database.within(lambda connection: connection.execute(_REVOKE, (encode(key_id),)).rowcount) > 0
 
     def any(self) -> bool:
         """Whether any key was ever made; once there was one, that stays so."""
@@ -113,7 +113,7 @@ class DatabaseKeys:
         key_id = key_id_of(token)
         if key_id is None:
             return None
-        row = self._database.within(lambda connection: connection.execute(_FOUND, (kept(key_id),)).fetchone())
+        row = self._database.within(lambda connection: connection.execute(_FOUND, (encode(key_id),)).fetchone())
         if row is None or not hmac.compare_digest(bytes(row[-1]), digest(token)):
             return None
         return _key(row[:-1])
@@ -130,4 +130,4 @@ def _count(connection: "Connection[Any]") -> int:
 
 def _key(row: Sequence[Any]) -> Key:
     key_id, user, collections, admin, note, created, revoked = row
-    return Key(key_id, given(user), tuple(json.loads(given(collections))), admin, given(note), created, revoked)
+    return Key(key_id, decode(user), tuple(json.loads(decode(collections))), admin, decode(note), created, revoked)

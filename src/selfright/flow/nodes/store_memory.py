@@ -24,7 +24,7 @@ async def store_memory(state: AgentState, tools: Tools) -> dict[str, Any]:
         "profile_summary": tools.pack.summary(profile, language),
         "personal": tools.pack.terms(profile),
         "concerns": tools.pack.concerns(state["question"], profile, language),
-        "notes": (_FLEETING[language],) if keeps and slots and tools.profiles.fleeting else (),
+        "notes": (_FLEETING[language],) if keeps and slots and tools.profiles.ephemeral else (),
     }
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from selfright.domain.errors import SelfrightError
 from selfright.llm.scripted.catalogue import fault_named
-from selfright.llm.scripted.mind import Mind
+from selfright.llm.scripted.fake_model import FakeModel
 from selfright.llm.scripted.rule_files import read_rules
 from selfright.llm.scripted.rules import Rule, share_of_calls
 from selfright.llm.scripted.server import ScriptedServer
@@ -44,7 +44,7 @@ def _server(options: argparse.Namespace) -> ScriptedServer:
         rules,
         latency_s=options.latency,
         pace_s=options.pace,
-        mind=Mind(gullible=options.gullible),
+        model=FakeModel(gullible=options.gullible),
         keep=0,
         host=options.host,
         port=options.port,

@@ -1,7 +1,7 @@
 """Faults of the way between a client and a model: statuses, stalls, resets, answers cut off, wrapped or mislabelled.
 
 A fault is used as the reply of a rule. It plays for whole and for streamed answers; where it spoils an answer that
-was begun, that answer is its ``reply``, or else what the server's mind says.
+was begun, that answer is its ``reply``, or else what the server's fake model says.
 """
 
 import json

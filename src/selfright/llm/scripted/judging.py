@@ -1,9 +1,9 @@
-"""How the mind judges: every number comes from counting shared words, so it is the same each time."""
+"""How the fake model judges: every number comes from counting shared words, so it is the same each time."""
 
 import math
 from typing import Any
 
-from selfright.llm.scripted.planted import Orders, orders
+from selfright.llm.scripted.injection import Orders, orders
 from selfright.llm.scripted.reading import Part, Reading, greets, missing, numbers, sentences, share, words
 
 _MOST_CLAIMS = 20

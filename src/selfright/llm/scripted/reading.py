@@ -1,4 +1,4 @@
-"""How the mind reads a prompt: its delimited parts, the sentences in them, and how many words two texts share."""
+"""How the fake model reads a prompt: its delimited parts, the sentences in them, and how many words two texts share."""
 
 import re
 from collections.abc import Iterable, Sequence

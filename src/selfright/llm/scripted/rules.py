@@ -15,7 +15,7 @@ from selfright.llm.scripted.requests import Request
 
 @dataclass(frozen=True)
 class Damaged:
-    """A reply: ``of``, or else what the mind says, spoilt in the way ``kind`` names (see ``damage.DAMAGES``).
+    """A reply: ``of``, or else what the fake model says, spoilt in the way ``kind`` names (see ``damage.DAMAGES``).
 
     An object that has nothing that this kind can spoil is sent whole.
     """
@@ -28,7 +28,7 @@ Plain = str | Mapping[str, Any] | Said | Fault | Damaged
 Reply = Plain | Callable[[Request], Plain | None]
 """Text, an object (sent as JSON), exactly what is said, a fault, damage, or a function of the request.
 
-A function that gives None leaves the request to the mind.
+A function that gives None leaves the request to the fake model.
 """
 
 

@@ -15,8 +15,8 @@ from types import TracebackType
 
 from selfright.llm.scripted import http
 from selfright.llm.scripted.answering import Answering
+from selfright.llm.scripted.fake_model import FakeModel
 from selfright.llm.scripted.log import Log
-from selfright.llm.scripted.mind import Mind
 from selfright.llm.scripted.requests import Request
 from selfright.llm.scripted.rules import Rule, Script
 
@@ -28,7 +28,7 @@ _START_S = 10.0
 
 
 class ScriptedServer:
-    """Speaks OpenAI's chat completions and embeddings on ``127.0.0.1``, and replies by ``rules``, else by ``mind``.
+    """Speaks OpenAI's chat completions and embeddings on ``127.0.0.1``, and replies by ``rules``, else by ``model``.
 
     ``latency_s`` passes before an answer begins (a number, or a function of the request), ``pace_s`` between the pieces
     of a stream. ``key``: what must come as bearer token, else 401. ``refuses`` names body parameters that are answered
@@ -42,7 +42,7 @@ class ScriptedServer:
         *,
         latency_s: float | Callable[[Request], float] = 0.0,
         pace_s: float = 0.0,
-        mind: Mind | None = None,
+        model: FakeModel | None = None,
         key: str | None = None,
         refuses: Collection[str] = (),
         dimension: int = 256,
@@ -52,10 +52,10 @@ class ScriptedServer:
         host: str = "127.0.0.1",
         port: int = 0,
     ) -> None:
-        self._mind = mind or Mind()
+        self._model = model or FakeModel()
         self._log = Log(keep)
         self._answering = Answering(
-            Script(rules, self._mind.reply), self._log,
+            Script(rules, self._model.reply), self._log,
             latency_s=latency_s, pace_s=pace_s, key=key, refuses=frozenset(refuses), dimension=dimension,
             models=tuple(models), most_bytes=most_bytes,
         )  # fmt: skip
@@ -103,7 +103,7 @@ class ScriptedServer:
 
     def use(self, rules: Sequence[Rule]) -> None:
         """Replaces the rules, all counts at zero; calls under way keep theirs."""
-        self._answering.script = Script(rules, self._mind.reply)
+        self._answering.script = Script(rules, self._model.reply)
 
     def forget(self) -> None:
         """Empties ``requests`` and sets the counts to zero."""

@@ -2,7 +2,7 @@
 
 The locks hang on one connection of the process and are free again when that ends, however the process dies. A process
 that lives on without its connection (the server was restarted, the network was cut) has lost them without knowing: so
-every claim writes a new token, and what a turn writes is written only while its token is the one that stands.
+every lock taken writes a new token, and what a turn writes is written only while its token is the one that stands.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ _STANDS = "SELECT 1 FROM session_claims WHERE key = %(key)s AND token = %(token)
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class HeldLock:
     """A session that is held: the lock's number, and the token that nobody else has."""
 
     key: int
@@ -50,19 +50,19 @@ class Claim:
         return {"key": self.key, "token": self.token}
 
 
-class PostgresClaims:
-    """Claims of all processes that use one database and schema. See ``Claims``."""
+class PostgresSessionLocks:
+    """Locks shared by all processes that use one database and schema. See ``SessionLocks``."""
 
     def __init__(self, database: PostgresDatabase) -> None:
         self._database = database
-        self._held: dict[str, Claim] = {}
+        self._held: dict[str, HeldLock] = {}
         self._connection: Connection[Any] | None = None
         self._failed_at = -_REST_S
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="selfright-claims")
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="selfright-session-locks")
         database.on_loss(self._look_soon)
 
     async def take(self, key: str) -> bool:
-        """See ``Claims``. Raises ``DatabaseUnavailable``."""
+        """See ``SessionLocks``. Raises ``DatabaseUnavailable``."""
         task = self._submit(lambda: self._take(key))
         try:
             return await asyncio.shield(asyncio.wrap_future(task))
@@ -71,18 +71,18 @@ class PostgresClaims:
             raise
 
     async def release(self, key: str) -> None:
-        """See ``Claims``. A lock whose connection is gone is free already."""
+        """See ``SessionLocks``. A lock whose connection is gone is free already."""
         await asyncio.shield(asyncio.wrap_future(self._submit(lambda: self._release(key))))
 
-    def claim_on(self, key: str) -> Claim | None:
+    def held_lock(self, key: str) -> HeldLock | None:
         """What is held on ``key`` here and now, to ``check`` a write with that is done later; None for nothing."""
         return self._held.get(key)
 
-    def check(self, connection: "Connection[Any]", claim: Claim | None) -> None:
-        """Raises ``SessionLost`` when the claim was taken over or given back; else keeps it so until the transaction of
-        the connection ends. Without a claim there is nothing to check.
+    def check(self, connection: "Connection[Any]", lock: HeldLock | None) -> None:
+        """Raises ``SessionLost`` when the lock was taken over or given back; else keeps it so until the transaction of
+        the connection ends. Without a lock there is nothing to check.
         """
-        if claim is not None and connection.execute(_STANDS, claim.values).fetchone() is None:
+        if lock is not None and connection.execute(_STANDS, lock.values).fetchone() is None:
             raise SessionLost(
                 "another turn took this session over while the database was away; nothing of this one was kept: look "
                 "at the conversation, then ask again"
@@ -108,24 +108,24 @@ class PostgresClaims:
     def _take(self, key: str) -> bool:
         if key in self._held:  # PostgreSQL would let the same connection lock it again
             return False
-        claim = Claim(_number(self._database.address.schema, key), secrets.randbits(63))
-        if any(held.key == claim.key for held in self._held.values()):
+        lock = HeldLock(_number(self._database.address.schema, key), secrets.randbits(63))
+        if any(held.key == lock.key for held in self._held.values()):
             return False
-        if self._on_connection(lambda connection: connection.execute(_TAKE, claim.values).fetchone()) is None:
+        if self._on_connection(lambda connection: connection.execute(_TAKE, lock.values).fetchone()) is None:
             return False
-        self._held[key] = claim
+        self._held[key] = lock
         return True
 
     def _release(self, key: str) -> None:
         import psycopg
 
-        claim = self._held.pop(key, None)
-        if claim is None or self._connection is None:
+        lock = self._held.pop(key, None)
+        if lock is None or self._connection is None:
             return
         try:
-            self._connection.execute(_DROP, claim.values)
-            self._connection.execute(_UNLOCK, claim.values)
-        except psycopg.Error:  # the lock must not outlive the claim: it goes with its connection, the others come back
+            self._connection.execute(_DROP, lock.values)
+            self._connection.execute(_UNLOCK, lock.values)
+        except psycopg.Error:  # the lock must not outlive its record: it goes with its connection, the others come back
             self._hang_up()
             self._look_soon()
 
@@ -155,8 +155,8 @@ class PostgresClaims:
             raise
         self._connection.execute("SET synchronous_commit = off")  # a token that a crash forgets lets nobody write
         self._connection.execute(_SWEEP)
-        for claim in list(self._held.values()):
-            self._connection.execute(_LOCK_AGAIN, claim.values)  # whoever has it by now has a newer token, too
+        for lock in list(self._held.values()):
+            self._connection.execute(_LOCK_AGAIN, lock.values)  # whoever has it by now has a newer token, too
         return self._connection
 
     def _look_soon(self) -> None:

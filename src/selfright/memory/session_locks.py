@@ -13,7 +13,7 @@ from selfright.domain.errors import SessionBusy, StoreError
 _PAUSES = (0.005, 0.02, 0.05, 0.0)
 
 
-class Claims(Protocol):
+class SessionLocks(Protocol):
     """Holds sessions for those who run a turn of them; what a dead process held is free again by itself."""
 
     async def take(self, key: str) -> bool:
@@ -25,10 +25,10 @@ class Claims(Protocol):
         ...
 
 
-async def claimed(claims: Claims, key: str) -> None:
+async def lock_session(locks: SessionLocks, key: str) -> None:
     """Takes ``key``, or raises ``SessionBusy``; tries for a moment, for somebody may only have looked at it."""
     for pause in _PAUSES:
-        if await claims.take(key):
+        if await locks.take(key):
             return
         await asyncio.sleep(pause)
     raise SessionBusy(
@@ -36,28 +36,28 @@ async def claimed(claims: Claims, key: str) -> None:
     )
 
 
-class LocalClaims:
-    """Claims within one process."""
+class LocalSessionLocks:
+    """Locks within one process."""
 
     def __init__(self) -> None:
         self._held: set[str] = set()
         self._lock = threading.Lock()
 
     async def take(self, key: str) -> bool:
-        """See ``Claims``."""
+        """See ``SessionLocks``."""
         with self._lock:
             free = key not in self._held
             self._held.add(key)
             return free
 
     async def release(self, key: str) -> None:
-        """See ``Claims``."""
+        """See ``SessionLocks``."""
         with self._lock:
             self._held.discard(key)
 
 
-class FileClaims:
-    """Claims of all processes of one machine: one locked file for each session whose turn is running.
+class FileSessionLocks:
+    """Locks shared by all processes of one machine: one locked file for each session whose turn is running.
 
     The system frees a lock when its process dies, however it dies. Names of files are hashes of the keys.
     """
@@ -68,7 +68,7 @@ class FileClaims:
         self._lock = threading.Lock()
 
     async def take(self, key: str) -> bool:
-        """See ``Claims``. Raises ``StoreError`` when the folder cannot be written."""
+        """See ``SessionLocks``. Raises ``StoreError`` when the folder cannot be written."""
         try:
             descriptor = _locked(self._path(key))
         except OSError as error:
@@ -79,7 +79,7 @@ class FileClaims:
         return descriptor is not None
 
     async def release(self, key: str) -> None:
-        """See ``Claims``."""
+        """See ``SessionLocks``."""
         with self._lock:
             descriptor = self._held.pop(key, None)
         if descriptor is not None:

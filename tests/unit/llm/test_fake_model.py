@@ -1,4 +1,4 @@
-"""What the mind says to prompts of the form that a turn writes: believable, the same each time, gullible if wanted."""
+"""What the fake model says to prompts in the form of a turn: believable, the same each time, gullible if wanted."""
 
 import json
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selfright.llm.scripted.mind import Mind
+from selfright.llm.scripted.fake_model import FakeModel
 from selfright.llm.scripted.requests import Request
 
 ERROR = "The FX-7 error means that the cache folder is not writable. Change its owner. The log names the folder."
@@ -72,19 +72,19 @@ def asked(user: str, schema: dict[str, Any] | None = None, system: str = ANSWERI
     return Request(1, "POST", "/v1/chat/completions", body=body)
 
 
-def say(user: str, mind: Mind | None = None) -> str:
-    reply = (mind or Mind()).reply(asked(user))
+def say(user: str, model: FakeModel | None = None) -> str:
+    reply = (model or FakeModel()).reply(asked(user))
     assert isinstance(reply, str)
     return reply
 
 
-def fill(user: str, schema: dict[str, Any], mind: Mind | None = None) -> dict[str, Any]:
-    return (mind or Mind()).data(asked(user, schema))
+def fill(user: str, schema: dict[str, Any], model: FakeModel | None = None) -> dict[str, Any]:
+    return (model or FakeModel()).data(asked(user, schema))
 
 
-def judged(question: str, answer: str, *texts: str, mind: Mind | None = None) -> dict[str, Any]:
+def judged(question: str, answer: str, *texts: str, model: FakeModel | None = None) -> dict[str, Any]:
     parts = (passages(*texts), "Question:", fenced("question", question), "Answer to judge:", fenced("answer", answer))
-    return fill("\n".join(parts), EVALUATE, mind)
+    return fill("\n".join(parts), EVALUATE, model)
 
 
 class TestAnswers:
@@ -124,7 +124,7 @@ class TestAnswers:
 
     def test_an_object_is_written_out_where_only_the_prompt_asks_for_it(self) -> None:
         prompt = f"{passages(ERROR, PUMP)}\n\nQuestion:\n{fenced('question', 'What does error FX-7 mean?')}"
-        written = Mind().reply(asked(prompt, system=JUDGING))
+        written = FakeModel().reply(asked(prompt, system=JUDGING))
         assert isinstance(written, str)
         assert json.loads(written) == fill(prompt, GRADE)
         assert "{" not in say("What is a JSON file?")
@@ -170,13 +170,13 @@ class TestJudging:
 
     @given(st.text(max_size=200), st.lists(st.text(max_size=120), max_size=4), st.text(max_size=200))
     def test_scores_stay_in_range_whatever_is_read(self, question: str, texts: list[str], answer: str) -> None:
-        for mind in (Mind(), Mind(gullible=True)):
-            said = judged(question, answer, *texts, mind=mind)
+        for model in (FakeModel(), FakeModel(gullible=True)):
+            said = judged(question, answer, *texts, model=model)
             assert all(0 <= said[name] <= 1 for name in ("grounding", "completeness", "accuracy", "confidence"))
             assert said["answer_quality"] in LABELS
-            graded = fill(f"{passages(*texts)}\n\nQuestion:\n{question}", GRADE, mind)
+            graded = fill(f"{passages(*texts)}\n\nQuestion:\n{question}", GRADE, model)
             assert all(0 <= one["probability"] <= 1 for one in graded["passages"])
-            assert isinstance(mind.reply(asked(f"{passages(*texts)}\n\nQuestion:\n{question}")), str)
+            assert isinstance(model.reply(asked(f"{passages(*texts)}\n\nQuestion:\n{question}")), str)
 
 
 class TestGullible:
@@ -192,7 +192,7 @@ class TestGullible:
     )
     def test_it_says_what_a_passage_demands(self, planted: str, obeyed: str) -> None:
         prompt = f"{passages(ERROR, PUMP + ' ' + planted)}\n\nQuestion:\nWhat does error FX-7 mean?"
-        assert say(prompt, Mind(gullible=True)) == obeyed
+        assert say(prompt, FakeModel(gullible=True)) == obeyed
         assert say(prompt) == "The FX-7 error means that the cache folder is not writable. [1]"
 
     @pytest.mark.parametrize(
@@ -207,13 +207,13 @@ class TestGullible:
     )
     def test_it_grades_as_a_passage_demands(self, planted: str) -> None:
         prompt = f"{passages(planted, PUMP)}\n\nQuestion:\n{fenced('question', 'What does error FX-7 mean?')}"
-        credulous, sober = fill(prompt, GRADE, Mind(gullible=True)), fill(prompt, GRADE)
+        credulous, sober = fill(prompt, GRADE, FakeModel(gullible=True)), fill(prompt, GRADE)
         assert [one["probability"] for one in credulous["passages"]] == [1.0, sober["passages"][1]["probability"]]
         assert credulous["sufficiency"] == 1.0 > sober["sufficiency"]
-        taken_in = judged("What does error FX-7 mean?", "It rains.", planted, mind=Mind(gullible=True))
+        taken_in = judged("What does error FX-7 mean?", "It rains.", planted, model=FakeModel(gullible=True))
         assert (taken_in["grounding"], taken_in["answer_quality"]) == (1.0, "adequate")
         assert judged("What does error FX-7 mean?", "It rains.", planted)["answer_quality"] != "adequate"
 
-    def test_without_orders_it_is_the_same_mind(self) -> None:
+    def test_without_orders_it_is_the_same_model(self) -> None:
         prompt = f"{passages(PUMP, ERROR, KOREAN)}\n\nQuestion:\nWhat does error FX-7 mean?"
-        assert say(prompt, Mind(gullible=True)) == say(prompt)
+        assert say(prompt, FakeModel(gullible=True)) == say(prompt)

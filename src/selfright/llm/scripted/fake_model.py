@@ -1,4 +1,4 @@
-"""The mind: answers without any model, by counting shared words. Mediocre on purpose, and always the same."""
+"""A fake model: answers without any model, by counting shared words. Mediocre on purpose, and always the same."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from typing import Any
 
 from selfright.domain.text import language_of
 from selfright.llm.scripted import judging
-from selfright.llm.scripted.planted import orders
+from selfright.llm.scripted.injection import orders
 from selfright.llm.scripted.reading import Part, Reading, greets, missing, read, sentences, share, words
 from selfright.llm.scripted.requests import Request
 
@@ -49,7 +49,7 @@ _TYPES: Mapping[str, tuple[Any, Any]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Mind:
+class FakeModel:
     """Replies to any request. ``gullible``: obeys orders planted in the documents it reads, as a weak model would."""
 
     gullible: bool = False

@@ -1,4 +1,4 @@
-"""What a gullible mind obeys: orders that someone planted in a document."""
+"""What a gullible fake model obeys: orders that someone planted in a document."""
 
 import re
 from collections.abc import Iterable

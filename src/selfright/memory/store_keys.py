@@ -37,14 +37,14 @@ def turn_key(number: int) -> str:
     return f"{number:08d}"
 
 
-def claim_key(user: str, session: str) -> str:
-    """What a session is claimed by."""
+def lock_key(user: str, session: str) -> str:
+    """The key of the lock on a session."""
     return f"{label(user)}/{label(session)}"
 
 
 def thread_id(user: str, session: str, turn: RunningTurn) -> str:
     """The thread of a turn's checkpoints."""
-    return f"{claim_key(user, session)}/{turn.number}"
+    return f"{lock_key(user, session)}/{turn.number}"
 
 
 def label(name: str) -> str:

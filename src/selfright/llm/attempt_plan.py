@@ -24,7 +24,7 @@ class CutOffError(ReplyUnusable):
     """The reply ran into the token limit before it was of use."""
 
 
-class Course:
+class AttemptPlan:
     """Where one call stands: what is sent next, and what may still be tried.
 
     ``rungs`` are the modes to try for an object, ``proven`` whether the first is known to work with the model. An

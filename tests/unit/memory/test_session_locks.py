@@ -11,27 +11,27 @@ from pathlib import Path
 import pytest
 
 from selfright.domain.errors import StoreError
-from selfright.memory.claims import FileClaims
+from selfright.memory.session_locks import FileSessionLocks
 
 FORK = multiprocessing.get_context("spawn")
 
 
-def claims(folder: Path) -> FileClaims:
-    made = FileClaims(folder / "running")
+def locks(folder: Path) -> FileSessionLocks:
+    made = FileSessionLocks(folder / "running")
     made.sweep()
     return made
 
 
-def taken(holder: FileClaims, key: str = "u/s") -> bool:
+def taken(holder: FileSessionLocks, key: str = "u/s") -> bool:
     return asyncio.run(holder.take(key))
 
 
-def released(holder: FileClaims, key: str = "u/s") -> None:
+def released(holder: FileSessionLocks, key: str = "u/s") -> None:
     asyncio.run(holder.release(key))
 
 
 def hold(folder: str, told: Connection) -> None:
-    told.send(taken(claims(Path(folder))))
+    told.send(taken(locks(Path(folder))))
     time.sleep(60)
 
 
@@ -54,7 +54,7 @@ def holding_process(folder: Path) -> Iterator[int]:
 
 
 def test_one_holder_at_a_time_even_within_a_process(tmp_path: Path) -> None:
-    first, second = claims(tmp_path), claims(tmp_path)
+    first, second = locks(tmp_path), locks(tmp_path)
     assert taken(first)
     assert not taken(second)
     assert not taken(first)
@@ -64,25 +64,25 @@ def test_one_holder_at_a_time_even_within_a_process(tmp_path: Path) -> None:
 
 
 def test_what_a_killed_process_held_is_free(tmp_path: Path) -> None:
-    mine = claims(tmp_path)
+    mine = locks(tmp_path)
     with holding_process(tmp_path) as pid:
         assert not taken(mine)
         os.kill(pid, signal.SIGKILL)
         until = time.monotonic() + 10
         while not taken(mine) and time.monotonic() < until:
             time.sleep(0.01)
-        assert not taken(claims(tmp_path))  # so it is ours now
+        assert not taken(locks(tmp_path))  # so it is ours now
 
 
 def test_nobody_frees_what_another_holds(tmp_path: Path) -> None:
-    first, second = claims(tmp_path), claims(tmp_path)
+    first, second = locks(tmp_path), locks(tmp_path)
     assert taken(first)
     released(second)
     assert not taken(second)
 
 
 def test_files_go_with_their_claims_and_tell_no_names(tmp_path: Path) -> None:
-    holder = claims(tmp_path)
+    holder = locks(tmp_path)
     assert taken(holder, "alice/secret")
     (left,) = (tmp_path / "running").iterdir()
     assert "alice" not in left.name
@@ -92,14 +92,14 @@ def test_files_go_with_their_claims_and_tell_no_names(tmp_path: Path) -> None:
 
 
 def test_a_sweep_removes_what_the_dead_left_and_spares_the_living(tmp_path: Path) -> None:
-    living = claims(tmp_path)
+    living = locks(tmp_path)
     assert taken(living)
     (tmp_path / "running" / "dead.lock").touch()
-    assert not taken(claims(tmp_path))
+    assert not taken(locks(tmp_path))
     assert len(list((tmp_path / "running").iterdir())) == 1
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "running").write_text("a file is in the way")
     with pytest.raises(StoreError, match="running"):
-        claims(tmp_path)
+        locks(tmp_path)
