@@ -10,12 +10,12 @@ import pytest
 
 from selfright.domain.errors import WebError, WebRejected, WebReplyUnusable, WebUnavailable
 from selfright.domain.passages import Document
-from selfright.web.asking import Limits, Tally
 from selfright.web.chain import ChainedWeb
 from selfright.web.guard import Guard, Permissions
 from selfright.web.providers.api import Api, ApiPolicy
 from selfright.web.providers.results import Result
 from selfright.web.providers.static import StaticWeb
+from selfright.web.types import RequestLimits, Tally
 from tests.support import web_servers
 from tests.support.web_rooms import KEY, PROVIDERS, Words, live, split
 from tests.support.web_servers import ROWS, Answer, Handler, WebServer, always, serving
@@ -144,9 +144,9 @@ def test_rows_that_are_none_are_passed_over(name: str) -> None:
 def test_a_provider_that_says_nothing_is_given_up_in_time(name: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        carrier = Guard(Permissions.of_base(url), Limits(seconds=0.2))
+        transport = Guard(Permissions.of_base(url), RequestLimits(seconds=0.2))
         provider = PROVIDERS[name](url)
-        provider._api.carrier = carrier  # type: ignore[attr-defined]
+        provider._api.transport = transport  # type: ignore[attr-defined]
         provider._api.policy = ApiPolicy(attempts=2, first_wait_s=0.0)  # type: ignore[attr-defined]
         began = time.monotonic()
         with pytest.raises(WebUnavailable, match="took longer"):
@@ -179,10 +179,10 @@ def test_three_failed_searches_are_enough_for_a_while() -> None:
 
 def test_searches_keep_their_distance() -> None:
     with serving(always(SPOKEN["searxng"]())) as server:
-        carrier = Guard(Permissions.of_base(server.url))
+        transport = Guard(Permissions.of_base(server.url))
         from selfright.web.providers.searxng import SearXng
 
-        provider = SearXng(Api("searxng", server.url, carrier, policy=ApiPolicy(apart_s=0.15)))
+        provider = SearXng(Api("searxng", server.url, transport, policy=ApiPolicy(apart_s=0.15)))
 
         async def four() -> None:
             await asyncio.gather(*(provider.results(f"q{n}", 5, Tally()) for n in range(4)))

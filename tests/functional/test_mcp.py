@@ -1,4 +1,4 @@
-"""MCP with its official client: over stdio as a program starts it, and over HTTP behind the service's gate."""
+"""MCP with its official client: over stdio as a program starts it, and over HTTP behind the service's authenticator."""
 
 import asyncio
 import contextlib
@@ -157,22 +157,22 @@ def test_a_turn_ends_when_it_takes_too_long_or_nobody_waits(tmp_path: Path, monk
         ScriptedServer(latency_s=60.0) as model,
         serving({**settings, "llm": "openai:scripted", "base_url": model.url}, limits) as running,
     ):
-        gate, told = running.service.gate, {}
+        limiter, told = running.service.limiter, {}
 
         async def waits(client: Client) -> None:
             told.update(await called(client, "ask", **ASK))
 
         over_http(running.url, None, waits)
         assert told["error"] == "the turn took too long and was broken off; ask for less"
-        assert gate.running == 0
+        assert limiter.running == 0
         body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "ask", "arguments": ASK}}
         began = time.monotonic()
         with (
             httpx2.Client(timeout=60) as caller,
             caller.stream("POST", f"{running.url}/mcp", json=body, headers=ACCEPT),
         ):
-            wait_for(lambda: gate.running == 1)
-        wait_for(lambda: gate.running == 0)
+            wait_for(lambda: limiter.running == 1)
+        wait_for(lambda: limiter.running == 0)
         assert time.monotonic() - began < 3.5  # before the limit: hanging up broke it off
 
         async def cancels(client: Client) -> None:
@@ -181,7 +181,7 @@ def test_a_turn_ends_when_it_takes_too_long_or_nobody_waits(tmp_path: Path, monk
 
         began = time.monotonic()
         over_http(running.url, None, cancels)
-        wait_for(lambda: gate.running == 0)
+        wait_for(lambda: limiter.running == 0)
         assert time.monotonic() - began < 3.5
 
 

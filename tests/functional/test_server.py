@@ -398,7 +398,7 @@ def test_korean_goes_in_and_comes_out(http: httpx.Client) -> None:
 
 
 def test_the_log_tells_of_requests_but_not_what_was_said(http: httpx.Client, caplog: pytest.LogCaptureFixture) -> None:
-    from selfright.entrypoints.server.journal import JsonLines
+    from selfright.entrypoints.server.logging import JsonLines
 
     with caplog.at_level("INFO", logger="selfright.service"):
         http.post("/v1/ask", json={"question": QUESTION, "session": "secret-session"})

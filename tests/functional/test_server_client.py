@@ -57,7 +57,7 @@ def test_a_stream_that_is_left_breaks_the_turn_off(client: Client, running: Runn
     next(events)
     events.close()
     assert client.ask(QUESTION).answer
-    assert running.service.gate.running == 0
+    assert running.service.limiter.running == 0
 
 
 def test_documents_in_and_out(client: Client, tmp_path: Path) -> None:

@@ -119,7 +119,7 @@ def test_callers_that_hang_up_leave_nothing_behind(running: Running, http: httpx
         talk(running, head(len(body)), body, half_close=True)
         with socket.create_connection(("127.0.0.1", running.port), timeout=60) as caller:
             caller.sendall(head(len(body)) + body)
-    wait_for(lambda: running.service.gate.running == 0 and not running.server.server_state.tasks)
+    wait_for(lambda: running.service.limiter.running == 0 and not running.server.server_state.tasks)
     assert "90 days" in http.post("/v1/ask", json={"question": QUESTION}).json()["answer"]
 
 
@@ -281,7 +281,7 @@ def test_when_the_service_is_full_it_says_so_at_once_and_recovers(
         concurrent.futures.ThreadPoolExecutor(4) as callers,
     ):
         asked = [callers.submit(http.post, "/v1/ask", json={"question": QUESTION}) for _ in range(4)]
-        wait_for(lambda: (running.service.gate.running, running.service.gate.waiting) == (2, 2))
+        wait_for(lambda: (running.service.limiter.running, running.service.limiter.waiting) == (2, 2))
         began = time.monotonic()
         for stream in (False, True):
             refused = http.post("/v1/ask", json={"question": QUESTION, "stream": stream})
@@ -292,7 +292,7 @@ def test_when_the_service_is_full_it_says_so_at_once_and_recovers(
         opened.set()
         assert [each.result().status_code for each in asked] == [200] * 4
         assert http.post("/v1/ask", json={"question": QUESTION}).status_code == 200
-        assert (running.service.gate.running, running.service.gate.waiting) == (0, 0)
+        assert (running.service.limiter.running, running.service.limiter.waiting) == (0, 0)
 
 
 def test_a_second_turn_of_a_session_is_refused_while_one_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -174,13 +174,13 @@ def test_hanging_up_breaks_the_turn_off(tmp_path: Path) -> None:
     ):
         chunks = ask(client, stream=True, extra_headers={"X-Selfright-Session": "broken"})
         next(iter(chunks))
-        wait_for(lambda: running.service.gate.running == 1 and model.requests)
+        wait_for(lambda: running.service.limiter.running == 1 and model.requests)
         chunks.close()
-        wait_for(lambda: running.service.gate.running == 0)
+        wait_for(lambda: running.service.limiter.running == 0)
         with pytest.raises(openai.APITimeoutError):
             ask(client.with_options(timeout=0.5))
-        wait_for(lambda: running.service.gate.running == 0)
-        text = running.service.figures.text().decode()
+        wait_for(lambda: running.service.limiter.running == 0)
+        text = running.service.metrics.text().decode()
         assert 'selfright_turns_broken_off_total{why="caller gone"} 2.0' in text
         with http_client(running.url) as http:
             assert http.get("/v1/sessions/broken").status_code == 404  # nothing of it is kept

@@ -14,8 +14,8 @@ import pytest
 
 from selfright.domain.errors import PageRefused, PageUnusable, WebError
 from selfright.web.addresses import WEB_PORTS, Permissions
-from selfright.web.asking import PAGES, Limits, Reply, Request, Tally
 from selfright.web.guard import Guard
+from selfright.web.types import PAGES, Reply, Request, RequestLimits, Tally
 from selfright.web.urls import target_of
 from tests.support.web_rooms import QUICK, guard, names
 from tests.support.web_servers import Answer, WebServer, serving, site
@@ -60,8 +60,8 @@ def town(servers: Town) -> Town:
     return servers
 
 
-def fetch(carrier: Guard, url: str) -> Reply:
-    return asyncio.run(carrier.follow(Request(target_of(url), types=PAGES), Tally()))
+def fetch(transport: Guard, url: str) -> Reply:
+    return asyncio.run(transport.follow(Request(target_of(url), types=PAGES), Tally()))
 
 
 def town_guard(town: Town, *more: str, **table: list[str]) -> Guard:
@@ -139,10 +139,10 @@ ELSEWHERE = [url for url in ADDRESSES if url.partition(":")[2].strip("/") and no
 def test_no_redirect_to_it_gets_through(town: Town, url: str) -> None:
     location = filled(town, url).replace("\t", "%09").encode().decode("latin-1")
     with serving(lambda _: Answer.redirect(location)) as hop:
-        carrier = wary(town, f"hop.example:{hop.port}")
-        carrier._resolve = names({**undotted(TABLE), "hop.example": ["127.0.0.1"]})
+        transport = wary(town, f"hop.example:{hop.port}")
+        transport._resolve = names({**undotted(TABLE), "hop.example": ["127.0.0.1"]})
         with pytest.raises(PageRefused):
-            fetch(carrier, f"http://hop.example:{hop.port}/go")
+            fetch(transport, f"http://hop.example:{hop.port}/go")
         assert hop.paths == ["/go"]
     assert town.hits == []
 
@@ -154,9 +154,9 @@ def undotted(table: dict[str, list[str]]) -> dict[str, list[str]]:
 def test_the_forbidden_servers_would_have_answered(town: Town) -> None:
     """What the tests above rest on: the same addresses are reached where they are allowed."""
     two, nine, six = town.forbidden
-    carrier = guard(*(f"{one.host}:{one.port}" for one in town.forbidden))
+    transport = guard(*(f"{one.host}:{one.port}" for one in town.forbidden))
     for one in (two, nine, six):
-        assert b"secret" in fetch(carrier, f"{one.url}/").body
+        assert b"secret" in fetch(transport, f"{one.url}/").body
     assert len(town.hits) == 3
 
 
@@ -176,8 +176,8 @@ def test_a_name_that_changes_its_address_after_the_check(town: Town) -> None:
         return answers[min(len(asked), 2) - 1]
 
     allowed = Permissions.of([f"127.0.0.1:{town.open.port}", f"turn.example:{town.open.port}"])
-    carrier = Guard(allowed, QUICK, rebinding)
-    assert b"open" in fetch(carrier, f"http://turn.example:{town.open.port}/").body
+    transport = Guard(allowed, QUICK, rebinding)
+    assert b"open" in fetch(transport, f"http://turn.example:{town.open.port}/").body
     assert asked == ["turn.example"]
     assert town.hits == []
 
@@ -190,9 +190,9 @@ def test_a_name_that_changes_its_address_between_two_redirects(town: Town) -> No
         return next(turns)
 
     with serving(lambda _: Answer.redirect("/again")) as hop:
-        carrier = Guard(Permissions.of([f"turn.example:{hop.port}"]), QUICK, rebinding)
+        transport = Guard(Permissions.of([f"turn.example:{hop.port}"]), QUICK, rebinding)
         with pytest.raises(PageRefused, match="metadata"):
-            fetch(carrier, f"http://turn.example:{hop.port}/")
+            fetch(transport, f"http://turn.example:{hop.port}/")
         assert hop.paths == ["/"]
     assert port
 
@@ -210,15 +210,15 @@ def test_a_resolver_that_says_nothing_at_all() -> None:
 
     began = time.monotonic()
     with pytest.raises(PageUnusable, match="took longer"):
-        fetch(Guard(limits=Limits(seconds=0.2), resolve=silent), "http://a.example/")
+        fetch(Guard(limits=RequestLimits(seconds=0.2), resolve=silent), "http://a.example/")
     assert time.monotonic() - began < 1.5
 
 
 def test_redirects_are_followed_checked_and_counted(town: Town) -> None:
     with serving(site({"/a": Answer.redirect("b", 301), "/b": Answer.redirect(f"{town.page}/", 308)})) as hop:
-        carrier = town_guard(town, f"hop.example:{hop.port}", hop_example=["127.0.0.1"])
+        transport = town_guard(town, f"hop.example:{hop.port}", hop_example=["127.0.0.1"])
         tally = Tally()
-        reply = asyncio.run(carrier.follow(Request(target_of(f"http://hop.example:{hop.port}/a")), tally))
+        reply = asyncio.run(transport.follow(Request(target_of(f"http://hop.example:{hop.port}/a")), tally))
     assert reply.target.url == f"{town.page}/"
     assert tally.requests == 3
     assert {"cookie", "referer"}.isdisjoint(town.open.asked[0].headers)
@@ -230,13 +230,13 @@ def test_redirects_end(town: Town) -> None:
         serving(lambda _: Answer.redirect(f"/{next(count)}")) as endless,
         serving(lambda _: Answer.redirect("/")) as circle,
     ):
-        carrier = guard(f"a.example:{endless.port}", f"b.example:{circle.port}",
+        transport = guard(f"a.example:{endless.port}", f"b.example:{circle.port}",
                         table={"a.example": ["127.0.0.1"], "b.example": ["127.0.0.1"]})  # fmt: skip
         with pytest.raises(PageUnusable, match="more than 5 times"):
-            fetch(carrier, f"http://a.example:{endless.port}/")
+            fetch(transport, f"http://a.example:{endless.port}/")
         assert len(endless.asked) == 6
         with pytest.raises(PageUnusable, match="circle"):
-            fetch(carrier, f"http://b.example:{circle.port}/")
+            fetch(transport, f"http://b.example:{circle.port}/")
         assert len(circle.asked) == 1
 
 
@@ -244,9 +244,9 @@ def test_environment_and_cookies_have_no_say(town: Town, monkeypatch: pytest.Mon
     for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY", "https_proxy"):
         monkeypatch.setenv(name, f"http://127.0.0.2:{town.forbidden[0].port}")
     with serving(lambda _: Answer.html("<p>x</p>", **{"Set-Cookie": "id=1"})) as giver:
-        carrier = guard(f"g.example:{giver.port}", table={"g.example": ["127.0.0.1"]})
+        transport = guard(f"g.example:{giver.port}", table={"g.example": ["127.0.0.1"]})
         for _ in range(2):
-            fetch(carrier, f"http://g.example:{giver.port}/")
+            fetch(transport, f"http://g.example:{giver.port}/")
         assert all("cookie" not in asked.headers for asked in giver.asked)
     assert town.hits == []
 
@@ -254,12 +254,12 @@ def test_environment_and_cookies_have_no_say(town: Town, monkeypatch: pytest.Mon
 # What comes back.
 
 
-def page(answer: Answer, limits: Limits = QUICK) -> tuple[Reply | WebError, WebServer, float]:
+def page(answer: Answer, limits: RequestLimits = QUICK) -> tuple[Reply | WebError, WebServer, float]:
     with serving(lambda _: answer) as server:
-        carrier = guard(f"p.example:{server.port}", table={"p.example": ["127.0.0.1"]}, limits=limits)
+        transport = guard(f"p.example:{server.port}", table={"p.example": ["127.0.0.1"]}, limits=limits)
         began = time.monotonic()
         try:
-            return fetch(carrier, f"http://p.example:{server.port}/"), server, time.monotonic() - began
+            return fetch(transport, f"http://p.example:{server.port}/"), server, time.monotonic() - began
         except WebError as error:
             return error, server, time.monotonic() - began
 
@@ -287,7 +287,7 @@ def test_a_body_that_says_how_large_it_is_is_not_even_begun() -> None:
 
 
 def test_a_slow_drip_ends_in_time() -> None:
-    error, _, seconds = page(Answer(endless(b"x", 0.1), 200, TEXT), Limits(seconds=0.5))
+    error, _, seconds = page(Answer(endless(b"x", 0.1), 200, TEXT), RequestLimits(seconds=0.5))
     assert "took longer than 0.5 s" in str(error)
     assert seconds < 1.5
 
@@ -407,10 +407,10 @@ def test_endless_headers_end(noise: bytes) -> None:
         thread = threading.Thread(target=babble, daemon=True)
         thread.start()
         port = listening.getsockname()[1]
-        carrier = guard(f"h.example:{port}", table={"h.example": ["127.0.0.1"]}, limits=Limits(seconds=1.0))
+        transport = guard(f"h.example:{port}", table={"h.example": ["127.0.0.1"]}, limits=RequestLimits(seconds=1.0))
         began = time.monotonic()
         with pytest.raises(PageUnusable):
-            fetch(carrier, f"http://h.example:{port}/")
+            fetch(transport, f"http://h.example:{port}/")
         assert time.monotonic() - began < 3
         thread.join(5)
 
@@ -442,10 +442,10 @@ def test_tls_is_checked_against_the_name(certificate: Path) -> None:
     with serving(lambda _: Answer.html("<p>safe</p>"), tls=server_side) as server:
         table = {"safe.example": ["127.0.0.1"], "other.example": ["127.0.0.1"]}
         allowed = Permissions.of(f"{name}:{server.port}" for name in table)
-        carrier = Guard(allowed, Limits(seconds=5.0), names(table), client_side)
-        assert b"safe" in fetch(carrier, f"https://safe.example:{server.port}/").body
+        transport = Guard(allowed, RequestLimits(seconds=5.0), names(table), client_side)
+        assert b"safe" in fetch(transport, f"https://safe.example:{server.port}/").body
         with pytest.raises(PageUnusable, match="failed"):
-            fetch(carrier, f"https://other.example:{server.port}/")
+            fetch(transport, f"https://other.example:{server.port}/")
         with pytest.raises(PageUnusable, match="failed"):
-            fetch(Guard(allowed, Limits(seconds=5.0), names(table)), f"https://safe.example:{server.port}/")
+            fetch(Guard(allowed, RequestLimits(seconds=5.0), names(table)), f"https://safe.example:{server.port}/")
     assert told[:2] == ["safe.example", "other.example"]

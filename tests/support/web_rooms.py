@@ -6,11 +6,10 @@ from typing import Any
 
 from selfright.domain.passages import Document, Passage
 from selfright.web.addresses import Permissions
-from selfright.web.asking import Limits
 from selfright.web.extract import PageReader
 from selfright.web.guard import Guard
+from selfright.web.host_throttle import HostThrottle
 from selfright.web.live import LiveWeb
-from selfright.web.pace import Pace
 from selfright.web.pages import Pages
 from selfright.web.providers.api import Api, ApiPolicy
 from selfright.web.providers.brave import Brave
@@ -18,10 +17,11 @@ from selfright.web.providers.duckduckgo import DuckDuckGo
 from selfright.web.providers.results import Provider
 from selfright.web.providers.searxng import SearXng
 from selfright.web.providers.tavily import Tavily
+from selfright.web.types import RequestLimits
 from selfright.web.visiting import Visitor
 
 KEY = "key-of-a-test"
-QUICK = Limits(seconds=2.0, connect_s=1.0, bytes=1_000_000)
+QUICK = RequestLimits(seconds=2.0, connect_s=1.0, bytes=1_000_000)
 
 
 class Words:
@@ -56,7 +56,7 @@ def names(table: Mapping[str, list[str]]) -> Callable[[str, int], Awaitable[list
     return resolve
 
 
-def guard(*allowed: str, table: Mapping[str, list[str]] | None = None, limits: Limits = QUICK) -> Guard:
+def guard(*allowed: str, table: Mapping[str, list[str]] | None = None, limits: RequestLimits = QUICK) -> Guard:
     return Guard(Permissions.of(allowed), limits, names(table or {}))
 
 
@@ -77,12 +77,12 @@ PROVIDERS: dict[str, Callable[..., Provider]] = {
 }
 
 
-def visitor(carrier: Guard) -> Visitor:
-    return Visitor(carrier, Pace(apart_s=0.0))
+def visitor(transport: Guard) -> Visitor:
+    return Visitor(transport, HostThrottle(apart_s=0.0))
 
 
-def live(provider: Provider, carrier: Guard | None = None, **more: Any) -> LiveWeb:
-    pages = Pages(visitor(carrier or guard()), PageReader(read_pdf), more.pop("cache", None))
+def live(provider: Provider, transport: Guard | None = None, **more: Any) -> LiveWeb:
+    pages = Pages(visitor(transport or guard()), PageReader(read_pdf), more.pop("cache", None))
     return LiveWeb(provider, pages, split, Words(), **more)
 
 

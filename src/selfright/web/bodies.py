@@ -4,7 +4,7 @@ import re
 import zlib
 
 from selfright.domain.errors import PageUnusable
-from selfright.web.asking import PDF
+from selfright.web.types import PDF
 
 ENCODINGS = "gzip, deflate"
 

@@ -13,9 +13,9 @@ from urllib.parse import unquote
 from selfright.domain.errors import PageUnusable
 from selfright.domain.passages import Document
 from selfright.domain.text import language_of
-from selfright.web.asking import HTML, PDF, Reply
 from selfright.web.hidden import prune
 from selfright.web.labels import clean_title, visible
+from selfright.web.types import HTML, PDF, Reply
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement

@@ -19,8 +19,8 @@ import httpcore
 
 from selfright.domain.errors import PageRefused, PageUnusable
 from selfright.web.addresses import Permissions, unwrapped
-from selfright.web.asking import AGENT, Entry, Limits, Reply, Request, Resolve, Tally, no_queue
 from selfright.web.bodies import ENCODINGS, Unpacker, media_of
+from selfright.web.types import AGENT, Entry, Reply, Request, RequestLimits, Resolve, Tally, no_queue
 from selfright.web.urls import Address, Target, redirected
 
 _REDIRECTS = (301, 302, 303, 307, 308)
@@ -36,7 +36,7 @@ async def system_addresses(host: str, port: int) -> list[str]:
 
 
 class Guard:
-    """Sends requests to where ``permissions`` allow, within ``limits``; port ``Carrier``.
+    """Sends requests to where ``permissions`` allow, within ``limits``; port ``Transport``.
 
     ``resolve`` and ``tls`` stand in for the system's resolver and the usual certificates. Holds no connection, no
     cookie and no event loop; may be shared.
@@ -45,12 +45,12 @@ class Guard:
     def __init__(
         self,
         permissions: Permissions | None = None,
-        limits: Limits | None = None,
+        limits: RequestLimits | None = None,
         resolve: Resolve = system_addresses,
         tls: ssl.SSLContext | None = None,
     ) -> None:
         self.permissions = permissions or Permissions()
-        self.limits = limits or Limits()
+        self.limits = limits or RequestLimits()
         self._resolve = resolve
         self._tls = tls
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from selfright.domain.errors import PageRefused, SettingsError, WebUnavailable
 from selfright.domain.passages import WebFinding
 from selfright.domain.ports import Tokenizer
-from selfright.web.asking import Tally
 from selfright.web.pages import Pages
 from selfright.web.providers.results import Result
 from selfright.web.search import PageIndex, Split, passages_of
+from selfright.web.types import Tally
 from selfright.web.urls import target_of
 
 log = logging.getLogger(__name__)

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from selfright.domain.errors import PageRefused, PageUnusable
 from selfright.domain.passages import Document
 from selfright.domain.text import language_of
-from selfright.web.asking import Tally
 from selfright.web.cache import WebCache
 from selfright.web.extract import PageReader
 from selfright.web.providers.results import Result
+from selfright.web.types import Tally
 from selfright.web.visiting import Visitor
 
 log = logging.getLogger(__name__)

@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager
 
 from selfright.domain.errors import PageUnusable
 from selfright.web import robots
-from selfright.web.asking import AGENT, PAGES, Carrier, Reply, Request, Tally, no_queue
-from selfright.web.pace import Pace
+from selfright.web.host_throttle import HostThrottle
+from selfright.web.types import AGENT, PAGES, Reply, Request, Tally, Transport, no_queue
 from selfright.web.urls import Target, target_of
 
 _ORIGINS = 1_000
@@ -19,12 +19,14 @@ _ACCEPT = "text/html, application/xhtml+xml, text/plain;q=0.8, text/markdown;q=0
 
 
 class Visitor:
-    """Fetches pages through ``carrier``; remembers robots.txt of the last hosts for an hour. Thread-safe."""
+    """Fetches pages through ``transport``; remembers robots.txt of the last hosts for an hour. Thread-safe."""
 
-    def __init__(self, carrier: Carrier, pace: Pace | None = None, clock: Callable[[], float] = time.monotonic) -> None:
-        self._carrier = carrier
-        self._pace = pace or Pace()
-        self._asking = Pace(at_once=1, apart_s=0.0)  # who comes second waits for what the first one hears
+    def __init__(
+        self, transport: Transport, throttle: HostThrottle | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._transport = transport
+        self._throttle = throttle or HostThrottle()
+        self._asking = HostThrottle(at_once=1, apart_s=0.0)  # who comes second waits for what the first one hears
         self._clock = clock
         self._lock = threading.Lock()
         self._known: OrderedDict[str, tuple[float, robots.Rules]] = OrderedDict()
@@ -42,11 +44,11 @@ class Visitor:
                 raise PageUnusable(f"{target.host} does not want robots to read this page")
             if rules.delay_s > _LONGEST_DELAY_S:
                 raise PageUnusable(f"{target.host} wants {rules.delay_s:g} s between two requests; left out")
-            async with self._pace.place(target.host, rules.delay_s):
+            async with self._throttle.place(target.host, rules.delay_s):
                 yield
 
         request = Request(target_of(url), headers={"Accept": _ACCEPT}, types=PAGES)
-        reply = await self._carrier.follow(request, tally, entry)
+        reply = await self._transport.follow(request, tally, entry)
         if reply.status != 200:
             raise PageUnusable(f"{reply.target.host} answered with status {reply.status}", status=reply.status)
         return reply
@@ -65,7 +67,7 @@ class Visitor:
         """As RFC 9309 §2.3.1: what is missing allows everything, what cannot be reached forbids everything."""
         request = Request(target_of(f"{target.origin}/robots.txt"))
         try:
-            reply = await self._carrier.follow(request, tally, no_queue)
+            reply = await self._transport.follow(request, tally, no_queue)
         except PageUnusable:
             return robots.NOTHING
         if reply.status == 200:

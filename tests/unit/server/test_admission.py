@@ -1,4 +1,4 @@
-"""What is let in: the bucket never gives more than it holds, the gate never runs or queues more than it may."""
+"""What is let in: the bucket never gives more than it holds, the limiter never runs or queues more than it may."""
 
 import asyncio
 from dataclasses import replace
@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selfright.entrypoints.server.admission import Place, RateLimit, TurnGate
+from selfright.entrypoints.server.admission import Permit, RateLimit, TurnLimiter
+from selfright.entrypoints.server.errors import Refused
 from selfright.entrypoints.server.limits import Limits
-from selfright.entrypoints.server.refusals import Refused
 
 
 def is_let_in(limit: RateLimit) -> bool:
@@ -53,49 +53,49 @@ def test_who_waits_as_long_as_told_is_let_in() -> None:
 
 def test_a_gate_runs_so_many_queues_so_many_and_refuses_the_rest() -> None:
     async def story() -> None:
-        gate = TurnGate(Limits(turns=2, queue=1, turns_each=10))
-        first, _ = await gate.enter("a"), await gate.enter("b")
-        third = asyncio.create_task(gate.enter("c"))
+        limiter = TurnLimiter(Limits(turns=2, queue=1, turns_each=10))
+        first, _ = await limiter.acquire("a"), await limiter.acquire("b")
+        third = asyncio.create_task(limiter.acquire("c"))
         await asyncio.sleep(0)
-        assert (gate.running, gate.waiting) == (2, 1)
+        assert (limiter.running, limiter.waiting) == (2, 1)
         with pytest.raises(Refused) as caught:
-            await gate.enter("d")
+            await limiter.acquire("d")
         assert caught.value.status_code == 503
-        first.leave()
-        first.leave()  # nothing happens
-        place = await third
-        assert (gate.running, gate.waiting) == (2, 0)
-        place.leave()
-        assert gate.running == 1
+        first.release()
+        first.release()  # nothing happens
+        permit = await third
+        assert (limiter.running, limiter.waiting) == (2, 0)
+        permit.release()
+        assert limiter.running == 1
 
     asyncio.run(story())
 
 
 def test_one_key_cannot_take_all_places() -> None:
     async def story() -> None:
-        gate = TurnGate(Limits(turns=10, turns_each=2))
-        places = [await gate.enter("a"), await gate.enter("a")]
+        limiter = TurnLimiter(Limits(turns=10, turns_each=2))
+        places = [await limiter.acquire("a"), await limiter.acquire("a")]
         with pytest.raises(Refused) as caught:
-            await gate.enter("a")
+            await limiter.acquire("a")
         assert caught.value.status_code == 429
-        await gate.enter("b")
-        places[0].leave()
-        await gate.enter("a")
+        await limiter.acquire("b")
+        places[0].release()
+        await limiter.acquire("a")
 
     asyncio.run(story())
 
 
 def test_who_waits_too_long_is_told() -> None:
     async def story() -> None:
-        gate = TurnGate(replace(Limits(), turns=1, queue=1, wait_s=0.01))
-        place = await gate.enter("a")
+        limiter = TurnLimiter(replace(Limits(), turns=1, queue=1, wait_s=0.01))
+        permit = await limiter.acquire("a")
         with pytest.raises(Refused) as caught:
-            await gate.enter("b")
+            await limiter.acquire("b")
         assert caught.value.code == "overloaded"
-        assert gate.waiting == 0
-        place.leave()
-        (await gate.enter("b")).leave()
-        assert gate.running == 0
+        assert limiter.waiting == 0
+        permit.release()
+        (await limiter.acquire("b")).release()
+        assert limiter.running == 0
 
     asyncio.run(story())
 
@@ -105,27 +105,27 @@ def test_whatever_comes_and_goes_places_are_neither_lost_nor_made(moves: list[tu
     limits = Limits(turns=3, queue=2, turns_each=4)
 
     async def story() -> None:
-        gate = TurnGate(limits)
-        tasks: list[asyncio.Task[Place]] = []
+        limiter = TurnLimiter(limits)
+        tasks: list[asyncio.Task[Permit]] = []
         for move, n in moves:
             if move == "enter":
-                tasks.append(asyncio.create_task(gate.enter("abcdefgh"[n])))
+                tasks.append(asyncio.create_task(limiter.acquire("abcdefgh"[n])))
             elif move == "leave":
                 for task in tasks[n : n + 1]:
                     if task.done() and not task.cancelled() and task.exception() is None:
-                        task.result().leave()
+                        task.result().release()
             elif move == "cancel":
                 for task in tasks[n : n + 1]:
                     task.cancel()
             else:
                 await asyncio.sleep(0)
-            assert 0 <= gate.running <= limits.turns
-            assert gate.waiting <= limits.queue
+            assert 0 <= limiter.running <= limits.turns
+            assert limiter.waiting <= limits.queue
         for task in tasks:
             task.cancel()
         for ended in await asyncio.gather(*tasks, return_exceptions=True):
-            if isinstance(ended, Place):
-                ended.leave()
-        assert (gate.running, gate.waiting) == (0, 0)
+            if isinstance(ended, Permit):
+                ended.release()
+        assert (limiter.running, limiter.waiting) == (0, 0)
 
     asyncio.run(story())

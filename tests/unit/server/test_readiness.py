@@ -6,8 +6,8 @@ import pytest
 
 from selfright.domain.errors import DatabaseUnavailable
 from selfright.entrypoints.server import readiness
+from selfright.entrypoints.server.errors import Refused
 from selfright.entrypoints.server.readiness import Readiness
-from selfright.entrypoints.server.refusals import Refused
 
 
 def test_trouble_is_told_to_all_and_looked_at_again_later() -> None:

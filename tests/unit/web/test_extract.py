@@ -10,8 +10,8 @@ import pytest
 
 from selfright.domain.errors import PageUnusable
 from selfright.domain.passages import Document
-from selfright.web.asking import Reply
 from selfright.web.extract import PageReader
+from selfright.web.types import Reply
 from selfright.web.urls import target_of
 from tests.support.web_rooms import read_pdf
 

@@ -30,8 +30,8 @@ def server() -> Iterator[WebServer]:
 def listed(folder: Path, server: WebServer, *paths: str) -> ListedWeb:
     file = folder / "addresses.txt"
     file.write_text("# what we trust\n" + "".join(f"http://t.example:{server.port}{path}  # one\n" for path in paths))
-    carrier = guard(f"t.example:{server.port}", table={"t.example": ["127.0.0.1"]})
-    return ListedWeb(file, Pages(visitor(carrier), PageReader()), split, Words())
+    transport = guard(f"t.example:{server.port}", table={"t.example": ["127.0.0.1"]})
+    return ListedWeb(file, Pages(visitor(transport), PageReader()), split, Words())
 
 
 def test_the_listed_pages_are_searched_and_fetched_once(tmp_path: Path, server: WebServer) -> None:

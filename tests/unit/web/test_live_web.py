@@ -11,10 +11,10 @@ import pytest
 
 from selfright.domain.errors import IndexNotFound, WebUnavailable
 from selfright.domain.passages import Document, WebFinding
-from selfright.web.asking import Tally
 from selfright.web.cache import WebCache
 from selfright.web.live import LiveWeb
 from selfright.web.providers.results import MOST, Result, cleaned
+from selfright.web.types import Tally
 from tests.support.web_rooms import guard, live
 from tests.support.web_servers import Answer, WebServer, serving, site
 
@@ -50,11 +50,11 @@ Pages = Mapping[str, Answer | Callable[[], Answer]]
 def town(pages: Pages, **more: Any) -> Iterator[tuple[WebServer, Callable[..., LiveWeb]]]:
     """A site ``t.example`` with these pages, and what makes a search of results for it."""
     with serving(site(pages)) as server:
-        carrier = guard(f"t.example:{server.port}", table={"t.example": ["127.0.0.1"]})
+        transport = guard(f"t.example:{server.port}", table={"t.example": ["127.0.0.1"]})
 
         def web(*paths: str, snippet: str = "", **other: Any) -> LiveWeb:
             rows = [(f"http://t.example:{server.port}{p}" if p.startswith("/") else p, "Title", snippet) for p in paths]
-            return live(Given(*rows), carrier, **{**more, **other})
+            return live(Given(*rows), transport, **{**more, **other})
 
         yield server, web
 
@@ -301,8 +301,8 @@ def test_every_passage_is_cut_from_its_page(tmp_path: Path) -> None:
         return split(document)
 
     with town({"/a": article("The valve opens.", "밸브는 2바에서 열린다.")}) as (server, _):
-        carrier = guard(f"t.example:{server.port}", table={"t.example": ["127.0.0.1"]})
-        web = live(Given((f"http://t.example:{server.port}/a", "T", "")), carrier)
+        transport = guard(f"t.example:{server.port}", table={"t.example": ["127.0.0.1"]})
+        web = live(Given((f"http://t.example:{server.port}/a", "T", "")), transport)
         web._split = splitting
         finding = search(web)
     (page,) = seen

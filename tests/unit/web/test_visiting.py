@@ -9,8 +9,8 @@ from itertools import pairwise
 import pytest
 
 from selfright.domain.errors import PageRefused, PageUnusable
-from selfright.web.asking import Tally
-from selfright.web.pace import Pace
+from selfright.web.host_throttle import HostThrottle
+from selfright.web.types import Tally
 from selfright.web.visiting import Visitor
 from tests.support.web_rooms import guard, visitor
 from tests.support.web_servers import Answer, WebServer, serving, site
@@ -113,7 +113,7 @@ def test_one_host_is_not_crowded() -> None:
 
     with serving(site({"/a": slow})) as server:
         host = Visitor(
-            guard(f"v.example:{server.port}", table={"v.example": ["127.0.0.1"]}), Pace(at_once=2, apart_s=0.01)
+            guard(f"v.example:{server.port}", table={"v.example": ["127.0.0.1"]}), HostThrottle(at_once=2, apart_s=0.01)
         )
 
         async def many() -> None:
@@ -125,10 +125,10 @@ def test_one_host_is_not_crowded() -> None:
 
 
 def test_the_pace_holds_across_threads_and_loops() -> None:
-    pace, times, lock = Pace(at_once=5, apart_s=0.05), [], threading.Lock()
+    throttle, times, lock = HostThrottle(at_once=5, apart_s=0.05), [], threading.Lock()
 
     async def go() -> None:
-        async with pace.place("h"):
+        async with throttle.place("h"):
             with lock:
                 times.append(time.monotonic())
 
@@ -142,34 +142,34 @@ def test_the_pace_holds_across_threads_and_loops() -> None:
 
 
 def test_patience_ends_and_places_come_back() -> None:
-    pace = Pace(at_once=1, apart_s=0.0, patience_s=0.1)
+    throttle = HostThrottle(at_once=1, apart_s=0.0, patience_s=0.1)
 
     async def go() -> None:
-        async with pace.place("h"):
+        async with throttle.place("h"):
             with pytest.raises(PageUnusable, match="too many"):
-                async with pace.place("h"):
+                async with throttle.place("h"):
                     pass
-            async with pace.place("other"):
+            async with throttle.place("other"):
                 pass
-        async with pace.place("h"):
+        async with throttle.place("h"):
             pass
 
     asyncio.run(go())
 
 
 def test_a_cancelled_wait_leaves_no_place_taken() -> None:
-    pace = Pace(at_once=1, apart_s=0.0)
+    throttle = HostThrottle(at_once=1, apart_s=0.0)
 
     async def go() -> None:
         async def hold() -> None:
-            async with pace.place("h"):
+            async with throttle.place("h"):
                 await asyncio.sleep(10)
 
         task = asyncio.create_task(hold())
         await asyncio.sleep(0.05)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
-        async with asyncio.timeout(1), pace.place("h"):
+        async with asyncio.timeout(1), throttle.place("h"):
             pass
 
     asyncio.run(go())

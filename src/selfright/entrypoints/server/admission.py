@@ -6,8 +6,8 @@ from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from selfright.entrypoints.server.errors import Refused
 from selfright.entrypoints.server.limits import Limits
-from selfright.entrypoints.server.refusals import Refused
 
 LOCAL_KEY = "local"  # the user of this machine, who shares the service with nobody
 _MOST_BUCKETS = 10_000
@@ -47,21 +47,21 @@ class RateLimit:
 
 
 @dataclass(slots=True)
-class Place:
+class Permit:
     """The right to run a turn; give it back with ``leave``, which does nothing the second time."""
 
-    gate: "TurnGate"
+    limiter: "TurnLimiter"
     key: str
     held: bool = True
 
-    def leave(self) -> None:
+    def release(self) -> None:
         """Makes room for the next one."""
         if self.held:
             self.held = False
-            self.gate.left(self.key)
+            self.limiter.released(self.key)
 
 
-class TurnGate:
+class TurnLimiter:
     """Lets so many turns run at once, a bounded number wait in the order they came, and refuses the rest."""
 
     def __init__(self, limits: Limits) -> None:
@@ -75,8 +75,8 @@ class TurnGate:
         """How many wait."""
         return len(self._waiting)
 
-    async def enter(self, key: str) -> Place:
-        """A place, now or when it is one's turn. Raises ``Refused``: 429 for one key's excess, 503 for everybody's."""
+    async def acquire(self, key: str) -> Permit:
+        """A permit, now or when it is one's turn. Raises ``Refused``: 429 for one key's excess, 503 for everybody's."""
         if key != LOCAL_KEY and self._of_key[key] >= self._limits.turns_each:
             message = f"{self._limits.turns_each} turns of this key are running; wait for one of them"
             raise Refused(429, "too_many_turns", message, retry_after=1)
@@ -86,9 +86,9 @@ class TurnGate:
         except BaseException:
             self._uncount(key)
             raise
-        return Place(self, key)
+        return Permit(self, key)
 
-    def left(self, key: str) -> None:
+    def released(self, key: str) -> None:
         """A turn is over."""
         self._uncount(key)
         self._pass_on()
@@ -99,28 +99,28 @@ class TurnGate:
             return
         if len(self._waiting) >= self._limits.queue:
             raise Refused(503, "overloaded", "the service is full; try again in a moment", retry_after=2)
-        place = asyncio.get_running_loop().create_future()
-        self._waiting.append(place)
+        waiter = asyncio.get_running_loop().create_future()
+        self._waiting.append(waiter)
         try:
             async with asyncio.timeout(self._limits.wait_s):
-                await place
+                await waiter
         except BaseException as error:
-            self._give_up(place)
+            self._give_up(waiter)
             if isinstance(error, TimeoutError):
                 raise Refused(503, "overloaded", "the service is full; try again later", retry_after=10) from None
             raise
 
-    def _give_up(self, place: "asyncio.Future[None]") -> None:
-        if place.done() and not place.cancelled():
+    def _give_up(self, waiter: "asyncio.Future[None]") -> None:
+        if waiter.done() and not waiter.cancelled():
             self._pass_on()  # it was given the slot in the very moment it went away
-        elif place in self._waiting:
-            self._waiting.remove(place)
+        elif waiter in self._waiting:
+            self._waiting.remove(waiter)
 
     def _pass_on(self) -> None:
         while self._waiting:
-            place = self._waiting.popleft()
-            if not place.done():
-                place.set_result(None)
+            waiter = self._waiting.popleft()
+            if not waiter.done():
+                waiter.set_result(None)
                 return
         self.running -= 1
 

@@ -14,14 +14,14 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import Response
 
 from selfright.domain.errors import IndexNotFound, SelfrightError
-from selfright.entrypoints.server.admission import RateLimit, TurnGate
-from selfright.entrypoints.server.bodies import Bodies
+from selfright.entrypoints.server.admission import RateLimit, TurnLimiter
+from selfright.entrypoints.server.authentication import Authenticator, AuthMiddleware
+from selfright.entrypoints.server.body_limit import BodyLimit
 from selfright.entrypoints.server.envelope import Envelope, told
-from selfright.entrypoints.server.figures import Figures
-from selfright.entrypoints.server.gate import Door, Gate
+from selfright.entrypoints.server.errors import DOCUMENTED, Refused, unusable_body
 from selfright.entrypoints.server.keys_in_database import Keys, open_keys
 from selfright.entrypoints.server.limits import Limits
-from selfright.entrypoints.server.refusals import DOCUMENTED, Refused, unusable_body
+from selfright.entrypoints.server.metrics import Metrics
 from selfright.entrypoints.server.routes import (
     ask,
     documents,
@@ -59,9 +59,9 @@ def create_app(
     settings = selfright.settings
     limits = limits or limits_of(settings)
     keys = keys or open_keys(settings)
-    gate = TurnGate(limits)
-    service = Service(selfright, limits, gate, Figures(gate))
-    door = Door(
+    limiter = TurnLimiter(limits)
+    service = Service(selfright, limits, limiter, Metrics(limiter))
+    authenticator = Authenticator(
         keys,
         RateLimit(limits.rate, limits.burst),
         RateLimit(limits.guesses, limits.guess_burst, message="too many wrong keys from this address; try again later"),
@@ -93,7 +93,7 @@ def create_app(
         redirect_slashes=False,
         responses=DOCUMENTED,
         lifespan=lifespan,
-        middleware=_layers(service, door, mounted),
+        middleware=_layers(service, authenticator, mounted),
         exception_handlers={RequestValidationError: _invalid, HTTPException: _http, SelfrightError: _ours},
     )
     app.state.service = service
@@ -117,21 +117,21 @@ def _mcp(service: Service) -> "Mounted | None":
     return Mounted(build(service))
 
 
-def _layers(service: Service, door: Door, mounted: "Mounted | None") -> list[Middleware]:
+def _layers(service: Service, authenticator: Authenticator, mounted: "Mounted | None") -> list[Middleware]:
     layers: list[Middleware] = []
-    if door.origins:  # outermost, so that a page can read why it was refused
+    if authenticator.origins:  # outermost, so that a page can read why it was refused
         layers.append(
             Middleware(
                 CORSMiddleware,
-                allow_origins=sorted(door.origins),
+                allow_origins=sorted(authenticator.origins),
                 allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
                 allow_headers=["authorization", "content-type", "x-selfright-session"],
             )
         )
     layers += [
-        Middleware(Envelope, figures=service.figures),
-        Middleware(Gate, door=door),
-        Middleware(Bodies, limits=service.limits),
+        Middleware(Envelope, metrics=service.metrics),
+        Middleware(AuthMiddleware, authenticator=authenticator),
+        Middleware(BodyLimit, limits=service.limits),
     ]
     if mounted:
         from selfright.entrypoints.server.mcp.server import Layer

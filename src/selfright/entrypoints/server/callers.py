@@ -8,8 +8,8 @@ from starlette.requests import Request
 from selfright.domain.scopes import Scope
 from selfright.domain.turns import DEFAULT_USER
 from selfright.entrypoints.server.admission import LOCAL_KEY
+from selfright.entrypoints.server.errors import Refused
 from selfright.entrypoints.server.keys import Key
-from selfright.entrypoints.server.refusals import Refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ LOCAL = Caller(LOCAL_KEY, DEFAULT_USER, (), True)
 
 
 def caller_of(request: Request) -> Caller:
-    """The caller that the gate found for this request."""
+    """The caller that the authenticator found for this request."""
     caller = request.scope["state"]["caller"]
     assert isinstance(caller, Caller)
     return caller

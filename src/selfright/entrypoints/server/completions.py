@@ -19,7 +19,7 @@ from selfright.domain.events import (
 )
 from selfright.domain.json_views import answer_view
 from selfright.entrypoints.server.envelope import told
-from selfright.entrypoints.server.refusals import Refused
+from selfright.entrypoints.server.errors import Refused
 from selfright.entrypoints.server.streaming import frame
 from selfright.entrypoints.server.turns import Asked, events
 from selfright.entrypoints.wire.base import ErrorReply

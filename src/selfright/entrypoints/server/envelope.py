@@ -9,9 +9,9 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from selfright.domain.errors import SelfrightError
-from selfright.entrypoints.server import journal
-from selfright.entrypoints.server.figures import Figures
-from selfright.entrypoints.server.refusals import Refused, internal, refusal_of
+from selfright.entrypoints.server import logging
+from selfright.entrypoints.server.errors import Refused, internal, refusal_of
+from selfright.entrypoints.server.metrics import Metrics
 
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -32,8 +32,8 @@ class ClientGone(Exception):
 class Envelope:
     """Wraps the whole service."""
 
-    def __init__(self, app: ASGIApp, figures: Figures, clock: Callable[[], float] = time.monotonic) -> None:
-        self._app, self._figures, self._clock = app, figures, clock
+    def __init__(self, app: ASGIApp, metrics: Metrics, clock: Callable[[], float] = time.monotonic) -> None:
+        self._app, self._metrics, self._clock = app, metrics, clock
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Lets one request through."""
@@ -53,7 +53,7 @@ class Envelope:
 
     async def _answer(self, error: Exception, passing: "_Passing", scope: Scope, receive: Receive) -> None:
         if passing.status:
-            journal.broke(error, passing.id)
+            logging.broke(error, passing.id)
             raise ConnectionAbortedError from None  # the reply is half sent: only closing tells that it is incomplete
         try:
             await told(error, passing.id).response()(scope, receive, passing.send)
@@ -62,9 +62,9 @@ class Envelope:
 
     def _note(self, scope: Scope, passing: "_Passing", seconds: float) -> None:
         route = getattr(scope.get("route"), "path", "unknown")
-        self._figures.request(route, scope["method"], passing.status, seconds)
+        self._metrics.request(route, scope["method"], passing.status, seconds)
         caller = scope["state"].get("caller")
-        journal.request_done(
+        logging.request_done(
             {
                 "request_id": passing.id,
                 "method": scope["method"][:16],
@@ -84,9 +84,9 @@ def told(error: Exception, request_id: str) -> Refused:
     if isinstance(error, SelfrightError):
         refused = refusal_of(error)
         if refused.status_code >= 500:
-            journal.refused_by(error, request_id)
+            logging.refused_by(error, request_id)
         return refused
-    journal.broke(error, request_id)
+    logging.broke(error, request_id)
     return internal()
 
 

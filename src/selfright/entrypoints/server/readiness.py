@@ -5,7 +5,7 @@ import time
 from collections.abc import Awaitable, Callable
 
 from selfright.domain.errors import SelfrightError
-from selfright.entrypoints.server.refusals import Refused
+from selfright.entrypoints.server.errors import Refused
 
 _KEPT_S = 1.0
 _LOOK_S = 10.0

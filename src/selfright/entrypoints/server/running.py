@@ -13,9 +13,9 @@ import uvicorn
 from fastapi import FastAPI
 
 from selfright.domain.errors import IndexNotFound, UsageError
-from selfright.entrypoints.server import journal
+from selfright.entrypoints.server import logging
 from selfright.entrypoints.server.app import create_app, limits_of
-from selfright.entrypoints.server.gate import is_here
+from selfright.entrypoints.server.authentication import is_here
 from selfright.entrypoints.server.keys_in_database import Keys, open_keys
 from selfright.entrypoints.server.limits import Limits
 from selfright.entrypoints.server.protocol import patient_protocol
@@ -83,7 +83,7 @@ def serve(
         selfright.close()
         raise
     url = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
-    journal.begin()
+    logging.begin()
     with listening:
         app = create_app(selfright, limits, keys, keyed=keyed, close=True)
         server_of(app, limits, lambda: tell(url)).run(sockets=[listening])

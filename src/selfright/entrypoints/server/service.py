@@ -1,4 +1,4 @@
-"""What the endpoints work with: the opened Selfright, the limits, the figures."""
+"""What the endpoints work with: the opened Selfright, the limits, the metrics."""
 
 import asyncio
 import functools
@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 from starlette.requests import Request
 
 from selfright.domain.errors import IndexNotFound
-from selfright.entrypoints.server.admission import TurnGate
+from selfright.entrypoints.server.admission import TurnLimiter
 from selfright.entrypoints.server.callers import Caller
-from selfright.entrypoints.server.figures import Figures
+from selfright.entrypoints.server.errors import Refused
 from selfright.entrypoints.server.limits import Limits
+from selfright.entrypoints.server.metrics import Metrics
 from selfright.entrypoints.server.readiness import Readiness
-from selfright.entrypoints.server.refusals import Refused
 
 if TYPE_CHECKING:
     from selfright.api import Selfright
@@ -32,8 +32,8 @@ class Service:
 
     selfright: "Selfright"
     limits: Limits
-    gate: TurnGate
-    figures: Figures
+    limiter: TurnLimiter
+    metrics: Metrics
     started: float = field(default_factory=time.time)
     draining: bool = False
     writing: asyncio.Lock = field(default_factory=asyncio.Lock)

@@ -4,10 +4,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from selfright.domain.errors import IndexNotFound
-from selfright.entrypoints.server.admission import TurnGate
+from selfright.entrypoints.server.admission import TurnLimiter
 from selfright.entrypoints.server.app import limits_of
-from selfright.entrypoints.server.figures import Figures
 from selfright.entrypoints.server.mcp.server import build
+from selfright.entrypoints.server.metrics import Metrics
 from selfright.entrypoints.server.service import Service
 
 if TYPE_CHECKING:
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 async def run(selfright: "Selfright") -> None:
     """Serves until the other side closes; closes the Selfright."""
     limits = limits_of(selfright.settings)
-    gate = TurnGate(limits)
+    limiter = TurnLimiter(limits)
     try:
         with suppress(IndexNotFound):
             await selfright.aprepare()
-        await build(Service(selfright, limits, gate, Figures(gate))).run_stdio_async()
+        await build(Service(selfright, limits, limiter, Metrics(limiter))).run_stdio_async()
     finally:
         await selfright.aclose()

@@ -12,9 +12,9 @@ from selfright.domain.errors import UnknownName, UsageError
 from selfright.domain.events import TurnEvent, TurnFinished
 from selfright.domain.flags import Flags
 from selfright.domain.turns import TurnOptions, preset_for
-from selfright.entrypoints.server import journal
+from selfright.entrypoints.server import logging
 from selfright.entrypoints.server.callers import Caller, caller_of
-from selfright.entrypoints.server.refusals import Refused
+from selfright.entrypoints.server.errors import Refused
 from selfright.entrypoints.server.service import Service, service_of
 from selfright.entrypoints.server.streaming import unless_gone
 from selfright.entrypoints.wire.answers import Flag, TurnRequest
@@ -60,15 +60,15 @@ async def asked(request: Request, question: str, said: TurnRequest, more: TurnOp
 
 async def answered(turn: Asked, request: Request) -> Answer:
     """The answer. Raises ``Refused``, ``ClientGone``, and what a turn raises."""
-    place = await unless_gone(request.receive, turn.service.gate.enter(turn.caller.key))
+    permit = await unless_gone(request.receive, turn.service.limiter.acquire(turn.caller.key))
     try:
         return await unless_gone(request.receive, finished(turn))
     finally:
-        place.leave()
+        permit.release()
 
 
 async def finished(turn: Asked) -> Answer:
-    """The answer, for a caller that has a place already. Raises ``Refused`` and what a turn raises."""
+    """The answer, for a caller that has a permit already. Raises ``Refused`` and what a turn raises."""
     async with aclosing(events(turn, listen=False)) as told:
         async for event in told:
             if isinstance(event, TurnFinished):
@@ -77,7 +77,7 @@ async def finished(turn: Asked) -> Answer:
 
 
 async def events(turn: Asked, *, listen: bool = True) -> AsyncGenerator[TurnEvent, None]:
-    """The events of the turn, counted and logged at its end; the caller has a place already.
+    """The events of the turn, counted and logged at its end; the caller has a permit already.
 
     Raises ``Refused`` (504) when it takes longer than a turn may, whatever its own deadline says.
     """
@@ -98,7 +98,7 @@ async def events(turn: Asked, *, listen: bool = True) -> AsyncGenerator[TurnEven
         raise
     finally:
         if why is not None:
-            turn.service.figures.broken_off(why)
+            turn.service.metrics.broken_off(why)
 
 
 async def _end(turn: Asked) -> AsyncGenerator[TurnEvent, None]:
@@ -106,9 +106,9 @@ async def _end(turn: Asked) -> AsyncGenerator[TurnEvent, None]:
 
 
 def _count(turn: Asked, answer: Answer) -> None:
-    turn.service.figures.turn(answer)
+    turn.service.metrics.turn(answer)
     cost = answer.cost
-    journal.turn_done(
+    logging.turn_done(
         {
             "request_id": turn.request_id,
             "trace_id": answer.trace_id,

@@ -16,8 +16,8 @@ from starlette.formparsers import MultiPartException
 from starlette.requests import Request
 
 from selfright.domain.errors import UnreadableFile
+from selfright.entrypoints.server.errors import Refused
 from selfright.entrypoints.server.limits import Limits
-from selfright.entrypoints.server.refusals import Refused
 from selfright.entrypoints.server.service import Service, in_thread
 
 _MOST_NAME = 150
@@ -74,7 +74,7 @@ async def take_in(service: Service, sent: Sent, collection: str, *, apart: bool)
     """Reads and indexes the files one by one. Raises ``Refused`` (422) when nothing in any of them could be read."""
     async with service.taking_in():
         taken = [await _take(service, name, file, collection, apart) for name, file in sent.files]
-    service.figures.indexed(sum(each["passages"] for each in taken))
+    service.metrics.indexed(sum(each["passages"] for each in taken))
     if not any(each["added"] + each["replaced"] + each["unchanged"] for each in taken):
         said = "; ".join(f"{each['name']}: {error}" for each in taken for error in each["errors"][:1])
         raise Refused(422, "unreadable", said or "there is no document in it", param="files")

@@ -21,8 +21,8 @@ from selfright.domain.errors import (
     WebReplyUnusable,
     WebUnavailable,
 )
-from selfright.web.asking import Carrier, Reply, Request, Tally
-from selfright.web.pace import Pace
+from selfright.web.host_throttle import HostThrottle
+from selfright.web.types import Reply, Request, Tally, Transport
 from selfright.web.urls import joined, target_of
 
 _PATIENCE_S = 20.0
@@ -50,20 +50,20 @@ class ApiPolicy:
 
 @dataclass(slots=True)
 class Api:
-    """One provider's interface at ``base_url``; ``carrier`` may connect to that host and needs to nowhere else.
+    """One provider's interface at ``base_url``; ``transport`` may connect to that host and needs to nowhere else.
 
     ``advice`` is what to do when the provider turns a search down. Thread-safe; holds nothing of an event loop.
     """
 
     name: str
     base_url: str
-    carrier: Carrier
+    transport: Transport
     advice: str = "check its key"
     policy: ApiPolicy = ApiPolicy()
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     random: Callable[[], float] = random.random
     clock: Callable[[], float] = time.monotonic
-    _pace: Pace = field(init=False)
+    _throttle: HostThrottle = field(init=False)
     _lock: threading.Lock = field(init=False, default_factory=threading.Lock)
     _failures: int = field(init=False, default=0)
     _rests_until: float = field(init=False, default=0.0)
@@ -73,7 +73,7 @@ class Api:
             target_of(self.base_url)
         except PageRefused as error:
             raise SettingsError(f"the base URL of {self.name} cannot be used: {error}") from None
-        self._pace = Pace(at_once=4, in_all=4, apart_s=self.policy.apart_s, patience_s=_PATIENCE_S)
+        self._throttle = HostThrottle(at_once=4, in_all=4, apart_s=self.policy.apart_s, patience_s=_PATIENCE_S)
 
     async def get(self, path: str, query: Mapping[str, str], headers: Mapping[str, str], tally: Tally) -> Any:
         """The JSON that ``path`` answers to a query."""
@@ -111,8 +111,8 @@ class Api:
 
     async def _attempt(self, request: Request, tally: Tally) -> Reply:
         try:
-            async with self._pace.place(self.name):
-                reply = await self.carrier.exchange(request, tally)
+            async with self._throttle.place(self.name):
+                reply = await self.transport.exchange(request, tally)
         except PageRefused as error:
             raise WebRejected(f"{self.name} was not asked: {error}", requests=tally.requests) from None
         except PageUnusable as error:

@@ -1,9 +1,9 @@
 """Brave Search: https://api-dashboard.search.brave.com/app/documentation/web-search/get-started."""
 
 from selfright.domain.text import has_hangul
-from selfright.web.asking import Tally
 from selfright.web.providers.api import Api, rows_of
 from selfright.web.providers.results import MOST, Result, cleaned
+from selfright.web.types import Tally
 
 BASE_URL = "https://api.search.brave.com"
 KEY_VARIABLE = "BRAVE_API_KEY"

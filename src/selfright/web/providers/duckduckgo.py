@@ -6,9 +6,9 @@ from urllib.parse import parse_qs, urlencode, urljoin, urlsplit
 
 from selfright.domain.errors import WebReplyUnusable, WebUnavailable
 from selfright.domain.text import has_hangul
-from selfright.web.asking import Reply, Tally
 from selfright.web.providers.api import Api
 from selfright.web.providers.results import Result, cleaned
+from selfright.web.types import Reply, Tally
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement

@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
 from selfright.domain.errors import PageRefused
-from selfright.web.asking import Tally
 from selfright.web.labels import clean_title, plain
+from selfright.web.types import Tally
 from selfright.web.urls import target_of
 
 MOST = 20

@@ -1,9 +1,9 @@
 """SearXNG, a search engine of one's own: https://docs.searxng.org/dev/search_api.html."""
 
 from selfright.domain.text import has_hangul
-from selfright.web.asking import Tally
 from selfright.web.providers.api import Api, rows_of
 from selfright.web.providers.results import Result, cleaned
+from selfright.web.types import Tally
 
 ADVICE = "add 'json' to search.formats in its settings.yml, and check its base URL"
 

@@ -1,8 +1,8 @@
 """Tavily: https://docs.tavily.com/documentation/api-reference/endpoint/search."""
 
-from selfright.web.asking import Tally
 from selfright.web.providers.api import Api, rows_of
 from selfright.web.providers.results import MOST, Result, cleaned
+from selfright.web.types import Tally
 
 BASE_URL = "https://api.tavily.com"
 KEY_VARIABLE = "TAVILY_API_KEY"

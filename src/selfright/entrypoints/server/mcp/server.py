@@ -18,9 +18,9 @@ from selfright.domain.errors import SelfrightError
 from selfright.domain.turns import TurnOptions
 from selfright.entrypoints.server.callers import LOCAL, Caller
 from selfright.entrypoints.server.envelope import told
+from selfright.entrypoints.server.errors import Refused
 from selfright.entrypoints.server.mcp import arguments as args
 from selfright.entrypoints.server.mcp.tools import Tools
-from selfright.entrypoints.server.refusals import Refused
 from selfright.entrypoints.server.service import Service
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class _Server(MCPServer[Any]):
 
 
 def build(service: Service) -> MCPServer[Any]:
-    """The server with its four tools. Over HTTP the caller is the one that the service's gate let in."""
+    """The server with its four tools. Over HTTP the caller is the one that the service authenticated."""
     tools = Tools(service)
     server = _Server("selfright", version=version("selfright"), instructions=_INSTRUCTIONS, log_level="WARNING")
 
@@ -149,10 +149,10 @@ def _request_id(ctx: "Context[Any, Any]") -> str:
 
 
 class Mounted:
-    """Streamable HTTP within the service: behind the gate, at ``/mcp``. ``running`` is the time it can answer in."""
+    """Streamable HTTP within the service, authenticated, at ``/mcp``. ``running`` is the time it can answer in."""
 
     def __init__(self, server: MCPServer[Any]) -> None:
-        # The service's own gate looks at Host, Origin and key. Without state any process may answer any request.
+        # The service itself looks at Host, Origin and key. Without state any process may answer any request.
         settings = TransportSecuritySettings(enable_dns_rebinding_protection=False)
         self.app: Starlette = server.streamable_http_app(
             streamable_http_path=PATH, stateless_http=True, transport_security=settings

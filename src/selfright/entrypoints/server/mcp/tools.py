@@ -41,11 +41,11 @@ class Tools:
         """An answer with citations, judged, and how it came about; counted, logged and bounded as one over HTTP."""
         within = await self.service.within(caller, collections or [])
         wanted: TurnOptions = {**options, "user": caller.user, "collections": within}
-        place = await self.service.gate.enter(caller.key)
+        permit = await self.service.limiter.acquire(caller.key)
         try:
             return answer_view(await finished(Asked(self.service, caller, question, wanted, request_id)))
         finally:
-            place.leave()
+            permit.release()
 
     async def ingest(self, caller: Caller, name: str, text: str, collection: str | None) -> dict[str, Any]:
         """Adds a text to the index, or replaces the one of that name; what kind it is, its name's ending says."""

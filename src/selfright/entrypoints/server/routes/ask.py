@@ -56,9 +56,9 @@ async def ask(body: AskRequest, request: Request) -> Any:
 
 
 async def event_stream(turn: Asked, frames: AsyncGenerator[bytes, None]) -> Response:
-    """The reply that sends the frames of a turn, once there is a place for it. Raises ``Refused``."""
-    place = await turn.service.gate.enter(turn.caller.key)
-    return EventStream(frames, place.leave, turn.service.limits.heartbeat_s)
+    """The reply that sends the frames of a turn, once there is a permit for it. Raises ``Refused``."""
+    permit = await turn.service.limiter.acquire(turn.caller.key)
+    return EventStream(frames, permit.release, turn.service.limits.heartbeat_s)
 
 
 async def told_events(turn: Asked) -> AsyncGenerator[bytes, None]:

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Path, Query, Request
 from selfright.domain.errors import IndexNotFound
 from selfright.domain.passages import DEFAULT_COLLECTION, Document
 from selfright.entrypoints.server.callers import Caller, caller_of
-from selfright.entrypoints.server.refusals import Refused
+from selfright.entrypoints.server.errors import Refused
 from selfright.entrypoints.server.service import Service, in_thread, service_of
 from selfright.entrypoints.server.uploads import FORM, receive_upload, take_in
 from selfright.entrypoints.wire.content import CollectionsReply, DocumentReply, DocumentsReply, UploadReply

@@ -6,8 +6,8 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 from selfright.entrypoints.server.callers import caller_of, need_admin
-from selfright.entrypoints.server.figures import CONTENT_TYPE
-from selfright.entrypoints.server.refusals import Refused
+from selfright.entrypoints.server.errors import Refused
+from selfright.entrypoints.server.metrics import CONTENT_TYPE
 from selfright.entrypoints.server.service import service_of
 from selfright.entrypoints.wire.people import HealthReply, WhoReply
 from selfright.flow.presets import PRESETS
@@ -37,7 +37,7 @@ async def readyz(request: Request) -> Any:
 async def metrics(request: Request) -> Response:
     """Counts and times in Prometheus' text format; needs an admin's key where there are keys."""
     need_admin(caller_of(request))
-    return Response(service_of(request).figures.text(), media_type=CONTENT_TYPE)
+    return Response(service_of(request).metrics.text(), media_type=CONTENT_TYPE)
 
 
 @router.get("/v1/me", response_model=WhoReply)

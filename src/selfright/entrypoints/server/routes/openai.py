@@ -6,7 +6,7 @@ from fastapi import APIRouter, Header, Request
 
 from selfright.domain.turns import TurnOptions
 from selfright.entrypoints.server.completions import SESSION_HEADER, Chunks, check, read, reply, session_of
-from selfright.entrypoints.server.refusals import Refused
+from selfright.entrypoints.server.errors import Refused
 from selfright.entrypoints.server.routes.ask import event_stream
 from selfright.entrypoints.server.service import Service, service_of
 from selfright.entrypoints.server.turns import answered, asked

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Path, Query, Request
 from selfright.domain.json_views import history_view, profile_view
 from selfright.domain.passages import Language
 from selfright.entrypoints.server.callers import Caller, caller_of
-from selfright.entrypoints.server.refusals import Refused
+from selfright.entrypoints.server.errors import Refused
 from selfright.entrypoints.server.service import Service, in_thread, service_of
 from selfright.entrypoints.wire.people import DeletedReply, ErasedReply, Facts, ProfileReply, ProfilesReply
 

@@ -9,7 +9,7 @@ from fastapi.responses import Response
 
 from selfright.domain.errors import InputError
 from selfright.entrypoints.server.callers import caller_of
-from selfright.entrypoints.server.refusals import Refused
+from selfright.entrypoints.server.errors import Refused
 from selfright.entrypoints.server.service import in_thread, service_of
 from selfright.entrypoints.wire.people import DeletedReply
 from selfright.entrypoints.wire.ratings import LabelledReply, RatedReply, RatingRequest

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Request
 
 from selfright.entrypoints.server.callers import caller_of
-from selfright.entrypoints.server.refusals import Refused
+from selfright.entrypoints.server.errors import Refused
 from selfright.entrypoints.server.service import service_of
 from selfright.entrypoints.wire.people import DeletedReply, SessionReply, SessionsReply
 

@@ -12,7 +12,7 @@ from selfright.domain.json_views import answer_view
 from selfright.domain.scopes import Scope
 from selfright.domain.traces import ReplayOptions, Trace
 from selfright.entrypoints.server.callers import caller_of
-from selfright.entrypoints.server.refusals import Refused
+from selfright.entrypoints.server.errors import Refused
 from selfright.entrypoints.server.service import Service, in_thread, service_of
 from selfright.entrypoints.server.streaming import unless_gone
 from selfright.entrypoints.server.turns import allowed
@@ -45,13 +45,13 @@ async def replay_trace(trace_id: Id, body: ReplayRequest, request: Request) -> A
     service, caller = service_of(request), caller_of(request)
     trace = await in_thread(visible_trace, service, caller.overseen, trace_id)
     flags = allowed(body.flags, service.selfright.settings.flags, caller)
-    place = await service.gate.enter(caller.key)
+    permit = await service.limiter.acquire(caller.key)
     try:
         options: ReplayOptions = {"preset": body.preset, "flags": flags, "start_at": body.start_at}
         run = service.selfright.areplay(trace.id, caller.overseen, **options)
         replay = await unless_gone(request.receive, run)
     finally:
-        place.leave()
+        permit.release()
     return {
         "of": replay.of.id,
         "faithful": replay.faithful,

@@ -1,4 +1,4 @@
-"""What is asked of a server, what it answers, and who may carry it: the words that the web room shares."""
+"""What is asked of a server, what it answers, and who may carry it: the types that the web package shares."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -16,7 +16,7 @@ PAGES = HTML | TEXT | PDF
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class RequestLimits:
     """What one request may take: ``seconds`` in all, ``bytes`` of the body (as sent, and as unpacked)."""
 
     seconds: float = 10.0
@@ -62,7 +62,7 @@ Entry = Callable[[Target], AbstractAsyncContextManager[None]]
 """What is held while a host is asked: a place in its queue. May raise ``PageRefused`` or ``PageUnusable``."""
 
 
-class Carrier(Protocol):
+class Transport(Protocol):
     """Sends requests: the guard."""
 
     async def exchange(self, request: Request, tally: Tally) -> Reply:

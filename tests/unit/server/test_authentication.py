@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from selfright.entrypoints.server.admission import RateLimit
+from selfright.entrypoints.server.authentication import Authenticator, host_name, is_here
 from selfright.entrypoints.server.callers import LOCAL, Caller
-from selfright.entrypoints.server.gate import Door, host_name, is_here
+from selfright.entrypoints.server.errors import Refused
 from selfright.entrypoints.server.keys import KeyRing
-from selfright.entrypoints.server.refusals import Refused
 
 
 @pytest.mark.parametrize(
@@ -34,8 +34,8 @@ def test_the_name_in_a_host_header() -> None:
     assert host_name("x" * 10 + "\r\n") == ""
 
 
-def door(home: Path) -> Door:
-    return Door(KeyRing(home), RateLimit(60, 60), RateLimit(60, 3))
+def authenticator(home: Path) -> Authenticator:
+    return Authenticator(KeyRing(home), RateLimit(60, 60), RateLimit(60, 3))
 
 
 def request(peer: str | None, *headers: tuple[str, str], version: str = "1.1") -> dict[str, Any]:
@@ -51,13 +51,13 @@ def request(peer: str | None, *headers: tuple[str, str], version: str = "1.1") -
 
 @pytest.mark.parametrize("peer", ["127.0.0.1", "127.8.8.8", "::1", "::ffff:127.0.0.1"])
 def test_without_keys_this_machine_is_served(peer: str, tmp_path: Path) -> None:
-    assert asyncio.run(door(tmp_path).caller(request(peer))) == LOCAL
+    assert asyncio.run(authenticator(tmp_path).caller(request(peer))) == LOCAL
 
 
 @pytest.mark.parametrize("peer", ["10.0.0.7", "192.168.1.2", "::ffff:10.0.0.7", "fe80::1%eth0", "testclient", "", None])
 def test_without_keys_no_other_machine_is_whatever_its_host_header_says(peer: str | None, tmp_path: Path) -> None:
     with pytest.raises(Refused) as caught:
-        asyncio.run(door(tmp_path).caller(request(peer)))
+        asyncio.run(authenticator(tmp_path).caller(request(peer)))
     assert (caught.value.status_code, caught.value.code) == (403, "not_this_machine")
 
 
@@ -69,19 +69,19 @@ def test_without_keys_no_other_machine_is_whatever_its_host_header_says(peer: st
 )  # fmt: skip
 def test_without_keys_nobody_behind_a_proxy_is_served(name: str, tmp_path: Path) -> None:
     with pytest.raises(Refused) as caught:
-        asyncio.run(door(tmp_path).caller(request("127.0.0.1", (name, ""))))
+        asyncio.run(authenticator(tmp_path).caller(request("127.0.0.1", (name, ""))))
     assert caught.value.code == "not_this_machine"
     assert name.lower() in caught.value.detail
 
 
 def test_http_1_0_is_what_proxies_speak_that_add_no_header(tmp_path: Path) -> None:
     with pytest.raises(Refused) as caught:
-        asyncio.run(door(tmp_path).caller(request("127.0.0.1", version="1.0")))
+        asyncio.run(authenticator(tmp_path).caller(request("127.0.0.1", version="1.0")))
     assert caught.value.code == "not_this_machine"
 
 
 def test_with_a_key_a_proxy_may_stand_between(tmp_path: Path) -> None:
-    at = door(tmp_path)
+    at = authenticator(tmp_path)
     assert isinstance(at.keys, KeyRing)
     _, token = at.keys.add("ann")
     sent = request("10.0.0.7", ("X-Forwarded-For", "192.0.2.1"), ("Authorization", f"Bearer {token}"), version="1.0")
@@ -90,7 +90,7 @@ def test_with_a_key_a_proxy_may_stand_between(tmp_path: Path) -> None:
 
 
 def test_wrong_keys_of_one_peer_are_bounded_and_right_ones_go_on(tmp_path: Path) -> None:
-    at = door(tmp_path)
+    at = authenticator(tmp_path)
     assert isinstance(at.keys, KeyRing)
     ring = at.keys
     (_, known), (_, fresh) = ring.add("ann"), ring.add("bob")

@@ -5,21 +5,21 @@ import asyncio
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from selfright.entrypoints.server.errors import Refused
 from selfright.entrypoints.server.limits import Limits
-from selfright.entrypoints.server.refusals import Refused
 
 UPLOADS = "/v1/documents"
 _BYTES_A_SECOND = 100_000  # slower than that, a large body is taken for an attack
 
 
-class Bodies:
+class BodyLimit:
     """Bounds every body in size and time, counted as it comes, and all bodies together: headers may be wrong."""
 
     def __init__(self, app: ASGIApp, limits: Limits) -> None:
         self._app, self._limits = app, limits
         spool = 4 * limits.upload_bytes if limits.spool_bytes is None else limits.spool_bytes
-        self._uploads = _Room(spool, "uploads_full", "too many files are being sent")
-        self._others = _Room(limits.held_bytes, "overloaded", "too much is being sent")
+        self._uploads = _ByteBudget(spool, "uploads_full", "too many files are being sent")
+        self._others = _ByteBudget(limits.held_bytes, "overloaded", "too much is being sent")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Lets one request through."""
@@ -41,7 +41,7 @@ class Bodies:
             body.done()
 
 
-class _Room:
+class _ByteBudget:
     """So many bytes for the bodies of all requests together, from when they come until their request is over."""
 
     def __init__(self, most: int, code: str, why: str) -> None:
@@ -62,7 +62,7 @@ class _Room:
 class _Bounded:
     """One request's body."""
 
-    def __init__(self, receive: Receive, most: int, patience_s: float, room: _Room) -> None:
+    def __init__(self, receive: Receive, most: int, patience_s: float, room: _ByteBudget) -> None:
         self._receive, self._most, self._patience_s, self._room = receive, most, patience_s, room
         self._came = self._held = 0
         self._whole = False

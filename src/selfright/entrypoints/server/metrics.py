@@ -3,17 +3,17 @@
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 
 from selfright.domain.answers import Answer
-from selfright.entrypoints.server.admission import TurnGate
+from selfright.entrypoints.server.admission import TurnLimiter
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _REQUEST_SECONDS = (0.005, 0.02, 0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0)
 _METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
 
 
-class Figures:
+class Metrics:
     """The counters of one service."""
 
-    def __init__(self, gate: TurnGate) -> None:
+    def __init__(self, limiter: TurnLimiter) -> None:
         self._registry = registry = CollectorRegistry()
         ProcessCollector(registry=registry)
         self._requests = Counter(
@@ -37,9 +37,9 @@ class Figures:
         self._broken = Counter("selfright_turns_broken_off", "Turns without an end.", ("why",), registry=registry)
         self._passages = Counter("selfright_passages_indexed", "Passages taken in by uploads.", registry=registry)
         running = Gauge("selfright_turns_running", "Turns that run now.", registry=registry)
-        running.set_function(lambda: gate.running)
+        running.set_function(lambda: limiter.running)
         waiting = Gauge("selfright_turns_waiting", "Turns that wait for a place.", registry=registry)
-        waiting.set_function(lambda: gate.waiting)
+        waiting.set_function(lambda: limiter.waiting)
 
     def request(self, route: str, method: str, status: int, seconds: float) -> None:
         """Counts a request."""

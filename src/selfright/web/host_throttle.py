@@ -19,7 +19,7 @@ class _Host:
     free_at: float = 0.0
 
 
-class Pace:
+class HostThrottle:
     """Lets at most ``at_once`` requests to one host and ``in_all`` to all hosts go at a time.
 
     The next one to the same host begins at least ``apart_s`` after the one before. Shared by all turns, whichever

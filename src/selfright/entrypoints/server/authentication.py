@@ -13,9 +13,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from selfright.entrypoints.server.admission import RateLimit
 from selfright.entrypoints.server.callers import LOCAL, Caller
+from selfright.entrypoints.server.errors import Refused
 from selfright.entrypoints.server.keys import Key, digest
 from selfright.entrypoints.server.keys_in_database import Keys
-from selfright.entrypoints.server.refusals import Refused
 from selfright.entrypoints.server.service import in_thread
 from selfright.entrypoints.wire.forwarding import forwarding_header
 
@@ -29,7 +29,7 @@ _HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?")
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class Authenticator:
     """``hosts`` may stand in the Host header besides this machine's own names, ``origins`` may send from a browser.
 
     ``rate`` bounds the requests of a key, ``guesses`` the wrong keys from an address.
@@ -110,16 +110,16 @@ class Door:
         return host.lower() in self.hosts or host_name(host) in self.hosts
 
 
-class Gate:
+class AuthMiddleware:
     """Puts the caller into the request's state, or turns the request down."""
 
-    def __init__(self, app: ASGIApp, door: Door) -> None:
-        self._app, self._door = app, door
+    def __init__(self, app: ASGIApp, authenticator: Authenticator) -> None:
+        self._app, self._authenticator = app, authenticator
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Lets one request through."""
         if scope["type"] == "http" and scope["path"] not in OPEN_PATHS:
-            scope["state"]["caller"] = await self._door.caller(scope)
+            scope["state"]["caller"] = await self._authenticator.caller(scope)
         await self._app(scope, receive, send)
 
 
