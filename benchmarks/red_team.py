@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from selfright.domain.passages import Passage
-from selfright.llm.scripted.fake_model import FakeModel
-from selfright.llm.scripted.server import ScriptedServer
 from selfright.roles.visible import visible
+from selfright.testing.fake_model import FakeModel
+from selfright.testing.server import ScriptedServer
 from tests.redteam.arena import PRESETS, UNDECIDABLE, Arena, Case, Honest, read_cases, read_honest
 
 MODELS = ("offline", "gullible")

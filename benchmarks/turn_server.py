@@ -9,11 +9,11 @@ from types import TracebackType
 from typing import Any
 
 from benchmarks.turn_peer import GRADES_ALL
-from selfright.llm.scripted.fake_model import FakeModel
-from selfright.llm.scripted.reading import read
-from selfright.llm.scripted.requests import Request
-from selfright.llm.scripted.rules import Rule, When
-from selfright.llm.scripted.server import ScriptedServer
+from selfright.testing.fake_model import FakeModel
+from selfright.testing.reading import read
+from selfright.testing.requests import Request
+from selfright.testing.rules import Rule, When
+from selfright.testing.server import ScriptedServer
 
 UNFOUNDED = "The moon is 384,400 km away, and it is made of basalt and anorthosite, as the Apollo missions found."
 _EVIDENCE = re.compile(r"<passage-")

@@ -9,8 +9,8 @@ import pytest
 
 from selfright import Selfright
 from selfright.domain.chat import Job
-from selfright.llm.scripted.rules import Rule
-from selfright.llm.scripted.server import ScriptedServer
+from selfright.testing.rules import Rule
+from selfright.testing.server import ScriptedServer
 from tests.functional.test_fxstore import DOCUMENTS, WHAT, judged
 from tests.support.llm import is_job
 from tests.support.page import Visit, desktop, started, visiting

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from selfright import Selfright
-from selfright.llm.scripted.catalogue import FAULTS
-from selfright.llm.scripted.server import ScriptedServer
+from selfright.testing.catalogue import FAULTS
+from selfright.testing.server import ScriptedServer
 from tests.functional.test_sessions import wait_for
 from tests.support.llm import rules, write_index
 

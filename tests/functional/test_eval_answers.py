@@ -16,7 +16,7 @@ from selfright.domain.errors import UsageError
 from selfright.entrypoints.cli import main
 from selfright.evals.results import Study, read_study
 from selfright.evals.systems import PROFILES
-from selfright.llm.scripted.server import ScriptedServer
+from selfright.testing.server import ScriptedServer
 from tests.functional.conftest import Cli
 from tests.support.studies import numbers
 

@@ -13,9 +13,9 @@ import pytest
 
 from selfright import Answer, Selfright
 from selfright.domain.chat import Job
-from selfright.llm.scripted.requests import Request
-from selfright.llm.scripted.rules import Rule
-from selfright.llm.scripted.server import ScriptedServer
+from selfright.testing.requests import Request
+from selfright.testing.rules import Rule
+from selfright.testing.server import ScriptedServer
 from tests.support.llm import EVALUATION, is_job
 
 FOLDER = Path(__file__).with_name("follow_ups")

@@ -10,10 +10,10 @@ import pytest
 from selfright import Answer, Selfright, TurnFinished
 from selfright.domain.chat import Job
 from selfright.domain.judgements import EvaluationSource, StopReason, Verdict
-from selfright.llm.scripted.catalogue import FAULTS
-from selfright.llm.scripted.damage import DAMAGES
-from selfright.llm.scripted.rules import Damaged
-from selfright.llm.scripted.server import ScriptedServer
+from selfright.testing.catalogue import FAULTS
+from selfright.testing.damage import DAMAGES
+from selfright.testing.rules import Damaged
+from selfright.testing.server import ScriptedServer
 from tests.support.llm import EVALUATION, HISTORY, QUESTION, rules, system_of, write_index
 
 SLOW = ("stall", "stall-midway")

@@ -17,7 +17,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from selfright.entrypoints.server.keys import KeyRing
 from selfright.entrypoints.server.limits import Limits
-from selfright.llm.scripted.server import ScriptedServer
+from selfright.testing.server import ScriptedServer
 from tests.support.service import QUESTION, serving, write_index
 
 ASK = {"question": QUESTION}

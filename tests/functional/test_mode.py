@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from selfright.domain.chat import Job
-from selfright.llm.scripted.rules import Rule
-from selfright.llm.scripted.server import ScriptedServer
+from selfright.testing.rules import Rule
+from selfright.testing.server import ScriptedServer
 from tests.functional.conftest import Cli
 from tests.support.llm import is_job
 from tests.support.service import QUESTION, http_client, serving, write_index

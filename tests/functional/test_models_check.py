@@ -15,9 +15,9 @@ from selfright.evals.models.checking import planned_calls
 from selfright.evals.models.probes import Question, probes
 from selfright.evals.models.report import JobReport
 from selfright.llm.checks import FILE, ModelChecks
-from selfright.llm.scripted.requests import Request
-from selfright.llm.scripted.rules import Plain, Rule
-from selfright.llm.scripted.server import ScriptedServer
+from selfright.testing.requests import Request
+from selfright.testing.rules import Plain, Rule
+from selfright.testing.server import ScriptedServer
 from tests.functional.conftest import Cli
 from tests.support.llm import EVALUATION, QUESTION, is_job, rules, write_index
 

@@ -15,8 +15,8 @@ import httpx
 import pytest
 
 from selfright.entrypoints.server.keys_in_database import DatabaseKeys
-from selfright.llm.scripted.server import ScriptedServer
 from selfright.memory.postgres import PostgresDatabase
+from selfright.testing.server import ScriptedServer
 from tests.support.postgres import PostgresServer
 from tests.support.service import QUESTION, Spawned, http_client, spawned, write_index
 

@@ -7,8 +7,8 @@ import pytest
 from selfright import Answer, DraftWithdrawn, Selfright, TurnFinished
 from selfright.domain.chat import Job
 from selfright.domain.judgements import StopReason
-from selfright.llm.scripted.rules import Rule
-from selfright.llm.scripted.server import ScriptedServer
+from selfright.testing.rules import Rule
+from selfright.testing.server import ScriptedServer
 from tests.functional.test_fxstore import DOCUMENTS, WHAT, judged
 from tests.support.llm import is_job
 

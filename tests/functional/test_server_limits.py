@@ -18,7 +18,7 @@ from selfright.entrypoints.server.keys import KeyRing
 from selfright.entrypoints.server.limits import Limits
 from selfright.ingest import parallel
 from selfright.ingest.files import SourceFile
-from selfright.llm.scripted.server import ScriptedServer
+from selfright.testing.server import ScriptedServer
 from tests.support.service import QUESTION, Running, http_client, serving, write_index
 
 BIDI = "\N{RIGHT-TO-LEFT OVERRIDE}dm.md"

@@ -14,8 +14,8 @@ from selfright import Message, Selfright
 from selfright.domain.chat import Job
 from selfright.domain.errors import SessionBusy, SessionHidden, UnknownName, UsageError
 from selfright.domain.judgements import StopReason
-from selfright.llm.scripted.catalogue import FAULTS
-from selfright.llm.scripted.server import ScriptedServer
+from selfright.testing.catalogue import FAULTS
+from selfright.testing.server import ScriptedServer
 from tests.support.llm import is_job, rules, write_index
 
 QUESTION = "How is FxStore installed?"

@@ -11,9 +11,9 @@ from selfright import Answer, Selfright
 from selfright.domain.chat import Job
 from selfright.domain.errors import InputError, SelfrightError, UnknownName, UsageError
 from selfright.domain.judgements import StopReason
-from selfright.llm.scripted.catalogue import FAULTS
-from selfright.llm.scripted.rules import Rule, When
-from selfright.llm.scripted.server import ScriptedServer
+from selfright.testing.catalogue import FAULTS
+from selfright.testing.rules import Rule, When
+from selfright.testing.server import ScriptedServer
 from tests.functional.conftest import Cli
 from tests.support.llm import HISTORY, QUESTION, WANTING, is_job, rules, write_index
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from selfright.llm.scripted.fake_model import FakeModel
-from selfright.llm.scripted.server import ScriptedServer
+from selfright.testing.fake_model import FakeModel
+from selfright.testing.server import ScriptedServer
 from tests.redteam.arena import UNDECIDABLE, Arena, Case, Fought, read_cases, read_honest
 
 CASES = read_cases()
@@ -98,7 +98,7 @@ def test_a_gullible_model_falls_for_no_more(
 
 def test_the_gullible_model_does_obey_what_it_is_shown(gullible: ScriptedServer) -> None:
     """The fights above mean something only if the model would have fallen for it."""
-    from selfright.llm.scripted.injection import orders
+    from selfright.testing.injection import orders
 
     texts = {case.id: [*case.files.values(), *case.pages.values()] for case in DECIDABLE}
     obeyed = [name for name, documents in texts.items() if orders(documents).say or orders(documents).praise]

@@ -23,9 +23,9 @@ from selfright.llm.loops import PerLoop
 from selfright.llm.openai_chat import Clients, OpenAIBackend, first_style
 from selfright.llm.providers import chat_model
 from selfright.llm.replies import CompletionReading
-from selfright.llm.scripted.catalogue import FAULTS
-from selfright.llm.scripted.rules import Rule, When
-from selfright.llm.scripted.server import ScriptedServer
+from selfright.testing.catalogue import FAULTS
+from selfright.testing.rules import Rule, When
+from selfright.testing.server import ScriptedServer
 from tests.support.model_server import Said, completion, events, serving
 
 PLAIN = ChatRequest(Job.ANSWER, "be brief", "안녕, who are you?", max_tokens=50)

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selfright.domain.errors import UnknownName
-from selfright.llm.scripted.catalogue import FAULTS, fault_named
-from selfright.llm.scripted.content_faults import Cut, NoFinish
-from selfright.llm.scripted.damage import DAMAGES, damaged
-from selfright.llm.scripted.faults import Reset, Slow, Stall, Status
-from selfright.llm.scripted.rules import Damaged, Rule, When
-from selfright.llm.scripted.server import ScriptedServer
+from selfright.testing.catalogue import FAULTS, fault_named
+from selfright.testing.content_faults import Cut, NoFinish
+from selfright.testing.damage import DAMAGES, damaged
+from selfright.testing.faults import Reset, Slow, Stall, Status
+from selfright.testing.rules import Damaged, Rule, When
+from selfright.testing.server import ScriptedServer
 
 ANSWER = "The red pump runs at 40 rpm. [1] It is cleaned weekly. [2]"
 ASKED: list[Any] = [{"role": "user", "content": "hello"}]

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from selfright.llm.scripted.replies import tokens
+from selfright.testing.replies import tokens
 
 MOST_DIMENSIONS = 8_192
 MOST_TEXTS = 2_048

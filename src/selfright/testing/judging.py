@@ -3,8 +3,8 @@
 import math
 from typing import Any
 
-from selfright.llm.scripted.injection import Orders, orders
-from selfright.llm.scripted.reading import Part, Reading, greets, missing, numbers, sentences, share, words
+from selfright.testing.injection import Orders, orders
+from selfright.testing.reading import Part, Reading, greets, missing, numbers, sentences, share, words
 
 _MOST_CLAIMS = 20
 _NOT_KNOWING = (

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from selfright.domain.errors import SettingsError, UnknownName
-from selfright.llm.scripted.catalogue import fault_named
-from selfright.llm.scripted.damage import DAMAGES
-from selfright.llm.scripted.rules import Damaged, Reply, Rule, When
+from selfright.testing.catalogue import fault_named
+from selfright.testing.damage import DAMAGES
+from selfright.testing.rules import Damaged, Reply, Rule, When
 
 _WHEN = ("job", "user", "system", "model", "form", "stream", "nth")
 _REPLY = ("text", "json", "fault", "damage")

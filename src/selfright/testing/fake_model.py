@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from selfright.domain.text import language_of
-from selfright.llm.scripted import judging
-from selfright.llm.scripted.injection import orders
-from selfright.llm.scripted.reading import Part, Reading, greets, missing, read, sentences, share, words
-from selfright.llm.scripted.requests import Request
+from selfright.testing import judging
+from selfright.testing.injection import orders
+from selfright.testing.reading import Part, Reading, greets, missing, read, sentences, share, words
+from selfright.testing.requests import Request
 
 _ASKS_JSON = re.compile(r"JSON (?:object|객체)")
 _ONLY_JSON = re.compile(r"\bone JSON object only\b|JSON 객체 하나로만")  # a user may well ask about JSON

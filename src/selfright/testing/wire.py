@@ -8,9 +8,9 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from selfright.llm.scripted import http
-from selfright.llm.scripted.replies import Said
-from selfright.llm.scripted.requests import Request
+from selfright.testing import http
+from selfright.testing.replies import Said
+from selfright.testing.requests import Request
 
 EVENTS = "text/event-stream; charset=utf-8"
 _SEEN_S = 0.02  # what was sent before a break should have reached the client

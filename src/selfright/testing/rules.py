@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from selfright.llm.scripted.damage import damaged
-from selfright.llm.scripted.faults import Fault
-from selfright.llm.scripted.replies import Said
-from selfright.llm.scripted.requests import Request
+from selfright.testing.damage import damaged
+from selfright.testing.faults import Fault
+from selfright.testing.replies import Said
+from selfright.testing.requests import Request
 
 
 @dataclass(frozen=True)

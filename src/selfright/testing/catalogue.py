@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from selfright.domain.errors import UnknownName
-from selfright.llm.scripted import content_faults as content
-from selfright.llm.scripted import faults
-from selfright.llm.scripted.faults import Fault, Status
+from selfright.testing import content_faults as content
+from selfright.testing import faults
+from selfright.testing.faults import Fault, Status
 
 FAULTS: Mapping[str, Fault] = MappingProxyType(
     {

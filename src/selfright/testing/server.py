@@ -13,12 +13,12 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from types import TracebackType
 
-from selfright.llm.scripted import http
-from selfright.llm.scripted.answering import Answering
-from selfright.llm.scripted.fake_model import FakeModel
-from selfright.llm.scripted.log import Log
-from selfright.llm.scripted.requests import Request
-from selfright.llm.scripted.rules import Rule, Script
+from selfright.testing import http
+from selfright.testing.answering import Answering
+from selfright.testing.fake_model import FakeModel
+from selfright.testing.log import Log
+from selfright.testing.requests import Request
+from selfright.testing.rules import Rule, Script
 
 log = logging.getLogger(__name__)
 

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from selfright.domain.errors import SettingsError, UnknownName
-from selfright.llm.scripted.catalogue import FAULTS
-from selfright.llm.scripted.faults import Status
-from selfright.llm.scripted.requests import Request
-from selfright.llm.scripted.rule_files import read_rules
-from selfright.llm.scripted.rules import Damaged, Rule, Script, When, share_of_calls
+from selfright.testing.catalogue import FAULTS
+from selfright.testing.faults import Status
+from selfright.testing.requests import Request
+from selfright.testing.rule_files import read_rules
+from selfright.testing.rules import Damaged, Rule, Script, When, share_of_calls
 
 
 def request(user: str = "hello", system: str = "be kind", number: int = 1, **more: Any) -> Request:

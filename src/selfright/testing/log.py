@@ -4,7 +4,7 @@ import re
 import threading
 from collections import deque
 
-from selfright.llm.scripted.requests import Request
+from selfright.testing.requests import Request
 
 CHAT = "/chat/completions"
 

@@ -1,4 +1,4 @@
-"""``python -m selfright.llm.scripted``: the server on its own, to try Selfright without a key or a model."""
+"""``python -m selfright.testing``: the server on its own, to try Selfright without a key or a model."""
 
 import argparse
 import sys
@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from selfright.domain.errors import SelfrightError
-from selfright.llm.scripted.catalogue import fault_named
-from selfright.llm.scripted.fake_model import FakeModel
-from selfright.llm.scripted.rule_files import read_rules
-from selfright.llm.scripted.rules import Rule, share_of_calls
-from selfright.llm.scripted.server import ScriptedServer
+from selfright.testing.catalogue import fault_named
+from selfright.testing.fake_model import FakeModel
+from selfright.testing.rule_files import read_rules
+from selfright.testing.rules import Rule, share_of_calls
+from selfright.testing.server import ScriptedServer
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -53,7 +53,7 @@ def _server(options: argparse.Namespace) -> ScriptedServer:
 
 def _options() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m selfright.llm.scripted",
+        prog="python -m selfright.testing",
         description="A stand-in for a language model behind OpenAI's HTTP interface. It answers by rules, and by "
         "counting shared words where no rule holds. Stop it with Ctrl-C.",
     )

@@ -7,15 +7,15 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from selfright.llm.scripted import http, replies
-from selfright.llm.scripted.embeddings import embeddings
-from selfright.llm.scripted.faults import Fault, answer
-from selfright.llm.scripted.http import BadRequest, Head
-from selfright.llm.scripted.log import CHAT, Log
-from selfright.llm.scripted.replies import Said, said
-from selfright.llm.scripted.requests import Request, read_object, without_secrets
-from selfright.llm.scripted.rules import Plain, Script
-from selfright.llm.scripted.wire import Wire
+from selfright.testing import http, replies
+from selfright.testing.embeddings import embeddings
+from selfright.testing.faults import Fault, answer
+from selfright.testing.http import BadRequest, Head
+from selfright.testing.log import CHAT, Log
+from selfright.testing.replies import Said, said
+from selfright.testing.requests import Request, read_object, without_secrets
+from selfright.testing.rules import Plain, Script
+from selfright.testing.wire import Wire
 
 log = logging.getLogger(__name__)
 

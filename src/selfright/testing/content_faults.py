@@ -3,10 +3,10 @@
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from selfright.llm.scripted import http, replies
-from selfright.llm.scripted.faults import DONE, Fault, answer, as_sent, streamed
-from selfright.llm.scripted.replies import Said
-from selfright.llm.scripted.wire import Wire
+from selfright.testing import http, replies
+from selfright.testing.faults import DONE, Fault, answer, as_sent, streamed
+from selfright.testing.replies import Said
+from selfright.testing.wire import Wire
 
 
 @dataclass(frozen=True)
