@@ -29,7 +29,7 @@ from typing import Any
 from unittest import mock
 
 from benchmarks.retrieval_quality import rows
-from selfright.assembly.bulk import Place, add_to
+from selfright.assembly.bulk import BulkTarget, add_to
 from selfright.background import LoopThread
 from selfright.ingest import pipeline
 from selfright.ingest.comparing import Tolerance, Unequal, compare
@@ -123,8 +123,8 @@ def clustered(name: str, corpus: Corpus, folder: Path, nodes: list[int], remove:
     return compared(folder / "alone", target, corpus.queries)
 
 
-def place(folder: Path) -> Place:
-    return Place(folder, BilingualTokenizer(), E5(), "auto")
+def place(folder: Path) -> BulkTarget:
+    return BulkTarget(folder, BilingualTokenizer(), E5(), "auto")
 
 
 @contextmanager

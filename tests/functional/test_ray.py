@@ -20,7 +20,7 @@ import pytest
 if sys.platform == "win32" or importlib.util.find_spec("ray") is None:
     pytest.skip("Ray is not installed", allow_module_level=True)
 
-from selfright.assembly.bulk import Place, add_to
+from selfright.assembly.bulk import BulkTarget, add_to
 from selfright.domain.errors import StoreError
 from selfright.entrypoints.cli import main
 from selfright.evals.readers.formats import load
@@ -101,8 +101,8 @@ def alone(files: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, 
         return folder, ingest([files], store, store, "docs", processes=1)
 
 
-def place(folder: Path, entry: str = "prepare") -> Place:
-    return Place(folder, TOKENIZER, WordHashes(), "the tests'", f"tests.support.bulk:{entry}")
+def place(folder: Path, entry: str = "prepare") -> BulkTarget:
+    return BulkTarget(folder, TOKENIZER, WordHashes(), "the tests'", f"tests.support.bulk:{entry}")
 
 
 def same(folder: Path, reference: Path) -> None:

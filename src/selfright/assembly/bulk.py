@@ -23,7 +23,7 @@ _ENTRY = f"{__name__}:prepare"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class BulkTarget:
     """An index to add to: where it is, and how its passages are prepared.
 
     ``encoder`` names the embedder for the nodes, which make their own; None has passages embedded in this process, for
@@ -39,7 +39,7 @@ class Place:
 
 def add_on(
     address: str,
-    place: Place,
+    place: BulkTarget,
     paths: Sequence[Path],
     collection: str,
     progress: "Progress | None" = None,
@@ -52,7 +52,7 @@ def add_on(
 
 def add_to(
     cluster: RayCluster,
-    place: Place,
+    place: BulkTarget,
     paths: Sequence[Path],
     collection: str,
     progress: "Progress | None" = None,

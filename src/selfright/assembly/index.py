@@ -154,10 +154,10 @@ class IndexService:
     def _add_on(
         self, ray: str, paths: Sequence[Path], collection: str, progress: "Progress | None", origin: Origin
     ) -> "Report":
-        from selfright.assembly.bulk import Place, add_on
+        from selfright.assembly.bulk import BulkTarget, add_on
 
         encoder = None if self._overrides.embeddings is not None else self._settings.embedder
-        place = Place(self._settings.index, self.tokenizer, self.embedder, encoder)
+        place = BulkTarget(self._settings.index, self.tokenizer, self.embedder, encoder)
         return add_on(ray, place, paths, collection, progress, origin)
 
     def take_in(self, path: Path, name: str, collection: str, apart: bool) -> "UploadReport":

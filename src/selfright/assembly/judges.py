@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from selfright.assembly.encoders import pair_views
 from selfright.assembly.index import IndexService
 from selfright.assembly.overrides import Overrides
-from selfright.assembly.roles import Judging, offline_roles
+from selfright.assembly.roles import ChosenJudges, offline_roles
 from selfright.domain.errors import JudgeFailed, SelfrightError, UsageError
 from selfright.domain.judgements import PairReading
 from selfright.domain.passages import Language
@@ -80,7 +80,7 @@ class JudgeService:
         """The judge of claims and evidence."""
         return _handed(self._overrides.claim_judge) or _named(self._settings.claim_judge, "claims")
 
-    def judging(self) -> Judging:
+    def judging(self) -> ChosenJudges:
         """All that judging rests on beside the shipped weights.
 
         Raises ``SettingsError`` for a damaged calibration, and for a judge's files that are not what they should be;
@@ -90,11 +90,11 @@ class JudgeService:
             if judge is not None:
                 _ = judge.name  # which looks its files through: now, and not in the midst of a turn
         if self._index.is_foreign:
-            return Judging(self.passages, self.claims)
+            return ChosenJudges(self.passages, self.claims)
         from selfright.assembly.calibrating import kept_claims, kept_grading
 
         where = (self._settings.index, self._settings.home)
-        return Judging(
+        return ChosenJudges(
             self.passages, self.claims, kept_grading(*where, self._grader_name), kept_claims(*where, self._claims_name)
         )
 
@@ -121,7 +121,7 @@ class JudgeService:
         if self._index.is_foreign:
             raise UsageError("a calibration is kept in an index folder, but a retriever was given; open an index")
         read = read_labelled(labelled)
-        judging = Judging(self.passages, self.claims)
+        judging = ChosenJudges(self.passages, self.claims)
         index = self._index
         roles = offline_roles(index.tokenizer, index.statistics(), index.embedder, judging)
         judge = judging.claims if read.kind == "claim" else judging.passages

@@ -63,7 +63,7 @@ class Roles:
 
 
 @dataclass(frozen=True, slots=True)
-class Judging:
+class ChosenJudges:
     """What judging rests on beside the weights that ship: judges of pairs that the user chose, of passages and of
     claims, and the index's own calibrations."""
 
@@ -91,7 +91,7 @@ def offline_roles(
     tokenizer: Tokenizer,
     statistics: TermStatistics,
     embedder: Embedder | None,
-    judging: Judging | None = None,
+    judging: ChosenJudges | None = None,
 ) -> OfflineRoles:
     """Every role without a model or a network.
 
@@ -122,7 +122,7 @@ def offline_roles(
     views = pair_views(embedder)
     reader = views.questions if views else None
     analyzer, heuristic = TextAnalyzer(tokenizer, statistics), HeuristicEvaluator()
-    judging = judging or Judging()
+    judging = judging or ChosenJudges()
     grader = OfflineGrader(analyzer, likeness, None, reader, judging.calibration, judging.passages)
     first = TrustedFirst(analyzer, OfflineGrader(analyzer, reader=reader), PieceScorer(analyzer))
     return OfflineRoles(

@@ -6,7 +6,7 @@ from typing import Any
 from selfright.domain.chat import ChatRequest, Finish, Job, Say
 from selfright.llm.backend import Backend, Mode, RawReply
 from selfright.telemetry.replaying import MODEL
-from selfright.telemetry.taps import Call, Tap
+from selfright.telemetry.taps import PortCall, Tap
 
 
 def tapped(by_job: "Mapping[Job, Backend | None]", tap: Tap) -> "dict[Job, Backend | None]":
@@ -39,7 +39,7 @@ class TappedBackend:
             heard = _both(said, say) if say else None
             return _plain(await self._inner.attempt(request, mode, heard))
 
-        plain = await self._tap.call(Call(MODEL, "attempt", (self.name, request, mode.value)), ask)
+        plain = await self._tap.call(PortCall(MODEL, "attempt", (self.name, request, mode.value)), ask)
         reply = _reply(plain)
         if say and not said and reply.text:
             say(reply.text)

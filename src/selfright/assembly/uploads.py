@@ -11,9 +11,9 @@ from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
 from selfright.domain.ports import Library
 from selfright.ingest.apart import Bounds, read_apart
-from selfright.ingest.files import Limits, SourceFile
+from selfright.ingest.files import FileLimits, SourceFile
 from selfright.ingest.naming import Known
-from selfright.ingest.parallel import Reading
+from selfright.ingest.parallel import ReadDocument
 from selfright.ingest.reading import SUFFIXES
 from selfright.ingest.splitting import split
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from selfright.domain.stores import Store
 
 _MIB = 2**20
-_LIMITS = Limits(file_bytes=100 * _MIB, row_bytes=16 * _MIB, unpacked_bytes=128 * _MIB)
+_LIMITS = FileLimits(file_bytes=100 * _MIB, row_bytes=16 * _MIB, unpacked_bytes=128 * _MIB)
 _NAMED = 100
 _BATCH = 256
 
@@ -60,7 +60,7 @@ def take_in(path: Path, name: str, collection: str, opened: Callable[[], "Store"
     return report
 
 
-def _read(file: SourceFile, report: UploadReport) -> Generator[Reading, None, None]:
+def _read(file: SourceFile, report: UploadReport) -> Generator[ReadDocument, None, None]:
     for item in read_apart(file, Bounds.of(file.path.stat().st_size)):
         if isinstance(item, UnreadableFile):
             report.failed.append((item.path, item.why))
@@ -70,15 +70,15 @@ def _read(file: SourceFile, report: UploadReport) -> Generator[Reading, None, No
 
 
 def _store(
-    first: list[Reading],
-    items: Iterator[Reading],
+    first: list[ReadDocument],
+    items: Iterator[ReadDocument],
     store: "Store",
     collection: str,
     report: UploadReport,
     *,
     apart: bool,
 ) -> None:
-    batch: dict[str, Reading] = {}
+    batch: dict[str, ReadDocument] = {}
     for reading in chain(first, items):
         document = reading.document
         named = _named(replace(document, collection=collection), store, apart=apart)
@@ -88,7 +88,7 @@ def _store(
     _put(batch, store, report)
 
 
-def _put(batch: dict[str, Reading], store: "Store", report: UploadReport) -> None:
+def _put(batch: dict[str, ReadDocument], store: "Store", report: UploadReport) -> None:
     ready = []
     for reading in batch.values():
         document = reading.document

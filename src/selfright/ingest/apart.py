@@ -16,7 +16,7 @@ from typing import IO, Any
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
 from selfright.ingest.files import SourceFile
-from selfright.ingest.parallel import Reading, decoded, encoded, file_of, read_here, task_of
+from selfright.ingest.parallel import ReadDocument, decoded, encoded, file_of, read_here, task_of
 from selfright.ingest.splitting import split
 from selfright.processes import end, receive, send, start
 
@@ -41,7 +41,7 @@ class Bounds:
         return cls(seconds=60 + 4 * size / _MIB)
 
 
-def read_apart(file: SourceFile, bounds: Bounds) -> Generator[Reading | UnreadableFile, None, None]:
+def read_apart(file: SourceFile, bounds: Bounds) -> Generator[ReadDocument | UnreadableFile, None, None]:
     """The documents of a file, split already, and an error for each row that is none; the last one may be the file's.
 
     The seconds are those in which the reader is waited for: what is done with its documents meanwhile does not count.
@@ -133,7 +133,7 @@ def serve(answers: IO[bytes]) -> None:
     try:
         for item in read_here(file_of(task)):
             piece.append(encoded(item, split))
-            size += len(item.document.text) if isinstance(item, Reading) else 0
+            size += len(item.document.text) if isinstance(item, ReadDocument) else 0
             if size >= _PIECE_CHARACTERS or len(piece) >= _PIECE_ITEMS:
                 send(answers, piece)
                 piece, size = [], 0

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from selfright.domain.errors import InputError, UnreadableFile
-from selfright.ingest.files import Limits, SourceFile, readable_name
+from selfright.ingest.files import FileLimits, SourceFile, readable_name
 from selfright.ingest.reading import OLDER
 
 _NAMED = 20
@@ -40,7 +40,7 @@ class Discovery:
 
 
 def discover(
-    paths: Sequence[Path], suffixes: Collection[str], limits: Limits | None = None, *, maybe_none: bool = False
+    paths: Sequence[Path], suffixes: Collection[str], limits: FileLimits | None = None, *, maybe_none: bool = False
 ) -> Discovery:
     """The files that ``paths`` (files or folders) name, each once.
 
@@ -53,7 +53,7 @@ def discover(
     for path in paths:
         if not os.path.lexists(path):
             raise InputError(f"no such file or folder: {path}; check the path")
-        for file in _files(path, found, suffixes, limits or Limits()):
+        for file in _files(path, found, suffixes, limits or FileLimits()):
             real = os.path.realpath(file.path)
             if real not in seen:
                 seen.add(real)
@@ -68,7 +68,7 @@ def _listed(suffixes: Collection[str]) -> str:
     return ", ".join(sorted(suffixes))
 
 
-def _files(path: Path, found: Discovery, suffixes: Collection[str], limits: Limits) -> Iterator[SourceFile]:
+def _files(path: Path, found: Discovery, suffixes: Collection[str], limits: FileLimits) -> Iterator[SourceFile]:
     if path.is_dir():
         yield from sorted(_walk(path, found, suffixes, limits), key=lambda file: file.name)
         return
@@ -82,7 +82,7 @@ def _files(path: Path, found: Discovery, suffixes: Collection[str], limits: Limi
         found.failed.append(file.refuse(f"files of this kind are not read; {why}"))
 
 
-def _walk(root: Path, found: Discovery, suffixes: Collection[str], limits: Limits) -> Iterator[SourceFile]:
+def _walk(root: Path, found: Discovery, suffixes: Collection[str], limits: FileLimits) -> Iterator[SourceFile]:
     inside = os.path.realpath(root) + os.sep
     folders = [root]
     while folders:
@@ -97,7 +97,7 @@ def _walk(root: Path, found: Discovery, suffixes: Collection[str], limits: Limit
                 yield SourceFile(path, readable_name(path.relative_to(root).as_posix()), limits)
 
 
-def _entries(folder: Path, found: Discovery, limits: Limits) -> list[os.DirEntry[str]]:
+def _entries(folder: Path, found: Discovery, limits: FileLimits) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as entries:
             return list(entries)

@@ -20,7 +20,7 @@ _TITLE_LENGTH = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class FileLimits:
     """What one file may cost, in bytes: the file, one row of JSON Lines, what a packed file unpacks to.
 
     ``reported_rows``: that many bad rows of a file are named one by one, the rest are counted.
@@ -38,7 +38,7 @@ class SourceFile:
 
     path: Path
     name: str
-    limits: Limits = Limits()
+    limits: FileLimits = FileLimits()
 
     @property
     def stem(self) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document, Passage
-from selfright.ingest.files import Limits, SourceFile
+from selfright.ingest.files import FileLimits, SourceFile
 from selfright.ingest.reading import read
 from selfright.ingest.splitting import split as split_document
 from selfright.processes import Workers, usable_cpus
@@ -40,7 +40,7 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadDocument:
     """A document, and where its passages stand if it was split already."""
 
     document: Document
@@ -73,7 +73,7 @@ Elsewhere = Callable[[str, Any], Pool]
 
 def readings(
     files: Sequence[File], split: Split, processes: int | Elsewhere | None = None
-) -> Generator[Iterator[Reading | UnreadableFile], None, None]:
+) -> Generator[Iterator[ReadDocument | UnreadableFile], None, None]:
     """What is in each file, in the order of the files; bad rows, and a file that cannot be read, come as errors.
 
     ``processes``: at most so many workers, by default one for each core and none when the files are few; or a pool of
@@ -118,11 +118,11 @@ def remote_work(options: dict[str, Any] | None) -> Callable[[dict[str, Any]], li
     return read_there
 
 
-def read_here(file: SourceFile) -> Iterator[Reading | UnreadableFile]:
+def read_here(file: SourceFile) -> Iterator[ReadDocument | UnreadableFile]:
     """What is in a file, read in this process."""
     try:
         for item in read(file):
-            yield item if isinstance(item, UnreadableFile) else Reading(item)
+            yield item if isinstance(item, UnreadableFile) else ReadDocument(item)
     except UnreadableFile as error:
         yield error
 
@@ -151,7 +151,7 @@ def task_of(file: SourceFile) -> dict[str, Any]:
 
 def file_of(task: dict[str, Any]) -> SourceFile:
     """The file again."""
-    return SourceFile(Path(task["path"]), task["name"], Limits(**task["limits"]))
+    return SourceFile(Path(task["path"]), task["name"], FileLimits(**task["limits"]))
 
 
 def _task_here(task: dict[str, Any]) -> list[dict[str, Any]]:
@@ -162,7 +162,7 @@ def _task_lost(task: dict[str, Any]) -> list[dict[str, Any]]:
     return [encoded(file_of(task).refuse(_LOST), None)]
 
 
-def encoded(item: Reading | UnreadableFile, split: Split | None) -> dict[str, Any]:
+def encoded(item: ReadDocument | UnreadableFile, split: Split | None) -> dict[str, Any]:
     """What was read as a JSON value, split where that is wanted."""
     if isinstance(item, UnreadableFile):
         return {"path": item.path, "why": item.why}
@@ -171,12 +171,12 @@ def encoded(item: Reading | UnreadableFile, split: Split | None) -> dict[str, An
     return {"document": asdict(document), "spans": spans}
 
 
-def decoded(item: dict[str, Any]) -> Reading | UnreadableFile:
+def decoded(item: dict[str, Any]) -> ReadDocument | UnreadableFile:
     """What was read again."""
     if "why" in item:
         return UnreadableFile(item["path"], item["why"])
     spans = item["spans"]
-    return Reading(Document(**item["document"]), None if spans is None else tuple(Span(*span) for span in spans))
+    return ReadDocument(Document(**item["document"]), None if spans is None else tuple(Span(*span) for span in spans))
 
 
 def _passage(document: Document, n: int, span: Span) -> Passage:

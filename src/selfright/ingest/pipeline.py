@@ -14,10 +14,10 @@ from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import DEFAULT_COLLECTION, Document, Origin, Passage
 from selfright.domain.ports import Library, Writer
 from selfright.ingest.discover import Discovery, discover
-from selfright.ingest.files import Limits, SourceFile
+from selfright.ingest.files import FileLimits, SourceFile
 from selfright.ingest.naming import Elsewhere as StoredElsewhere
 from selfright.ingest.naming import Known, Look, is_same_place, name_of
-from selfright.ingest.parallel import Elsewhere, Reading, Split, readings
+from selfright.ingest.parallel import Elsewhere, ReadDocument, Split, readings
 from selfright.ingest.reading import SUFFIXES
 from selfright.ingest.splitting import split as split_document
 
@@ -81,7 +81,7 @@ def ingest(  # noqa: PLR0913, PLR0917 - where documents come from and go to, and
     collection: str = DEFAULT_COLLECTION,
     progress: Progress | None = None,
     split: Split = split_document,
-    limits: Limits | None = None,
+    limits: FileLimits | None = None,
     processes: int | Elsewhere | None = None,
     origin: Origin = "index",
 ) -> Report:
@@ -104,7 +104,7 @@ def _silent(done: int, total: int, name: str) -> None:
 
 def _readings(
     found: Discovery, failed: list[UnreadableFile], progress: Progress, split: Split, processes: int | Elsewhere | None
-) -> Generator[Reading, None, None]:
+) -> Generator[ReadDocument, None, None]:
     """All documents, with the progress through the files' bytes told as they come."""
     files = [(file, _size(file)) for file in found.files]
     total, before = sum(size for _, size in files), 0
@@ -182,7 +182,7 @@ class Run:
 
         return tell
 
-    def take(self, reading: Reading) -> None:
+    def take(self, reading: ReadDocument) -> None:
         """Stores a document with the next batch, unless it is stored already as it is."""
         document = dataclasses.replace(reading.document.brought_by(self._origin), collection=self._collection)
         look = cache(self._known)

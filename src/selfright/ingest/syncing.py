@@ -17,7 +17,7 @@ from selfright.domain.errors import InputError
 from selfright.domain.passages import DEFAULT_COLLECTION, Document, DocumentInfo, Origin, Passage
 from selfright.domain.ports import Writer
 from selfright.ingest.discover import Discovery, discover
-from selfright.ingest.files import Limits, SourceFile, readable_name
+from selfright.ingest.files import FileLimits, SourceFile, readable_name
 from selfright.ingest.parallel import Elsewhere
 from selfright.ingest.pipeline import Progress, Report, Run
 from selfright.ingest.reading import SUFFIXES
@@ -80,7 +80,7 @@ def sync(
     again. Commits as it goes. Raises ``InputError`` for a path that does not exist, and for one with nothing to read
     in it when the index has documents from there, unless ``allow_empty``. A dry run needs no writer.
     """
-    found = discover(paths, SUFFIXES, Limits(), maybe_none=True)
+    found = discover(paths, SUFFIXES, FileLimits(), maybe_none=True)
     known = _Known.of(paths, library, options.collection)
     if not options.allow_empty:
         _check_not_empty(paths, found, known)
@@ -102,7 +102,7 @@ def sync(
 
 def folder_states(paths: Sequence[Path]) -> dict[str, tuple[int, int]]:
     """What the files under ``paths`` look like now; raises ``InputError`` for a path that does not exist."""
-    found = discover(paths, SUFFIXES, Limits(), maybe_none=True)
+    found = discover(paths, SUFFIXES, FileLimits(), maybe_none=True)
     return {_real(file.path): _state(file.path) for file in found.files}
 
 

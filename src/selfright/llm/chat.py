@@ -10,7 +10,16 @@ from urllib.parse import urlsplit
 from selfright.domain.chat import ChatRequest, Say
 from selfright.domain.errors import ModelRejected, ModelUnavailable
 from selfright.llm.backend import Mode, RawReply
-from selfright.llm.dialects import MOST_REFUSED, Call, Learned, Style, call_for, first_style, schema_key, stream_options
+from selfright.llm.dialects import (
+    MOST_REFUSED,
+    Learned,
+    ProviderCall,
+    Style,
+    call_for,
+    first_style,
+    schema_key,
+    stream_options,
+)
 from selfright.llm.failures import translated
 from selfright.llm.loops import PerLoop
 from selfright.llm.replies import MessageReading
@@ -32,9 +41,9 @@ class Client:
     """A model and the calls made of it; those used last are kept."""
 
     model: "BaseChatModel"
-    calls: OrderedDict[object, Call] = field(default_factory=OrderedDict)
+    calls: OrderedDict[object, ProviderCall] = field(default_factory=OrderedDict)
 
-    def call(self, style: Style, request: ChatRequest, mode: Mode) -> Call:
+    def call(self, style: Style, request: ChatRequest, mode: Mode) -> ProviderCall:
         """The call of ``request``; raises ``NotImplementedError`` when the model cannot do ``mode``."""
         key = (style, mode, request.temperature, request.max_tokens, schema_key(request.schema))
         call = self.calls.get(key)
@@ -111,7 +120,7 @@ class LangChainBackend:
         except Exception as error:
             raise translated(error, self.name, self._key) from error
 
-    def _call(self, client: Client, style: Style, request: ChatRequest, mode: Mode) -> Call:
+    def _call(self, client: Client, style: Style, request: ChatRequest, mode: Mode) -> ProviderCall:
         try:
             return client.call(style, request, mode)
         except NotImplementedError:
@@ -123,7 +132,7 @@ class LangChainBackend:
             raise translated(error, self.name, self._key) from error
 
     async def _asked(
-        self, model: "BaseChatModel", call: Call, style: Style, request: ChatRequest, say: Say | None
+        self, model: "BaseChatModel", call: ProviderCall, style: Style, request: ChatRequest, say: Say | None
     ) -> MessageReading:
         reading = MessageReading()
         if say is None or call.wrapped:
@@ -136,7 +145,7 @@ class LangChainBackend:
         return reading
 
     async def _streamed(
-        self, call: Call, options: dict[str, Any], request: ChatRequest, say: Say, reading: MessageReading
+        self, call: ProviderCall, options: dict[str, Any], request: ChatRequest, say: Say, reading: MessageReading
     ) -> None:
         pieces = call.runnable.astream(_messages(request), _SILENT, **call.options, **options)
         async with contextlib.aclosing(pieces) as stream:  # type: ignore[type-var]  # a generator, though typed less

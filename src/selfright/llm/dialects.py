@@ -1,6 +1,6 @@
 """How each client library is told the temperature, the token limit and the form of the reply.
 
-A request becomes a ``Call``: a LangChain runnable and the options beside its messages, made once and used often.
+A request becomes a ``ProviderCall``: a LangChain runnable and the options beside its messages, made once, used often.
 """
 
 import dataclasses
@@ -32,7 +32,7 @@ _THINKING = re.compile(r"<think(ing)?>")
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ProviderCall:
     """Where a request goes, and what is said beside its messages.
 
     ``wrapped``: the message comes back as ``raw`` of a mapping, and not as a stream. ``says_when_done``: a stream
@@ -130,26 +130,26 @@ def stream_options(model: "BaseChatModel", style: Style) -> dict[str, Any]:
     return {"stream_usage": False} if not style.usage and kind_of(model) == _OPENAI else {}
 
 
-def call_for(model: "BaseChatModel", style: Style, request: ChatRequest, mode: Mode) -> Call:
+def call_for(model: "BaseChatModel", style: Style, request: ChatRequest, mode: Mode) -> ProviderCall:
     """The call of ``request``; raises ``NotImplementedError`` when the library cannot do ``mode`` with this model."""
     call = _call(model, kind_of(model), style, request, mode)
     return dataclasses.replace(call, says_when_done=bool(kind_of(model)))
 
 
-def _call(model: "BaseChatModel", kind: str, style: Style, request: ChatRequest, mode: Mode) -> Call:
+def _call(model: "BaseChatModel", kind: str, style: Style, request: ChatRequest, mode: Mode) -> ProviderCall:
     tuned, options = _by_options(model, style, request) if kind == _OPENAI else (_copied(model, style, request), {})
     if request.schema is None or mode is Mode.TEXT:
-        return Call(tuned, options)
+        return ProviderCall(tuned, options)
     if mode is Mode.TOOL:
         return _with_tool(tuned, options, request.schema)
     if kind == _OPENAI:
         options["extra_body"] = {**options["extra_body"], "response_format": response_format(request.schema)}
-        return Call(tuned, options)
+        return ProviderCall(tuned, options)
     if kind == _OLLAMA:
-        return Call(tuned, {"format": dict(request.schema)})
+        return ProviderCall(tuned, {"format": dict(request.schema)})
     if kind == _GOOGLE:
         schema = dict(request.schema)
-        return Call(tuned, {"response_mime_type": "application/json", "response_json_schema": schema})
+        return ProviderCall(tuned, {"response_mime_type": "application/json", "response_json_schema": schema})
     return _structured(tuned, request.schema)
 
 
@@ -214,17 +214,17 @@ def _copied(model: "BaseChatModel", style: Style, request: ChatRequest) -> "Base
     return model.model_copy(update=fields) if fields else model
 
 
-def _with_tool(model: "BaseChatModel", options: dict[str, Any], schema: Mapping[str, Any]) -> Call:
+def _with_tool(model: "BaseChatModel", options: dict[str, Any], schema: Mapping[str, Any]) -> ProviderCall:
     """One tool, and the model has to use it: "any" is what most servers understand, fewer know a tool by its name."""
     from langchain_core.runnables import RunnableBinding
 
     bound = model.bind_tools([tool_of(schema)], tool_choice="any")
     if isinstance(bound, RunnableBinding) and bound.bound is model:
-        return Call(model, {**options, **bound.kwargs})
-    return Call(bound, options)
+        return ProviderCall(model, {**options, **bound.kwargs})
+    return ProviderCall(bound, options)
 
 
-def _structured(model: "BaseChatModel", schema: Mapping[str, Any]) -> Call:
+def _structured(model: "BaseChatModel", schema: Mapping[str, Any]) -> ProviderCall:
     """Whatever the library does for a JSON schema; LangChain's own default is a tool call, and that is another mode."""
     from langchain_core.language_models import BaseChatModel
 
@@ -234,4 +234,4 @@ def _structured(model: "BaseChatModel", schema: Mapping[str, Any]) -> Call:
         runnable = model.with_structured_output(dict(schema), method="json_schema", include_raw=True)
     except (TypeError, ValueError) as error:
         raise NotImplementedError(f"{type(model).__name__} has no replies by JSON schema") from error
-    return Call(runnable, {}, wrapped=True)
+    return ProviderCall(runnable, {}, wrapped=True)

@@ -28,7 +28,7 @@ _FAILED = "error"  # OpenRouter's word for a reply that broke off
 
 
 @dataclass(slots=True)
-class Reading:
+class ReplyAssembler:
     """Puts a reply together, from one message or from the pieces of a stream.
 
     Anything odd is passed over: what the model wrote is judged elsewhere.
@@ -58,7 +58,7 @@ class Reading:
         )
 
 
-class MessageReading(Reading):
+class MessageReading(ReplyAssembler):
     """Of LangChain's messages."""
 
     __slots__ = ()
@@ -88,7 +88,7 @@ class MessageReading(Reading):
         self.thought |= isinstance(details, Mapping) and bool(details.get("reasoning"))
 
 
-class CompletionReading(Reading):
+class CompletionReading(ReplyAssembler):
     """Of OpenAI's chat completions: whole, or the chunks of a stream."""
 
     __slots__ = ()

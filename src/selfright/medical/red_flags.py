@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from selfright.domain.passages import Language
 
-Call = Literal["emergency", "crisis", "poison"]
+HelpKind = Literal["emergency", "crisis", "poison"]
 
 _LONGEST = 10_000
 _CLAUSE = re.compile(r"[.!?。\n;,]|\b(?:but|however|though)\b|(?:지만|는데|으나|하나)\s")
@@ -31,7 +31,7 @@ _PAST = re.compile(
 # What a pattern ends in that needs its "않" to say what it says.
 _NOT_A_DENIAL = re.compile(r"(?:수(?:가|도|조차)?|멈추지|멎지|싶지|되지|없어지지|사라지지|느껴지지|움직이지|일어나지)$")
 
-_CALLS: dict[Call, dict[Language, str]] = {
+_CALLS: dict[HelpKind, dict[Language, str]] = {
     "emergency": {
         "en": (
             "This may be an emergency: {what}. Call your emergency number now (119 in Korea, 911 in the US, 112 in "
@@ -73,7 +73,7 @@ class RedFlag:
     patterns: tuple[re.Pattern[str], ...]
     what: Mapping[Language, str]
     source: str
-    call: Call = "emergency"
+    call: HelpKind = "emergency"
 
 
 @functools.cache
@@ -91,7 +91,7 @@ def seen(text: str) -> Iterator[RedFlag]:
 
 def urgent(text: str, language: Language) -> str:
     """What a message calls for at once; empty for most messages. Several signs of one kind share one call."""
-    calls: dict[Call, list[str]] = {}
+    calls: dict[HelpKind, list[str]] = {}
     for flag in seen(text):
         calls.setdefault(flag.call, []).append(flag.what[language])
     return "\n".join(_CALLS[call][language].format(what=", ".join(what)) for call, what in calls.items())

@@ -19,7 +19,7 @@ NO_EMBEDDER = "none"
 _BATCH = 256  # texts that are embedded at a time
 _HASH_BYTES = 16
 
-Place = tuple[int, int]
+VectorRow = tuple[int, int]
 """Row and checksum of a stored vector."""
 
 GivenVectors = Mapping[str, "NDArray[np.float32]"]
@@ -29,11 +29,11 @@ GivenVectors = Mapping[str, "NDArray[np.float32]"]
 class VectorRows(Protocol):
     """Where vectors are kept."""
 
-    def rows(self, text_hashes: Sequence[bytes]) -> Mapping[bytes, Place]:
+    def rows(self, text_hashes: Sequence[bytes]) -> Mapping[bytes, VectorRow]:
         """Those that are stored already, by the hash of the embedded text."""
         ...
 
-    def append(self, matrix: "NDArray[np.float32]") -> Sequence[Place]:
+    def append(self, matrix: "NDArray[np.float32]") -> Sequence[VectorRow]:
         """Stores new ones."""
         ...
 
@@ -69,7 +69,7 @@ class Preparer:
 
     def _places(
         self, texts: Mapping[bytes, str], store: VectorRows, given: "Mapping[bytes, NDArray[np.float32]]"
-    ) -> dict[bytes, Place]:
+    ) -> dict[bytes, VectorRow]:
         """Where the vectors are, by hash. Texts of one length go together, so that little is spent on padding."""
         if self._embedder is None:
             return {}

@@ -9,7 +9,7 @@ from selfright.domain.ports import ChatModel
 from selfright.roles.prompting import Prompts
 from selfright.roles.schemas import Schema
 
-Judging = Literal["cascade", "always"]
+JudgingMode = Literal["cascade", "always"]
 """Whether a model is asked only where the offline judge is unsure, or each time."""
 
 OUT_OF_REACH = (ModelUnavailable, ModelRejected, BudgetSpent)

@@ -11,7 +11,7 @@ from selfright.domain.judgements import Grading
 from selfright.domain.passages import Hit, Refinement, Strip
 from selfright.domain.ports import ChatModel
 from selfright.domain.text import language_of
-from selfright.roles.asking import OUT_OF_REACH, Judging, told
+from selfright.roles.asking import OUT_OF_REACH, JudgingMode, told
 from selfright.roles.prompting import strips_prompt
 from selfright.roles.schemas import STRIPS_SCHEMA
 from selfright.roles.strips import OfflineRefiner, Scored, refinement
@@ -29,7 +29,7 @@ class ModelRefiner:
 
     chat: ChatModel
     offline: OfflineRefiner
-    judging: Judging = "cascade"
+    judging: JudgingMode = "cascade"
 
     async def refine(self, question: str, hits: Sequence[Hit], grading: Grading | None = None) -> Refinement:
         """The strips of ``hits`` that help to answer; documents in the order of their best passage."""

@@ -15,7 +15,7 @@ from selfright.domain.chat import ChatRequest
 from selfright.domain.judgements import Evaluation, Grading, QueryClass
 from selfright.domain.passages import Refinement, Retrieval, WebFinding
 from selfright.telemetry.replaying import MODEL, WEB
-from selfright.telemetry.taps import Call
+from selfright.telemetry.taps import PortCall
 
 _PROVIDERS = {
     "google": "gcp.gemini",
@@ -36,7 +36,7 @@ class Told:
     evaluations: tuple[Attributes, ...] = ()
 
 
-def asked(call: Call, *, content: bool) -> tuple[str, bool, Attributes]:
+def asked(call: PortCall, *, content: bool) -> tuple[str, bool, Attributes]:
     """The span's name, whether the call goes out to another service, and what is known when it begins."""
     if call.port == MODEL:
         model, request, mode = call.arguments
@@ -58,7 +58,7 @@ def asked(call: Call, *, content: bool) -> tuple[str, bool, Attributes]:
     return call.name, False, {"selfright.port": call.port, "selfright.method": call.method}
 
 
-def replied(call: Call, result: object, *, content: bool) -> Told:
+def replied(call: PortCall, result: object, *, content: bool) -> Told:
     """What is known when the call has ended."""
     if call.port == MODEL and isinstance(result, tuple):
         return _said(result, content=content)

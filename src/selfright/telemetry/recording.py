@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from selfright.domain.errors import ModelUnavailable
 from selfright.telemetry.coding import Packer, digest
 from selfright.telemetry.failures import error_form
-from selfright.telemetry.taps import Call
+from selfright.telemetry.taps import PortCall
 
 T = TypeVar("T")
 
@@ -72,7 +72,7 @@ class Recorder:
         """Notes what the turn starts from."""
         self._add("start", lambda: {"start": self._packer.packed(dict(start))})
 
-    async def call(self, call: Call, ask: Callable[[], Awaitable[T]]) -> T:
+    async def call(self, call: PortCall, ask: Callable[[], Awaitable[T]]) -> T:
         """The port's own reply, written down."""
         try:
             result = await ask()
@@ -86,7 +86,7 @@ class Recorder:
         self._replied(call, result)
         return result
 
-    def call_now(self, call: Call, ask: Callable[[], T]) -> T:
+    def call_now(self, call: PortCall, ask: Callable[[], T]) -> T:
         """As ``call``."""
         try:
             result = ask()
@@ -96,10 +96,10 @@ class Recorder:
         self._replied(call, result)
         return result
 
-    def _replied(self, call: Call, result: object) -> None:
+    def _replied(self, call: PortCall, result: object) -> None:
         self._add(call.name, lambda: {**_asked(call), "result": self._packer.packed(result)})
 
-    def _failed(self, call: Call, error: Exception) -> None:
+    def _failed(self, call: PortCall, error: Exception) -> None:
         self._add(call.name, lambda: {**_asked(call), "error": error_form(error)})
 
     def _add(self, name: str, form: Callable[[], Mapping[str, Any]]) -> None:
@@ -116,6 +116,6 @@ class Recorder:
             self._lines.append(line)
 
 
-def _asked(call: Call) -> dict[str, Any]:
+def _asked(call: PortCall) -> dict[str, Any]:
     node, time = visit()
     return {"call": call.name, "digest": digest(call.arguments), "node": node, "visit": time}

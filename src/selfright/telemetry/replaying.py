@@ -9,7 +9,7 @@ from selfright.domain.errors import ModelRejected, UsageError, WebUnavailable
 from selfright.telemetry.coding import Unpacker, digest
 from selfright.telemetry.failures import error_of
 from selfright.telemetry.recording import visit
-from selfright.telemetry.taps import Call
+from selfright.telemetry.taps import PortCall
 
 T = TypeVar("T")
 
@@ -123,19 +123,19 @@ class Player:
     def observer(self) -> None:
         """Nobody: what a role makes of a model's replies follows from them."""
 
-    async def call(self, call: Call, ask: Callable[[], Awaitable[T]]) -> T:
+    async def call(self, call: PortCall, ask: Callable[[], Awaitable[T]]) -> T:
         """The recorded reply, or the port's."""
         if (known := self._known(call)) is not None:
             return cast("T", known[0])
         return await ask()
 
-    def call_now(self, call: Call, ask: Callable[[], T]) -> T:
+    def call_now(self, call: PortCall, ask: Callable[[], T]) -> T:
         """As ``call``."""
         if (known := self._known(call)) is not None:
             return cast("T", known[0])
         return ask()
 
-    def _known(self, call: Call) -> tuple[Any] | None:
+    def _known(self, call: PortCall) -> tuple[Any] | None:
         """The recorded reply in a tuple of one, None when the port is to be asked; raises what was raised."""
         key = _Key(call.name, digest(call.arguments))
         replies, turn = self._recording.replies(key), self._so_far.turns[key]
@@ -150,7 +150,7 @@ class Player:
             raise error
         return (result,)
 
-    def _require(self, call: Call) -> None:
+    def _require(self, call: PortCall) -> None:
         """Raises for a call that may not be made."""
         if self._may_ask(call.port):
             return

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from selfright.domain.answers import Answer
 from selfright.domain.errors import MissingExtra
 from selfright.telemetry.attributes import asked, messages, replied, turn_ended
-from selfright.telemetry.taps import Call, Tap
+from selfright.telemetry.taps import PortCall, Tap
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider as SdkProvider
@@ -139,7 +139,7 @@ class _SpanTap:
         """Spans alone."""
         return _SpanTap(self._tracer, None, content=self._content)
 
-    async def call(self, call: Call, ask: Callable[[], Awaitable[T]]) -> T:
+    async def call(self, call: PortCall, ask: Callable[[], Awaitable[T]]) -> T:
         name, kind, attributes = asked(call, content=self._content)
         with self._tracer.start_as_current_span(
             name, kind=_kind(kind), attributes=attributes, record_exception=False, set_status_on_exception=False
@@ -155,7 +155,7 @@ class _SpanTap:
                 span.add_event("gen_ai.evaluation.result", event)
             return result
 
-    def call_now(self, call: Call, ask: Callable[[], T]) -> T:
+    def call_now(self, call: PortCall, ask: Callable[[], T]) -> T:
         """Decisions made at once get no span of their own."""
         return self._inner.call_now(call, ask) if self._inner else ask()
 

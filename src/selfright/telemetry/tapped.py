@@ -36,7 +36,7 @@ from selfright.domain.ports import (
 )
 from selfright.domain.routing import RoutingDecision
 from selfright.domain.slots import Fact, Profile, Slot
-from selfright.telemetry.taps import Call, Tap
+from selfright.telemetry.taps import PortCall, Tap
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class TappedRetriever:
 
     async def search(self, query: str, k: int, collections: Sequence[str]) -> Retrieval:
         """As ``Retriever``."""
-        call = Call("retriever", "search", (query, k, tuple(collections), self.flags))
+        call = PortCall("retriever", "search", (query, k, tuple(collections), self.flags))
         return await self.tap.call(call, lambda: self.inner.search(query, k, collections))
 
 
@@ -62,12 +62,12 @@ class TappedRouter:
 
     async def route(self, question: str, kind: QueryClass | None = None, slots: Sequence[Slot] = ()) -> RoutingDecision:
         """As ``Router``."""
-        call = Call("router", "route", (question, kind, tuple(slots)))
+        call = PortCall("router", "route", (question, kind, tuple(slots)))
         return await self.tap.call(call, lambda: self.inner.route(question, kind, slots))
 
     def suffices(self, question: str, hits: Sequence[Hit]) -> bool:
         """As ``Router``."""
-        call = Call("router", "suffices", (question, tuple(hits)))
+        call = PortCall("router", "suffices", (question, tuple(hits)))
         return self.tap.call_now(call, lambda: self.inner.suffices(question, hits))
 
 
@@ -80,7 +80,7 @@ class TappedWeb:
 
     async def search(self, query: str, k: int) -> WebFinding:
         """As ``WebSearch``."""
-        return await self.tap.call(Call("web", "search", (query, k)), lambda: self.inner.search(query, k))
+        return await self.tap.call(PortCall("web", "search", (query, k)), lambda: self.inner.search(query, k))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +92,12 @@ class TappedClassifier:
 
     async def classify(self, text: str, history: Sequence[Message] = ()) -> QueryClass:
         """As ``Classifier``."""
-        call = Call("classifier", "classify", (text, tuple(history)))
+        call = PortCall("classifier", "classify", (text, tuple(history)))
         return await self.tap.call(call, lambda: self.inner.classify(text, history))
 
     async def conversational(self, text: str, history: Sequence[Message]) -> bool:
         """As ``Classifier``."""
-        call = Call("classifier", "conversational", (text, tuple(history)))
+        call = PortCall("classifier", "conversational", (text, tuple(history)))
         return await self.tap.call(call, lambda: self.inner.conversational(text, history))
 
     async def restated(self, text: str, history: Sequence[Message]) -> Restated | None:
@@ -114,7 +114,7 @@ class TappedGrader:
 
     async def grade(self, question: str, hits: Sequence[Hit]) -> Grading:
         """As ``Grader``."""
-        call = Call("grader", "grade", (question, tuple(hits)))
+        call = PortCall("grader", "grade", (question, tuple(hits)))
         return await self.tap.call(call, lambda: self.inner.grade(question, hits))
 
 
@@ -127,7 +127,7 @@ class TappedRefiner:
 
     async def refine(self, question: str, hits: Sequence[Hit], grading: Grading | None = None) -> Refinement:
         """As ``Refiner``."""
-        call = Call("refiner", "refine", (question, tuple(hits), grading))
+        call = PortCall("refiner", "refine", (question, tuple(hits), grading))
         return await self.tap.call(call, lambda: self.inner.refine(question, hits, grading))
 
 
@@ -145,7 +145,7 @@ class TappedGenerator:
 
     async def generate(self, request: GenerationRequest, say: Say | None = None) -> Draft:
         """As ``Generator``."""
-        call = Call("generator", "generate", (request,))
+        call = PortCall("generator", "generate", (request,))
         return await self.tap.call(call, lambda: self.inner.generate(request, say))
 
 
@@ -159,7 +159,7 @@ class TappedEvaluator:
 
     async def evaluate(self, request: EvaluationRequest) -> Evaluation:
         """As ``Evaluator``."""
-        return await self.tap.call(Call(self.name, "evaluate", (request,)), lambda: self.inner.evaluate(request))
+        return await self.tap.call(PortCall(self.name, "evaluate", (request,)), lambda: self.inner.evaluate(request))
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,11 +171,11 @@ class TappedRewriter:
 
     async def rewrite(self, request: RewriteRequest) -> str:
         """As ``Rewriter``."""
-        return await self.tap.call(Call("rewriter", "rewrite", (request,)), lambda: self.inner.rewrite(request))
+        return await self.tap.call(PortCall("rewriter", "rewrite", (request,)), lambda: self.inner.rewrite(request))
 
     async def for_web(self, question: str, missing_info: Sequence[str] = ()) -> str:
         """As ``Rewriter``."""
-        call = Call("rewriter", "for_web", (question, tuple(missing_info)))
+        call = PortCall("rewriter", "for_web", (question, tuple(missing_info)))
         return await self.tap.call(call, lambda: self.inner.for_web(question, missing_info))
 
     async def focused(self, message: str, pack: DomainPack, follows: bool = False) -> Focus:
@@ -184,7 +184,7 @@ class TappedRewriter:
 
     async def standalone(self, question: str, history: Sequence[Message], summary: str = "") -> str:
         """As ``Rewriter``."""
-        call = Call("rewriter", "standalone", (question, tuple(history), summary))
+        call = PortCall("rewriter", "standalone", (question, tuple(history), summary))
         return await self.tap.call(call, lambda: self.inner.standalone(question, history, summary))
 
 
@@ -197,7 +197,7 @@ class TappedSummarizer:
 
     async def summarize(self, summary: str, messages: Sequence[Message], language: Language) -> str:
         """As ``Summarizer``."""
-        call = Call("summarizer", "summarize", (summary, tuple(messages), language))
+        call = PortCall("summarizer", "summarize", (summary, tuple(messages), language))
         return await self.tap.call(call, lambda: self.inner.summarize(summary, messages, language))
 
 
@@ -210,7 +210,7 @@ class TappedSlots:
 
     async def extract(self, text: str, turn: int = 0) -> tuple[Slot, ...]:
         """As ``SlotExtractor``."""
-        return await self.tap.call(Call("slots", "extract", (text, turn)), lambda: self.inner.extract(text, turn))
+        return await self.tap.call(PortCall("slots", "extract", (text, turn)), lambda: self.inner.extract(text, turn))
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +222,7 @@ class TappedAbstainer:
 
     def should_abstain(self, question: str, query_class: QueryClass, best: Attempt, flags: Flags) -> bool:
         """As ``Abstainer``."""
-        call = Call("abstainer", "should_abstain", (question, query_class, best, flags.abstention_enabled))
+        call = PortCall("abstainer", "should_abstain", (question, query_class, best, flags.abstention_enabled))
         return self.tap.call_now(call, lambda: self.inner.should_abstain(question, query_class, best, flags))
 
     def refusal(self, question: str, language: Language, best: Attempt, hits: Sequence[Hit]) -> Draft:
@@ -244,11 +244,11 @@ class TappedProfiles:
 
     async def profile(self, user: str) -> Profile:
         """As ``ProfileStore``."""
-        return await self.tap.call(Call("profiles", "profile", (user,)), lambda: self.inner.profile(user))
+        return await self.tap.call(PortCall("profiles", "profile", (user,)), lambda: self.inner.profile(user))
 
     async def remember(self, user: str, slots: Sequence[Slot]) -> Profile:
         """As ``ProfileStore``."""
-        call = Call("profiles", "remember", (user, tuple(slots)))
+        call = PortCall("profiles", "remember", (user, tuple(slots)))
         return await self.tap.call(call, lambda: self.inner.remember(user, slots))
 
     async def correct(self, user: str, name: str, slots: Sequence[Slot]) -> Profile:

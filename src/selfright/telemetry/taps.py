@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class PortCall:
     """One call of a port. ``arguments`` are all that the result depends on, flags that act inside included."""
 
     port: str
@@ -32,10 +32,10 @@ class Tap(Protocol):
         """A tap for what is always decided anew, as by a role that asks a model: it sees calls and answers none."""
         ...
 
-    async def call(self, call: Call, ask: Callable[[], Awaitable[T]]) -> T:
+    async def call(self, call: PortCall, ask: Callable[[], Awaitable[T]]) -> T:
         """The reply to a call; ``ask`` gets it from the port itself."""
         ...
 
-    def call_now(self, call: Call, ask: Callable[[], T]) -> T:
+    def call_now(self, call: PortCall, ask: Callable[[], T]) -> T:
         """``call`` for ports that do not wait."""
         ...

@@ -9,7 +9,7 @@ from typing import Any
 from selfright.domain.text import language_of
 from selfright.testing import judging
 from selfright.testing.injection import orders
-from selfright.testing.reading import Part, Reading, greets, missing, read, sentences, share, words
+from selfright.testing.reading import ParsedPrompt, Part, greets, missing, read, sentences, share, words
 from selfright.testing.requests import Request
 
 _ASKS_JSON = re.compile(r"JSON (?:object|객체)")
@@ -73,7 +73,7 @@ class FakeModel:
         names = next((names for first, names in _FIELDS.items() if first in prompts), ())
         return {name: values[name] for name in names} or {"answer": self.text(read(request.user))}
 
-    def text(self, reading: Reading) -> str:
+    def text(self, reading: ParsedPrompt) -> str:
         """Plain text: a summary, a query, or an answer with markers."""
         if reading.all("messages"):
             return _summary(reading)
@@ -81,11 +81,11 @@ class FakeModel:
             return _query(reading)
         return self._answer(reading)
 
-    def _values(self, reading: Reading) -> dict[str, Any]:
+    def _values(self, reading: ParsedPrompt) -> dict[str, Any]:
         judged = judging.evaluation(reading, self.gullible) if reading.all("answer") else {}
         return {"query_class": _class(reading.question), **judging.grading(reading, self.gullible), **judged}
 
-    def _answer(self, reading: Reading) -> str:
+    def _answer(self, reading: ParsedPrompt) -> str:
         said = _SAID[language_of(reading.question[:_LOOKED_AT])]
         evidence = reading.all("passage", "excerpt")
         if self.gullible and (order := orders(part.text for part in evidence).say):
@@ -96,7 +96,7 @@ class FakeModel:
         return " ".join(told) or (said["not_found"] if evidence else said["unknown"])
 
 
-def _best_sentences(reading: Reading) -> list[str]:
+def _best_sentences(reading: ParsedPrompt) -> list[str]:
     """The sentences with the most words of the question, in the order of the prompt, with their markers."""
     wanted = words(reading.question)
     parts = reading.all("passage", "excerpt") or [Part("conversation", 0, _told_before(reading))]
@@ -110,18 +110,18 @@ def _best_sentences(reading: Reading) -> list[str]:
     return list(dict.fromkeys(text for score, text in scored if score >= bound))[:_MOST_SENTENCES]
 
 
-def _told_before(reading: Reading) -> str:
+def _told_before(reading: ParsedPrompt) -> str:
     """What the assistant said in the conversation."""
     return "\n".join(_TOLD.findall(reading.one("conversation")))
 
 
-def _summary(reading: Reading) -> str:
+def _summary(reading: ParsedPrompt) -> str:
     lines = reading.one("messages").splitlines()
     firsts = [found[0] for line in lines if (found := sentences(line))]
     return "\n".join(filter(None, [reading.one("summary"), *firsts]))[-_LONGEST_SUMMARY:].strip()
 
 
-def _query(reading: Reading) -> str:
+def _query(reading: ParsedPrompt) -> str:
     """The question made stand-alone, made richer by what is missing, or cut to key words for the web."""
     items = [line.removeprefix("- ") for line in reading.one("missing").splitlines()]
     if reading.iterates:

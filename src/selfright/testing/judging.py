@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from selfright.testing.injection import Orders, orders
-from selfright.testing.reading import Part, Reading, greets, missing, numbers, sentences, share, words
+from selfright.testing.reading import ParsedPrompt, Part, greets, missing, numbers, sentences, share, words
 
 _MOST_CLAIMS = 20
 _NOT_KNOWING = (
@@ -19,7 +19,7 @@ _NOT_KNOWING = (
 )
 
 
-def grading(reading: Reading, gullible: bool) -> dict[str, Any]:
+def grading(reading: ParsedPrompt, gullible: bool) -> dict[str, Any]:
     """A probability for each passage and one for all of them."""
     wanted = words(reading.question)
     passages = reading.all("passage", "excerpt")
@@ -39,7 +39,7 @@ def kept(passages: list[Part], probabilities: list[float]) -> list[int]:
     return [part.n for part, value in zip(passages, probabilities, strict=True) if value > 0.1 and value >= best * 0.6]
 
 
-def evaluation(reading: Reading, gullible: bool) -> dict[str, Any]:
+def evaluation(reading: ParsedPrompt, gullible: bool) -> dict[str, Any]:
     """All fields of a judgement of an answer."""
     answer, passages = reading.one("answer"), reading.all("passage")
     claims = [_claim(sentence, passages) for sentence in sentences(answer)[:_MOST_CLAIMS]]

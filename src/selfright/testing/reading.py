@@ -42,7 +42,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ParsedPrompt:
     """A user prompt, taken apart. ``question`` is what is asked; ``parts`` are in the order of the prompt."""
 
     question: str
@@ -58,7 +58,7 @@ class Reading:
         return next((part.text for part in self.parts if part.name == name), "")
 
 
-def read(prompt: str) -> Reading:
+def read(prompt: str) -> ParsedPrompt:
     """Takes a user prompt apart; one without delimiters is a question from beginning to end."""
     text = prompt[:_MOST_CHARACTERS]
     parts = tuple(
@@ -69,7 +69,7 @@ def read(prompt: str) -> Reading:
     named = {part.name: part.text for part in parts}
     open_question = match["question"] if (match := _QUESTION.search(rest)) else "" if parts else rest
     question = named.get("question") or named.get("message") or open_question
-    return Reading(question.strip(), parts, iterates=re.search(r"(?m)^(?:Iteration|반복 횟수):", rest) is not None)
+    return ParsedPrompt(question.strip(), parts, iterates=re.search(r"(?m)^(?:Iteration|반복 횟수):", rest) is not None)
 
 
 def greets(text: str) -> bool:

@@ -7,7 +7,7 @@ import pytest
 
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
-from selfright.ingest.files import Limits, SourceFile
+from selfright.ingest.files import FileLimits, SourceFile
 from selfright.ingest.reading import read
 
 Read = Callable[..., list[Document | UnreadableFile]]
@@ -17,10 +17,10 @@ Read = Callable[..., list[Document | UnreadableFile]]
 def read_file(tmp_path: Path) -> Read:
     """Writes a file and reads it with the reader of its suffix."""
 
-    def written(name: str, content: str | bytes, limits: Limits | None = None) -> list[Document | UnreadableFile]:
+    def written(name: str, content: str | bytes, limits: FileLimits | None = None) -> list[Document | UnreadableFile]:
         path = tmp_path / name
         path.write_bytes(content.encode() if isinstance(content, str) else content)
-        return list(read(SourceFile(path, name, limits or Limits())))
+        return list(read(SourceFile(path, name, limits or FileLimits())))
 
     return written
 

@@ -16,7 +16,7 @@ from selfright.domain.errors import UnreadableFile
 from selfright.ingest import apart
 from selfright.ingest.apart import Bounds, read_apart, read_page_apart
 from selfright.ingest.files import SourceFile
-from selfright.ingest.parallel import Reading, read_here
+from selfright.ingest.parallel import ReadDocument, read_here
 from selfright.ingest.splitting import split
 from selfright.processes import receive, send
 
@@ -33,7 +33,7 @@ CONTENTS = {
 }
 
 
-def told(item: Reading | UnreadableFile) -> object:
+def told(item: ReadDocument | UnreadableFile) -> object:
     return (item.path, item.why) if isinstance(item, UnreadableFile) else item.document
 
 
@@ -44,7 +44,7 @@ def test_a_process_apart_reads_what_this_one_would(name: str, tmp_path: Path) ->
     items = list(read_apart(SourceFile(path, name), Bounds()))
     assert [told(item) for item in items] == [told(item) for item in read_here(SourceFile(path, name))]
     for item in items:
-        if isinstance(item, Reading):
+        if isinstance(item, ReadDocument):
             assert item.passages(item.document) == list(split(item.document))
 
 
@@ -96,7 +96,7 @@ def test_the_time_in_which_nobody_asks_does_not_count(tmp_path: Path) -> None:
     path.write_text(CONTENTS["a.jsonl"])
     items = read_apart(SourceFile(path, "a.jsonl"), Bounds(seconds=20))
     first = next(items)
-    assert isinstance(first, Reading)
+    assert isinstance(first, ReadDocument)
     watched = [thread for thread in threading.enumerate() if thread.name == "selfright-watch"]
     assert len(watched) == 1
     assert len(list(islice(items, 450))) == 450

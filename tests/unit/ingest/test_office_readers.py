@@ -11,8 +11,8 @@ import pytest
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
 from selfright.ingest.apart import Bounds, read_apart
-from selfright.ingest.files import Limits, SourceFile
-from selfright.ingest.parallel import Reading
+from selfright.ingest.files import FileLimits, SourceFile
+from selfright.ingest.parallel import ReadDocument
 from tests.support.office import hwpx, odt, pdf_of, zipped
 
 ReadOne = Callable[..., Document]
@@ -143,7 +143,7 @@ def test_a_bomb_is_refused_before_it_is_unpacked(read_file: Read) -> None:
     bomb = hwpx(paragraph("a" * 3_000_000))
     assert len(bomb) < 100_000
     with pytest.raises(UnreadableFile, match=r"unpacks to .* which is too much"):
-        read_file("bomb.hwpx", bomb, Limits(unpacked_bytes=4_000_000))
+        read_file("bomb.hwpx", bomb, FileLimits(unpacked_bytes=4_000_000))
 
 
 def test_entities_are_not_expanded(read_file: Read) -> None:
@@ -221,5 +221,5 @@ def test_each_kind_is_read_within_the_bounds_of_what_is_sent(tmp_path: Path, kin
     path = tmp_path / f"a.{kind}"
     path.write_bytes(content)
     (found,) = read_apart(SourceFile(path, path.name), Bounds())
-    assert isinstance(found, Reading)
+    assert isinstance(found, ReadDocument)
     assert found.spans

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
 from selfright.domain.text import blocks
-from selfright.ingest.files import Limits, SourceFile
+from selfright.ingest.files import FileLimits, SourceFile
 from selfright.ingest.reading import SUFFIXES, read
 
 ReadOne = Callable[..., Document]
@@ -240,7 +240,7 @@ def test_a_zip_bomb_is_refused_before_it_is_unpacked(read_file: Callable[..., ob
     bomb = repacked(word(tmp_path / "made.docx"), lambda xml: xml + " " * 3_000_000)
     assert len(bomb) < 100_000
     with pytest.raises(UnreadableFile, match=r"unpacks to .* which is too much"):
-        read_file("bomb.docx", bomb, Limits(unpacked_bytes=4_000_000))
+        read_file("bomb.docx", bomb, FileLimits(unpacked_bytes=4_000_000))
 
 
 def test_an_entity_bomb_in_word_is_not_expanded(read_one: ReadOne, tmp_path: Path) -> None:

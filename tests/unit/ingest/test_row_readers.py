@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
-from selfright.ingest.files import Limits, SourceFile
+from selfright.ingest.files import FileLimits, SourceFile
 from selfright.ingest.readers import values
 from selfright.ingest.readers.values import LARGE, Cursor, holds_more
 from selfright.ingest.reading import read
@@ -93,7 +93,7 @@ def test_a_row_over_the_limit_is_passed_over_and_the_next_one_read(read_file: Re
     exact = '{"text": "' + "e" * 38 + '"}'
     assert len(exact) == 50
     for longer in (51, 52, 200, 3_000_000):
-        rows = read_file("c.jsonl", f"{'x' * longer}\n{exact}\n{'y' * longer}", Limits(row_bytes=50))
+        rows = read_file("c.jsonl", f"{'x' * longer}\n{exact}\n{'y' * longer}", FileLimits(row_bytes=50))
         assert texts(rows) == ["e" * 38]
         assert [reason.split(":")[0] for reason in reasons(rows)] == ["line 1", "line 3"]
 
@@ -215,7 +215,7 @@ def test_a_large_file_of_empty_lists_takes_no_more_memory_than_its_text(
     path.write_text("[" + "[]," * 100_000 + "[]]")  # 0.3 MB, of which 6.4 would be built at once
     tracemalloc.start()
     with pytest.raises(UnreadableFile, match="no text"):
-        list(read(SourceFile(path, path.name, Limits(file_bytes=400_000))))
+        list(read(SourceFile(path, path.name, FileLimits(file_bytes=400_000))))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 2.5e6

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
 from selfright.ingest.encoding import decode
-from selfright.ingest.files import Limits, SourceFile
+from selfright.ingest.files import FileLimits, SourceFile
 from selfright.ingest.readers.markdown import shown
 from selfright.ingest.reading import read, read_page
 
@@ -63,7 +63,7 @@ def test_what_is_no_text_is_refused(read_file: Callable[..., object], content: b
 
 def test_a_file_over_the_limit_is_refused(read_file: Callable[..., object]) -> None:
     with pytest.raises(UnreadableFile, match="larger than 10 bytes; split it"):
-        read_file("long.md", "x" * 11, Limits(file_bytes=10))
+        read_file("long.md", "x" * 11, FileLimits(file_bytes=10))
 
 
 def test_links_folders_and_forbidden_files_say_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from selfright.domain.answers import Message
 from selfright.domain.chat import Job
 from selfright.domain.errors import BudgetSpent, ModelRejected, ModelUnavailable, ReplyUnusable
 from selfright.domain.judgements import QueryClass
-from selfright.roles.asking import Judging
+from selfright.roles.asking import JudgingMode
 from selfright.roles.classify.llm import ModelClassifier
 from selfright.roles.classify.offline import OfflineClassifier
 from tests.support.chat import Scripted, ScriptedChat
@@ -20,7 +20,7 @@ QUESTION, CHITCHAT = QueryClass.QUESTION, QueryClass.CHITCHAT
 
 
 def classify(
-    text: str, *replies: Scripted, judging: Judging = "cascade", history: tuple[Message, ...] = ()
+    text: str, *replies: Scripted, judging: JudgingMode = "cascade", history: tuple[Message, ...] = ()
 ) -> tuple[QueryClass, ScriptedChat]:
     chat = ScriptedChat(replies)
     return asyncio.run(ModelClassifier(chat, OFFLINE, judging).classify(text, history)), chat

@@ -24,7 +24,7 @@ from selfright.domain.judgements import (
 from selfright.domain.passages import Passage
 from selfright.domain.text import language_of
 from selfright.domain.value_parsing import score
-from selfright.roles.asking import Judging
+from selfright.roles.asking import JudgingMode
 from selfright.roles.evaluate.crosscheck import evaluation_of
 from selfright.roles.evaluate.llm import QualityEvaluator
 from selfright.roles.evaluate.offline import LocalEvaluator
@@ -93,7 +93,7 @@ class Judged:
     chat: ScriptedChat
 
 
-def judge(asked: EvaluationRequest, *replies: Scripted, judging: Judging = "cascade") -> Judged:
+def judge(asked: EvaluationRequest, *replies: Scripted, judging: JudgingMode = "cascade") -> Judged:
     chat = ScriptedChat(replies)
     evaluator = QualityEvaluator(chat, LocalEvaluator(ANALYZER), ANALYZER, judging)
     return Judged(asyncio.run(evaluator.evaluate(asked)), chat)
@@ -336,7 +336,7 @@ def test_in_doubt_the_model_decides(answer: Draft) -> None:
     ],
 )
 def test_small_talk_and_refusals_need_no_call(
-    judging: Judging, asked: EvaluationRequest, quality: AnswerQuality
+    judging: JudgingMode, asked: EvaluationRequest, quality: AnswerQuality
 ) -> None:
     assert judge(asked, judging=judging).evaluation.answer_quality is quality
 

@@ -14,7 +14,7 @@ from selfright.domain.chat import ChatRequest, Job
 from selfright.domain.errors import BudgetSpent, JudgeFailed, ModelRejected, ModelUnavailable, ReplyUnusable
 from selfright.domain.judgements import Grading, Verdict
 from selfright.domain.passages import Passage
-from selfright.roles.asking import Judging
+from selfright.roles.asking import JudgingMode
 from selfright.roles.grade.llm import BATCH, ModelGrader
 from selfright.roles.grade.model import shipped_model
 from selfright.roles.grade.offline import OfflineGrader
@@ -41,7 +41,7 @@ UNSURE = OfflineGrader(WORDS, model=replace(shipped_model(), lower=(SECOND + THI
 def grade(
     *replies: Scripted,
     offline: OfflineGrader = UNSURE,
-    judging: Judging = "cascade",
+    judging: JudgingMode = "cascade",
     pages: tuple[Passage, ...] = PAGES,
 ) -> tuple[Grading, ScriptedChat]:
     chat = ScriptedChat(replies)

@@ -9,7 +9,7 @@ from selfright.domain.answers import Message, RewriteRequest
 from selfright.domain.chat import ChatReply, Finish, Job
 from selfright.domain.errors import BudgetSpent, ModelRejected, ModelUnavailable, ReplyUnusable
 from selfright.domain.slots import Slot
-from selfright.roles.asking import Judging
+from selfright.roles.asking import JudgingMode
 from selfright.roles.rewrite.llm import QueryRewriter
 from selfright.roles.rewrite.offline import OfflineRewriter
 from tests.support.chat import Scripted, ScriptedChat
@@ -49,7 +49,7 @@ DOWN: list[Scripted] = [
 ]
 
 
-def rewriter(*replies: Scripted, judging: Judging = "cascade") -> tuple[QueryRewriter, ScriptedChat]:
+def rewriter(*replies: Scripted, judging: JudgingMode = "cascade") -> tuple[QueryRewriter, ScriptedChat]:
     chat = ScriptedChat(replies)
     return QueryRewriter(chat, OFFLINE, judging), chat
 
@@ -60,7 +60,7 @@ def rewrite(request: RewriteRequest, *replies: Scripted) -> tuple[str, ScriptedC
 
 
 def standalone(
-    question: str, *replies: Scripted, judging: Judging = "cascade", said: tuple[Message, ...] | None = None
+    question: str, *replies: Scripted, judging: JudgingMode = "cascade", said: tuple[Message, ...] | None = None
 ) -> tuple[str, ScriptedChat]:
     role, chat = rewriter(*replies, judging=judging)
     earlier = (
@@ -69,7 +69,7 @@ def standalone(
     return asyncio.run(role.standalone(question, earlier)), chat
 
 
-def for_web(question: str, *replies: Scripted, judging: Judging = "always") -> str:
+def for_web(question: str, *replies: Scripted, judging: JudgingMode = "always") -> str:
     return asyncio.run(rewriter(*replies, judging=judging)[0].for_web(question, ["dose of acid"]))
 
 

@@ -8,7 +8,7 @@ import pytest
 from selfright.domain.chat import Job
 from selfright.domain.errors import BudgetSpent, ModelRejected, ModelUnavailable, ReplyUnusable
 from selfright.domain.passages import Refinement
-from selfright.roles.asking import Judging
+from selfright.roles.asking import JudgingMode
 from selfright.roles.strips import OfflineRefiner
 from selfright.roles.strips_llm import MOST_ASKED, ModelRefiner
 from tests.support.chat import Scripted, ScriptedChat
@@ -25,7 +25,7 @@ OFFLINE = OfflineRefiner(analyzer(*TEXT.split("\n\n"), "bread", "water"))
 QUESTION = "How do I descale the kettle?"
 
 
-def refine(*replies: Scripted, judging: Judging = "always", **found: Any) -> tuple[Refinement, ScriptedChat]:
+def refine(*replies: Scripted, judging: JudgingMode = "always", **found: Any) -> tuple[Refinement, ScriptedChat]:
     chat = ScriptedChat(replies)
     pages = found.get("pages", (PAGE,))
     return asyncio.run(ModelRefiner(chat, OFFLINE, judging).refine(QUESTION, hits(*pages))), chat

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selfright.entrypoints.server.completions import Said, pieces, read
+from selfright.entrypoints.server.completions import ParsedChat, pieces, read
 from selfright.entrypoints.server.errors import Refused
 from selfright.entrypoints.wire.openai import ChatMessage, ContentPart
 
@@ -24,7 +24,7 @@ def test_pieces_are_the_text_again(text: str) -> None:
     assert "".join(pieces(text)) == text
 
 
-def read_or_refused(messages: list[ChatMessage]) -> Said | Refused:
+def read_or_refused(messages: list[ChatMessage]) -> ParsedChat | Refused:
     try:
         return read(messages)
     except Refused as refused:

@@ -19,10 +19,10 @@ from selfright.domain.judgements import Grading, Verdict
 from selfright.telemetry.failures import error_form, error_of
 from selfright.telemetry.recording import MOST_CALLS, Recorder, Visits, visit
 from selfright.telemetry.replaying import NotRecordedError, Player, Recording
-from selfright.telemetry.taps import Call
+from selfright.telemetry.taps import PortCall
 
-GRADE = Call("grader", "grade", ("question", ()))
-ASK = Call("model", "attempt", ("openai:m", ChatRequest(Job.REWRITE, "system", "user"), "text"))
+GRADE = PortCall("grader", "grade", ("question", ()))
+ASK = PortCall("model", "attempt", ("openai:m", ChatRequest(Job.REWRITE, "system", "user"), "text"))
 
 
 def reply(value: Any) -> Callable[[], Awaitable[Any]]:
@@ -38,7 +38,7 @@ def nobody() -> Callable[[], Awaitable[Any]]:
     return reply(AssertionError("the port was asked"))
 
 
-def recorded(*calls: tuple[Call, Any]) -> Recording:
+def recorded(*calls: tuple[PortCall, Any]) -> Recording:
     """What is read back after these calls were recorded with these outcomes."""
 
     async def run(recorder: Recorder) -> None:
@@ -57,7 +57,7 @@ def recorded(*calls: tuple[Call, Any]) -> Recording:
     return recording
 
 
-def play(recording: Recording, call: Call, ask: Callable[[], Awaitable[Any]], *, may: bool = True) -> Any:
+def play(recording: Recording, call: PortCall, ask: Callable[[], Awaitable[Any]], *, may: bool = True) -> Any:
     return asyncio.run(Player(recording, lambda _port: may).call(call, ask))
 
 
@@ -72,7 +72,7 @@ def test_nothing_recorded_is_something_too() -> None:
 
 def test_other_arguments_are_another_call() -> None:
     recording = recorded((GRADE, Grading(Verdict.CORRECT, 0.9)))
-    other = Call("grader", "grade", ("another question", ()))
+    other = PortCall("grader", "grade", ("another question", ()))
     player = Player(recording, lambda _port: True)
     assert asyncio.run(player.call(other, reply("live"))) == "live"
     assert (dict(player.asked), dict(player.reused)) == ({"grader": 1}, {})
@@ -123,12 +123,12 @@ def test_each_port_says_in_its_own_way_that_it_may_not_be_asked() -> None:
     errors = {"model": ModelRejected, "web": WebUnavailable}
     for port in ("model", "web", "retriever", "router", "grader", "classifier", "profiles", "slots"):
         with pytest.raises(SelfrightError, match=r"no reply for .*--live") as caught:
-            play(recorded(), Call(port, "job", ("q", "what")), reply("must not be asked"), may=False)
+            play(recorded(), PortCall(port, "job", ("q", "what")), reply("must not be asked"), may=False)
         assert isinstance(caught.value, errors.get(port, UsageError)), port
 
 
 def test_ports_that_do_not_wait_are_recorded_too() -> None:
-    call = Call("abstainer", "should_abstain", ("q",))
+    call = PortCall("abstainer", "should_abstain", ("q",))
     recorder = Recorder(10_000)
     assert recorder.call_now(call, lambda: True) is True
     with pytest.raises(ZeroDivisionError):
@@ -143,12 +143,12 @@ def test_ports_that_do_not_wait_are_recorded_too() -> None:
 def test_a_recording_is_bounded_in_bytes_and_calls() -> None:
     recorder = Recorder(10_000)
     for number in range(100):
-        recorder.call_now(Call("a", "b", (number,)), lambda: "x" * 500)
+        recorder.call_now(PortCall("a", "b", (number,)), lambda: "x" * 500)
     assert Recording(map(json.loads, recorder.lines)).cut
     assert 5_000 < sum(len(line) + 1 for line in recorder.lines) <= 10_100
     many = Recorder(1_000_000_000)
     for number in range(MOST_CALLS + 10):
-        many.call_now(Call("a", "b", (number,)), lambda: 1)
+        many.call_now(PortCall("a", "b", (number,)), lambda: 1)
     assert len(many.lines) == MOST_CALLS + 1  # and one that says so
 
 
@@ -166,12 +166,12 @@ def test_a_line_that_refers_to_a_lost_one_is_left_out() -> None:
     found = Retrieval((Hit(Passage("p", "d", "T", "text", 0, 4), 0.5),))
     recorder = Recorder(100_000)
     for n in range(2):
-        recorder.call_now(Call("retriever", "search", (n,)), lambda: found)
+        recorder.call_now(PortCall("retriever", "search", (n,)), lambda: found)
     lines = [json.loads(line) for line in recorder.lines]
     assert Recording(lines).damaged == 0
     lost = Recording(lines[1:])
     assert lost.damaged == 1
-    assert play(lost, Call("retriever", "search", (1,)), reply("asked anew")) == "asked anew"
+    assert play(lost, PortCall("retriever", "search", (1,)), reply("asked anew")) == "asked anew"
 
 
 @pytest.mark.parametrize(

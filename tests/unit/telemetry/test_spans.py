@@ -22,18 +22,18 @@ from selfright.domain.judgements import Grading, Verdict
 from selfright.domain.passages import Hit, Passage, Retrieval, WebFinding
 from selfright.telemetry.recording import Recorder
 from selfright.telemetry.spans import Spans
-from selfright.telemetry.taps import Call, Tap
+from selfright.telemetry.taps import PortCall, Tap
 from tests.support.traces import SAID, answer
 
 FOUND = Retrieval((Hit(Passage(SAID, SAID, SAID, SAID, 0, 9), 0.5),))
 REQUEST = ChatRequest(Job.EVALUATE, SAID, SAID, 0.3, 512, {"title": "x"})
-CALLS: list[tuple[Call, Any]] = [
-    (Call("retriever", "search", (SAID, 16, ("manuals",), ())), FOUND),
-    (Call("grader", "grade", (SAID, FOUND.hits)), Grading(Verdict.AMBIGUOUS, 0.4, reason=SAID)),
-    (Call("web", "search", (SAID, 5)), WebFinding((), "static", 2)),
-    (Call("evaluator", "evaluate", (SAID,)), answer().evaluation),
+CALLS: list[tuple[PortCall, Any]] = [
+    (PortCall("retriever", "search", (SAID, 16, ("manuals",), ())), FOUND),
+    (PortCall("grader", "grade", (SAID, FOUND.hits)), Grading(Verdict.AMBIGUOUS, 0.4, reason=SAID)),
+    (PortCall("web", "search", (SAID, 5)), WebFinding((), "static", 2)),
+    (PortCall("evaluator", "evaluate", (SAID,)), answer().evaluation),
     (
-        Call("model", "attempt", ("openai:m@http://127.0.0.1:8000/v1", REQUEST, "json_schema")),
+        PortCall("model", "attempt", ("openai:m@http://127.0.0.1:8000/v1", REQUEST, "json_schema")),
         (SAID, Finish.STOP, None, 11, 7),
     ),
 ]
@@ -52,7 +52,7 @@ def provider(exporter: InMemorySpanExporter) -> Iterator[TracerProvider]:
     provider.shutdown()
 
 
-async def asked(tap: Tap, call: Call, value: Any) -> Any:
+async def asked(tap: Tap, call: PortCall, value: Any) -> Any:
     async def ask() -> Any:
         if isinstance(value, Exception):
             raise value

@@ -17,7 +17,7 @@ from selfright.domain.errors import IndexNotFound, SelfrightError
 from selfright.entrypoints.server.admission import RateLimit, TurnLimiter
 from selfright.entrypoints.server.authentication import Authenticator, AuthMiddleware
 from selfright.entrypoints.server.body_limit import BodyLimit
-from selfright.entrypoints.server.envelope import Envelope, told
+from selfright.entrypoints.server.envelope import Envelope, refusal_for
 from selfright.entrypoints.server.errors import DOCUMENTED, Refused, unusable_body
 from selfright.entrypoints.server.keys_in_database import Keys, open_keys
 from selfright.entrypoints.server.limits import Limits
@@ -145,7 +145,7 @@ async def _invalid(_: Request, error: RequestValidationError) -> Response:
 
 
 async def _ours(request: Request, error: SelfrightError) -> Response:
-    return told(error, request.scope["state"]["request_id"]).response()
+    return refusal_for(error, request.scope["state"]["request_id"]).response()
 
 
 async def _http(_: Request, error: HTTPException) -> Response:

@@ -18,10 +18,10 @@ from selfright.domain.events import (
     VerdictReached,
 )
 from selfright.domain.json_views import answer_view
-from selfright.entrypoints.server.envelope import told
+from selfright.entrypoints.server.envelope import refusal_for
 from selfright.entrypoints.server.errors import Refused
 from selfright.entrypoints.server.streaming import frame
-from selfright.entrypoints.server.turns import Asked, events
+from selfright.entrypoints.server.turns import PreparedTurn, events
 from selfright.entrypoints.wire.base import ErrorReply
 from selfright.entrypoints.wire.openai import ChatMessage, ChatRequest
 from selfright.flow.presets import PRESETS
@@ -38,7 +38,7 @@ _MOST_QUESTION = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ParsedChat:
     """The conversation as it came: the last message is the question; ``instructed``: there was a system message."""
 
     question: str
@@ -67,7 +67,7 @@ def check(body: ChatRequest) -> None:
             raise Refused(400, "unsupported_parameter", str(message), param=param)
 
 
-def read(messages: list[ChatMessage]) -> Said:
+def read(messages: list[ChatMessage]) -> ParsedChat:
     """The question and what was said before it. Raises ``Refused`` for roles and contents that have no meaning here."""
     heard = [(message.role, _text(message, n)) for n, message in enumerate(messages)]
     talk = tuple(Message(role, text) for role, text in heard if role not in INSTRUCTIONS)
@@ -78,7 +78,7 @@ def read(messages: list[ChatMessage]) -> Said:
         raise _unusable(len(messages) - 1, "the last message must be the user's question, and not empty")
     if len(talk[-1].content) > _MOST_QUESTION:
         raise _unusable(len(messages) - 1, f"a question has at most {_MOST_QUESTION:,} characters; shorten it")
-    return Said(talk[-1].content, talk[:-1], len(talk) < len(heard))
+    return ParsedChat(talk[-1].content, talk[:-1], len(talk) < len(heard))
 
 
 def session_of(body: ChatRequest, header: str | None) -> str | None:
@@ -134,7 +134,7 @@ class Chunks:
     are written, and what takes their place behind them.
     """
 
-    turn: Asked
+    turn: PreparedTurn
     model: str
     instructed: bool
     include_usage: bool
@@ -155,7 +155,7 @@ class Chunks:
                     for made in self._of(head, event):
                         yield made
         except Exception as error:
-            yield frame(ErrorReply(error=told(error, self.turn.request_id).body()).model_dump())
+            yield frame(ErrorReply(error=refusal_for(error, self.turn.request_id).body()).model_dump())
             return
         yield frame("[DONE]")
 

@@ -56,7 +56,7 @@ class Envelope:
             logging.broke(error, passing.id)
             raise ConnectionAbortedError from None  # the reply is half sent: only closing tells that it is incomplete
         try:
-            await told(error, passing.id).response()(scope, receive, passing.send)
+            await refusal_for(error, passing.id).response()(scope, receive, passing.send)
         except ClientGone:
             passing.status = _GONE
 
@@ -77,7 +77,7 @@ class Envelope:
         )
 
 
-def told(error: Exception, request_id: str) -> Refused:
+def refusal_for(error: Exception, request_id: str) -> Refused:
     """What the caller is told of any error; what the operator should know goes to the log."""
     if isinstance(error, Refused):
         return error

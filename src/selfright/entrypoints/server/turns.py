@@ -28,7 +28,7 @@ _PERMISSIONS = ("web_search_enabled", "medcat2_enabled", "llm_slots_enabled")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PreparedTurn:
     """A question ready to be answered."""
 
     service: Service
@@ -38,7 +38,7 @@ class Asked:
     request_id: str
 
 
-async def asked(request: Request, question: str, said: TurnRequest, more: TurnOptions) -> Asked:
+async def prepare_turn(request: Request, question: str, said: TurnRequest, more: TurnOptions) -> PreparedTurn:
     """The turn that a request asks for. Raises ``Refused`` for what this caller may not say."""
     service, caller = service_of(request), caller_of(request)
     if said.preset is not None and said.preset not in PRESETS:
@@ -55,10 +55,10 @@ async def asked(request: Request, question: str, said: TurnRequest, more: TurnOp
         "user": caller.user,
         **more,
     }
-    return Asked(service, caller, question, options, request.scope["state"]["request_id"])
+    return PreparedTurn(service, caller, question, options, request.scope["state"]["request_id"])
 
 
-async def answered(turn: Asked, request: Request) -> Answer:
+async def answered(turn: PreparedTurn, request: Request) -> Answer:
     """The answer. Raises ``Refused``, ``ClientGone``, and what a turn raises."""
     permit = await unless_gone(request.receive, turn.service.limiter.acquire(turn.caller.key))
     try:
@@ -67,7 +67,7 @@ async def answered(turn: Asked, request: Request) -> Answer:
         permit.release()
 
 
-async def finished(turn: Asked) -> Answer:
+async def finished(turn: PreparedTurn) -> Answer:
     """The answer, for a caller that has a permit already. Raises ``Refused`` and what a turn raises."""
     async with aclosing(events(turn, listen=False)) as told:
         async for event in told:
@@ -76,7 +76,7 @@ async def finished(turn: Asked) -> Answer:
     raise RuntimeError("a turn ended without an answer")  # the graph always reaches finalize
 
 
-async def events(turn: Asked, *, listen: bool = True) -> AsyncGenerator[TurnEvent, None]:
+async def events(turn: PreparedTurn, *, listen: bool = True) -> AsyncGenerator[TurnEvent, None]:
     """The events of the turn, counted and logged at its end; the caller has a permit already.
 
     Raises ``Refused`` (504) when it takes longer than a turn may, whatever its own deadline says.
@@ -101,11 +101,11 @@ async def events(turn: Asked, *, listen: bool = True) -> AsyncGenerator[TurnEven
             turn.service.metrics.broken_off(why)
 
 
-async def _end(turn: Asked) -> AsyncGenerator[TurnEvent, None]:
+async def _end(turn: PreparedTurn) -> AsyncGenerator[TurnEvent, None]:
     yield TurnFinished(await turn.service.selfright.aask(turn.question, **turn.options))
 
 
-def _count(turn: Asked, answer: Answer) -> None:
+def _count(turn: PreparedTurn, answer: Answer) -> None:
     turn.service.metrics.turn(answer)
     cost = answer.cost
     logging.turn_done(

@@ -14,7 +14,7 @@ from selfright.evals.report.markup import Content, Html, join, tag
 from selfright.evals.report.phrases import Phrases
 from selfright.evals.report.provenance import provenance
 from selfright.evals.report.tables import comparison_tables, count_tables, expected_table, summary_table
-from selfright.evals.report.words import Said, summary
+from selfright.evals.report.words import SummaryText, summary
 from selfright.evals.results import Study
 
 
@@ -76,7 +76,7 @@ def _contents(sections: Iterable[str], phrases: Phrases) -> Html:
     return tag("nav", tag("ul", links), aria_label=phrases("contents"))
 
 
-def _summary(said: Said, phrases: Phrases) -> Html:
+def _summary(said: SummaryText, phrases: Phrases) -> Html:
     kind = said.outcome.value if said.outcome else "none"
     lead = tag("div", tag("p", said.verdict, class_="verdict"), [tag("p", one) for one in said.lead],
                class_=f"lead {kind}")  # fmt: skip

@@ -20,7 +20,7 @@ from selfright.evals.results import Difference, RunResult, Study
 
 
 @dataclass(slots=True)
-class Said:
+class SummaryText:
     """The summary: ``verdict`` in three or four words, what it rests on, and lists of sentences."""
 
     outcome: Outcome | None
@@ -33,7 +33,7 @@ class Said:
     caveats: list[str] = field(default_factory=list)
 
 
-def summary(study: Study, phrases: Phrases) -> Said:
+def summary(study: Study, phrases: Phrases) -> SummaryText:
     """What the study says, and no more than that."""
     said = _of_retrieval(study, phrases) if study.kind == "retrieval" else _of_answers(study, phrases)
     said.caveats += caveats_of(study, phrases)
@@ -88,15 +88,15 @@ def _refusals(pair: Pair, phrases: Phrases) -> str:
     return phrases("refused_wrong", broken=broken) if broken else ""
 
 
-def _of_answers(study: Study, phrases: Phrases) -> Said:
+def _of_answers(study: Study, phrases: Phrases) -> SummaryText:
     pair, metric = headline(study), main_metric(study)
     facts = {"questions": f"{study.data.questions:,}", "name": study.data.name}
     if pair is None:
         lead = phrases("asked_one", **facts, system=study.runs[0].system if study.runs else figures.NONE)
-        return Said(None, phrases("verdict_none"), [lead])
+        return SummaryText(None, phrases("verdict_none"), [lead])
     found = pair.comparison.differences.get(metric)
     kind = outcome(metric, found) if found else None
-    said = Said(
+    said = SummaryText(
         kind,
         phrases(f"verdict_{kind.value if kind else 'none'}"),
         [
@@ -113,7 +113,7 @@ def _of_answers(study: Study, phrases: Phrases) -> Said:
     return said
 
 
-def _sort(said: Said, pair: Pair, metric: str, phrases: Phrases, certain: bool = False) -> None:
+def _sort(said: SummaryText, pair: Pair, metric: str, phrases: Phrases, certain: bool = False) -> None:
     """Puts what is known of a pair into its list; beside the main metric, and with ``certain``, results alone."""
     lists: dict[str, list[str]] = {}
     for name in dict.fromkeys((metric, "quality")):
@@ -179,11 +179,11 @@ def _price(pair: Pair, phrases: Phrases) -> Iterator[str]:
         yield phrases("price_seconds", price=figures.seconds(seconds.mean / found.mean))
 
 
-def _of_retrieval(study: Study, phrases: Phrases) -> Said:
+def _of_retrieval(study: Study, phrases: Phrases) -> SummaryText:
     metric = main_metric(study)
     ranked = sorted(study.runs, key=lambda run: -(_mean(run, metric) or 0.0))
     if not ranked:
-        return Said(None, phrases("verdict_none"), [])
+        return SummaryText(None, phrases("verdict_none"), [])
     best = ranked[0]
     estimate = best.summary.get(metric)
     lead = phrases(
@@ -192,7 +192,7 @@ def _of_retrieval(study: Study, phrases: Phrases) -> Said:
         mean=figures.value(metric, _mean(best, metric)),
         interval=figures.interval(metric, estimate) if estimate else "",
     )  # fmt: skip
-    said = Said(None, "", [lead])
+    said = SummaryText(None, "", [lead])
     kinds = []
     for pair in with_last(study):
         found = pair.comparison.differences.get(metric)

@@ -8,7 +8,7 @@ from selfright.domain.chat import Job
 from selfright.domain.errors import ReplyUnusable
 from selfright.domain.judgements import QueryClass
 from selfright.domain.ports import ChatModel
-from selfright.roles.asking import OUT_OF_REACH, Judging, told
+from selfright.roles.asking import OUT_OF_REACH, JudgingMode, told
 from selfright.roles.classify.offline import OfflineClassifier
 from selfright.roles.prompting import classify_prompt
 from selfright.roles.schemas import CLASSIFY_SCHEMA
@@ -20,7 +20,7 @@ class ModelClassifier:
 
     chat: ChatModel
     offline: OfflineClassifier
-    judging: Judging = "cascade"
+    judging: JudgingMode = "cascade"
 
     async def classify(self, text: str, history: Sequence[Message] = ()) -> QueryClass:
         """The class of ``text``; the offline one when the model cannot be asked or names no class."""

@@ -21,7 +21,7 @@ _SURE_QUESTION = 0.2  # of messages below this chattiness hardly any is small ta
 _UNREAD_WORDS = 5  # without an encoder a message of so few words may be small talk that is on no list
 
 
-class Judged(NamedTuple):
+class Classified(NamedTuple):
     """A class, and whether a rule or a clear score stands behind it."""
 
     kind: QueryClass
@@ -55,7 +55,7 @@ class OfflineClassifier:
         """The class of ``text``; with a conversation before it, a bare "tell me more" is a question."""
         return (await self.judged_aside(text, history)).kind
 
-    async def judged_aside(self, text: str, history: Sequence[Message] = ()) -> Judged:
+    async def judged_aside(self, text: str, history: Sequence[Message] = ()) -> Classified:
         """As ``judged``, in a thread where it takes long."""
         if self._small_talk is None:
             return await aside(len(text), lambda: self.judged(text, bool(history)))
@@ -75,23 +75,23 @@ class OfflineClassifier:
         """As ``classify``, without waiting."""
         return self.judged(text, has_history).kind
 
-    def judged(self, text: str, has_history: bool = False) -> Judged:
+    def judged(self, text: str, has_history: bool = False) -> Classified:
         """As ``judge``, with whether it is sure; only where no rule decides, it may not be."""
         if not any(map(str.isalnum, text)) or is_reply(text):
-            return Judged(QueryClass.UNKNOWN)
+            return Classified(QueryClass.UNKNOWN)
         if SUMMARY.search(text):
-            return Judged(QueryClass.SUMMARY)
+            return Classified(QueryClass.SUMMARY)
         if asks_again(text):
-            return Judged(QueryClass.QUESTION if has_history else QueryClass.UNKNOWN)
-        return Judged(QueryClass.CHITCHAT) if is_greeting(text) else self._read(text)
+            return Classified(QueryClass.QUESTION if has_history else QueryClass.UNKNOWN)
+        return Classified(QueryClass.CHITCHAT) if is_greeting(text) else self._read(text)
 
-    def _read(self, text: str) -> Judged:
+    def _read(self, text: str) -> Classified:
         words = text.split()
         if len(words) == 1 or len(text) > _LONGEST_SMALL_TALK:
-            return Judged(QueryClass.QUESTION)
+            return Classified(QueryClass.QUESTION)
         if self._small_talk is None:
-            return Judged(QueryClass.QUESTION, sure=len(words) > _UNREAD_WORDS)
+            return Classified(QueryClass.QUESTION, sure=len(words) > _UNREAD_WORDS)
         chatty = self._small_talk.probability(text)
         if chatty >= self._small_talk.threshold and not self._is_on_topic(text):
-            return Judged(QueryClass.CHITCHAT)
-        return Judged(QueryClass.QUESTION, sure=chatty < _SURE_QUESTION)
+            return Classified(QueryClass.CHITCHAT)
+        return Classified(QueryClass.QUESTION, sure=chatty < _SURE_QUESTION)

@@ -12,7 +12,7 @@ from selfright.domain.passages import Hit, Passage
 from selfright.domain.ports import ChatModel, Evaluator
 from selfright.domain.text import language_of
 from selfright.roles.analysis import TextAnalyzer
-from selfright.roles.asking import OUT_OF_REACH, Judging
+from selfright.roles.asking import OUT_OF_REACH, JudgingMode
 from selfright.roles.evaluate.crosscheck import contradictions, evaluation_of
 from selfright.roles.evaluate.reading import Judgement, read_judgement
 from selfright.roles.prompting import evaluation_prompt, shown_evidence
@@ -40,7 +40,7 @@ class QualityEvaluator:
     chat: ChatModel
     local: Evaluator
     analyzer: TextAnalyzer
-    judging: Judging = "cascade"
+    judging: JudgingMode = "cascade"
 
     async def evaluate(self, request: EvaluationRequest) -> Evaluation:
         """The judgement: ``source`` tells whose it is.

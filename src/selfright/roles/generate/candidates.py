@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from selfright.domain.text import has_hangul
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.extractive_units import Piece
-from selfright.roles.generate.scores import Judged, PieceScorer
+from selfright.roles.generate.scores import PieceScorer, ScoredPiece
 from selfright.roles.grade.features import Asked
 from selfright.roles.questions import AnswerType, question_parts
 
@@ -55,7 +55,7 @@ def candidates(question: str, pieces: Sequence[Piece], analyzer: TextAnalyzer, s
     return [candidate for group in _groups(scored) for candidate in _entries(group, asked)]
 
 
-def _by_part(judged: Judged, of_parts: Sequence[Judged]) -> tuple[float, ...]:
+def _by_part(judged: ScoredPiece, of_parts: Sequence[ScoredPiece]) -> tuple[float, ...]:
     """A part seldom names what the whole question is about, so the score of the whole counts for half."""
     return tuple((judged.score + part.score) / 2 for part in of_parts) or (judged.score,)
 

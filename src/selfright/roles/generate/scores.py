@@ -44,7 +44,7 @@ class SelectionModel:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class ScoredPiece:
     """A piece's score, and the share (0…1) of the question's words in and around it."""
 
     score: float
@@ -68,11 +68,11 @@ class PieceScorer:
         self._reader = reader if reader is not None and reader.name == self._model.reader else None
         self._likeness = likeness if likeness is not None and likeness.name == self._model.embedder else None
 
-    def judge(self, questions: Sequence[Asked], pieces: Sequence[Piece]) -> list[list[Judged]]:
+    def judge(self, questions: Sequence[Asked], pieces: Sequence[Piece]) -> list[list[ScoredPiece]]:
         """A list per question with one judgement per piece."""
         return [self._judged(asked, pieces) for asked in questions]
 
-    def _judged(self, asked: Asked, pieces: Sequence[Piece]) -> list[Judged]:
+    def _judged(self, asked: Asked, pieces: Sequence[Piece]) -> list[ScoredPiece]:
         rows = signals(asked, pieces, self._analyzer)
         passages = {piece.strip.passage.id: piece.strip.passage for piece in pieces}
         spans = answer_spans(asked, list(passages.values()), self._reader)
@@ -83,7 +83,7 @@ class PieceScorer:
             rows = [{**row, "meaning": cosine} for row, cosine in zip(rows, like, strict=True)]
         weights = self._model.weights(was_read=bool(spans), is_meant=bool(like))
         return [
-            Judged(_score(weights, row) + feature_score(asked, piece), row["in_context"])
+            ScoredPiece(_score(weights, row) + feature_score(asked, piece), row["in_context"])
             for row, piece in zip(rows, pieces, strict=True)
         ]
 

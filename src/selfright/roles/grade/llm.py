@@ -13,8 +13,8 @@ from selfright.domain.passages import Hit
 from selfright.domain.ports import ChatModel
 from selfright.domain.text import language_of
 from selfright.domain.value_parsing import score
-from selfright.roles.asking import OUT_OF_REACH, Judging, told
-from selfright.roles.grade.offline import OfflineGrader, Reading
+from selfright.roles.asking import OUT_OF_REACH, JudgingMode, told
+from selfright.roles.grade.offline import GradedHits, OfflineGrader
 from selfright.roles.prompting import grading_prompt
 from selfright.roles.schemas import GRADING_SCHEMA
 
@@ -44,7 +44,7 @@ class ModelGrader:
 
     chat: ChatModel
     offline: OfflineGrader
-    judging: Judging = "cascade"
+    judging: JudgingMode = "cascade"
 
     async def grade(self, question: str, hits: Sequence[Hit]) -> Grading:
         """Raises ``JudgeFailed`` when the model was called and nothing it said of any passage can be used.
@@ -60,7 +60,7 @@ class ModelGrader:
         opinions = await asyncio.gather(*(self._opinion(question, reading, batch) for batch in batches))
         return self._merged(reading, own, opinions)
 
-    async def _opinion(self, question: str, reading: Reading, places: Sequence[int]) -> _Opinion:
+    async def _opinion(self, question: str, reading: GradedHits, places: Sequence[int]) -> _Opinion:
         hits = [reading.hits[place] for place in places]
         prompts = grading_prompt(question, hits, language_of(question))
         try:
@@ -69,7 +69,7 @@ class ModelGrader:
             return _Opinion(dict.fromkeys(places) if _was_called(error) else {}, failed=True)
         return _read(said, places)
 
-    def _merged(self, reading: Reading, own: Grading, opinions: Sequence[_Opinion]) -> Grading:
+    def _merged(self, reading: GradedHits, own: Grading, opinions: Sequence[_Opinion]) -> Grading:
         said = {place: p for opinion in opinions for place, p in opinion.probabilities.items()}
         if not said:
             return own

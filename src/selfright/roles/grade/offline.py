@@ -29,11 +29,11 @@ _LIKELY = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class GradedHits:
     """Graded hits, each with its features, the scorers that fit it, and its probability of helping to answer.
 
     ``withheld`` are hits of which nothing is evidence; their probability is 0. ``opinions`` are what signals and the
-    user's own judge say of each hit (``judged.opinions``); none without such a judge.
+    user's own judge say of each hit (``cross_encoder.opinions``); none without such a judge.
     """
 
     hits: tuple[Hit, ...]
@@ -96,7 +96,7 @@ class OfflineGrader:
         """As ``grade``, without waiting."""
         return self.decided(self.read(question, hits))
 
-    def read(self, question: str, hits: Sequence[Hit]) -> Reading:
+    def read(self, question: str, hits: Sequence[Hit]) -> GradedHits:
         """The first 50 hits with their signals and probabilities; raises as ``grade`` does."""
         first = hits[:_MOST_HITS]
         # What no reader sees takes no part: beside it, others would look the better.
@@ -104,7 +104,7 @@ class OfflineGrader:
         graded = tuple(hit for hit in first if hit not in withheld)
         _require_numbers([score for hit in graded for score in _scores(hit)])
         if not graded:
-            return Reading((), (), (), (), withheld)
+            return GradedHits((), (), (), (), withheld)
         asked = Asked.of(question, self._analyzer)
         reads = [Read.of(asked, hit.passage) for hit in graded]
         nearest = self._likeness.best(question, [hit.passage for hit in graded]) if self._likeness else None
@@ -125,11 +125,11 @@ class OfflineGrader:
         said = opinions(self._judge, asked, [h.passage for h in graded], reads, chances) if self._judge else ()
         together = [self._blend(one) if one else chance for one, chance in zip_longest(said, chances)]
         _require_numbers(together)
-        return Reading(graded, rows, variants, tuple(together), withheld, tuple(said))
+        return GradedHits(graded, rows, variants, tuple(together), withheld, tuple(said))
 
     def decided(
         self,
-        reading: Reading,
+        reading: GradedHits,
         probabilities: Sequence[float | None] | None = None,
         view: float | None = None,
         weight: float = 0.5,
@@ -163,7 +163,7 @@ class OfflineGrader:
         """The index's own calibration is of this grader's probabilities; those of another judge stay as they are."""
         return self._calibration.passages(own) if self._calibration and judged == own else judged
 
-    def may_help(self, reading: Reading) -> list[int]:
+    def may_help(self, reading: GradedHits) -> list[int]:
         """The places of the passages that are not surely useless, those as the set's ``lower``; at least the best."""
         found = [i for i, p in enumerate(reading.probabilities) if p >= self._model.lower]
         return found or [max(range(len(reading.hits)), key=reading.probabilities.__getitem__)]
@@ -185,11 +185,11 @@ def _is_blank(left: str, hit: Hit) -> bool:
     return not left.strip() and bool(hit.passage.text.strip())
 
 
-def _zeros(reading: Reading) -> tuple[Grade, ...]:
+def _zeros(reading: GradedHits) -> tuple[Grade, ...]:
     return tuple(Grade(hit.passage.id, 0.0) for hit in reading.withheld)
 
 
-def _sufficiency(reading: Reading, known: Sequence[tuple[float, int]]) -> float:
+def _sufficiency(reading: GradedHits, known: Sequence[tuple[float, int]]) -> float:
     """The set scorer's probability for the passages at the given places, with the given probabilities."""
     best = max(known, key=lambda pair: (pair[0], -pair[1]))[1]
     signals = set_signals([p for p, _ in known], [reading.rows[i] for _, i in known])

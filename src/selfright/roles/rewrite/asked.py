@@ -108,7 +108,7 @@ _ANYBODY = re.compile(r"\b(?:do|can|may|must|should|could) (?:i|we)\b", re.IGNOR
 _STATES = re.compile(r"(?:다|요|음|함)\W*$|\b(?:is|are|was|were|has|have|had)\b", re.IGNORECASE)
 
 
-class Asked(NamedTuple):
+class MessageParts(NamedTuple):
     """``question``: what is asked, to be searched for and judged by; ``told``: the rest, without courtesies.
 
     ``story`` is what of that is not about who somebody is. ``alone``: whether the question can be understood without
@@ -127,17 +127,17 @@ class _Part(NamedTuple):
     of_self: bool = False
 
 
-def asking_part(message: str, analyzer: TextAnalyzer, follows: bool = False) -> Asked:
+def asking_part(message: str, analyzer: TextAnalyzer, follows: bool = False) -> MessageParts:
     """What ``message`` asks, in its own words and order; all of it but courtesies where nothing is asked or told.
 
     A question that ``follows`` a conversation points back to that, and not to what is said of oneself.
     """
     parts = list(_parts(message))
     if not parts:
-        return Asked(message.strip())
+        return MessageParts(message.strip())
     asking = [part for part in parts if part.asks]
     if not asking or len(asking) == len(parts):
-        return Asked(_joined(parts))
+        return MessageParts(_joined(parts))
     kept = [part for part in parts if part.asks or part.of_self or _stays(part, parts[0], asking)]
     story = [part for part in parts if part not in kept]
     if story and not _stands(_joined(asking), _joined(story), analyzer):
@@ -148,7 +148,7 @@ def asking_part(message: str, analyzer: TextAnalyzer, follows: bool = False) -> 
     if of_self and (apart or not _needs(_joined(asking), _joined(of_self), analyzer)):
         kept, story = without, [part for part in parts if part not in without]
     others = _joined([part for part in story if not part.of_self])
-    return Asked(_joined(kept), _joined(story), len(kept) == len(asking), others)
+    return MessageParts(_joined(kept), _joined(story), len(kept) == len(asking), others)
 
 
 def _parts(message: str) -> Iterator[_Part]:

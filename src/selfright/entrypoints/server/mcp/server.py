@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from selfright.domain.errors import SelfrightError
 from selfright.domain.turns import TurnOptions
 from selfright.entrypoints.server.callers import LOCAL, Caller
-from selfright.entrypoints.server.envelope import told
+from selfright.entrypoints.server.envelope import refusal_for
 from selfright.entrypoints.server.errors import Refused
 from selfright.entrypoints.server.mcp import arguments as args
 from selfright.entrypoints.server.mcp.tools import Tools
@@ -127,7 +127,7 @@ async def _explained(work: Awaitable[T]) -> T:
     try:
         return await work
     except (SelfrightError, Refused) as error:
-        refused = error if isinstance(error, Refused) else told(error, "")
+        refused = error if isinstance(error, Refused) else refusal_for(error, "")
         raise ToolError(refused.detail) from None
     except Exception as error:
         log.exception("a tool failed")

@@ -14,7 +14,7 @@ from selfright.domain.turns import TurnOptions
 from selfright.entrypoints.server.callers import Caller
 from selfright.entrypoints.server.routes.traces import HIDDEN, visible_trace
 from selfright.entrypoints.server.service import Service, in_thread
-from selfright.entrypoints.server.turns import Asked, finished
+from selfright.entrypoints.server.turns import PreparedTurn, finished
 from selfright.entrypoints.server.uploads import safe_name
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Tools:
         wanted: TurnOptions = {**options, "user": caller.user, "collections": within}
         permit = await self.service.limiter.acquire(caller.key)
         try:
-            return answer_view(await finished(Asked(self.service, caller, question, wanted, request_id)))
+            return answer_view(await finished(PreparedTurn(self.service, caller, question, wanted, request_id)))
         finally:
             permit.release()
 

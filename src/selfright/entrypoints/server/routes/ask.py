@@ -19,10 +19,10 @@ from selfright.domain.events import (
 )
 from selfright.domain.json_views import answer_view, evidence_view
 from selfright.domain.turns import TurnOptions
-from selfright.entrypoints.server.envelope import told
+from selfright.entrypoints.server.envelope import refusal_for
 from selfright.entrypoints.server.service import in_thread
 from selfright.entrypoints.server.streaming import EventStream, frame
-from selfright.entrypoints.server.turns import Asked, answered, asked, events
+from selfright.entrypoints.server.turns import PreparedTurn, answered, events, prepare_turn
 from selfright.entrypoints.wire.answers import (
     AnswerReply,
     AskRequest,
@@ -49,19 +49,19 @@ async def ask(body: AskRequest, request: Request) -> Any:
     """Answers a question from the index, with citations and an account of how the answer came about."""
     history = [Message(message.role, message.content) for message in body.history]
     more: TurnOptions = {"session": body.session, **({"history": history} if history else {})}
-    turn = await asked(request, body.question, body, more)
+    turn = await prepare_turn(request, body.question, body, more)
     if body.stream:
         return await event_stream(turn, told_events(turn))
     return answer_view(await answered(turn, request))
 
 
-async def event_stream(turn: Asked, frames: AsyncGenerator[bytes, None]) -> Response:
+async def event_stream(turn: PreparedTurn, frames: AsyncGenerator[bytes, None]) -> Response:
     """The reply that sends the frames of a turn, once there is a permit for it. Raises ``Refused``."""
     permit = await turn.service.limiter.acquire(turn.caller.key)
     return EventStream(frames, permit.release, turn.service.limits.heartbeat_s)
 
 
-async def told_events(turn: Asked) -> AsyncGenerator[bytes, None]:
+async def told_events(turn: PreparedTurn) -> AsyncGenerator[bytes, None]:
     """The frames of a turn; an error ends them with an event of its own."""
     try:
         if urgent := await in_thread(turn.service.selfright.urgent, turn.question):
@@ -71,7 +71,7 @@ async def told_events(turn: Asked) -> AsyncGenerator[bytes, None]:
                 told_event = wire_event(event)
                 yield frame(told_event, str(told_event["event"]))
     except Exception as error:
-        refused = ErrorEvent(error=told(error, turn.request_id).body())
+        refused = ErrorEvent(error=refusal_for(error, turn.request_id).body())
         yield frame(refused.model_dump(), refused.event)
 
 

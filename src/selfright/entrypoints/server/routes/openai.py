@@ -9,7 +9,7 @@ from selfright.entrypoints.server.completions import SESSION_HEADER, Chunks, che
 from selfright.entrypoints.server.errors import Refused
 from selfright.entrypoints.server.routes.ask import event_stream
 from selfright.entrypoints.server.service import Service, service_of
-from selfright.entrypoints.server.turns import answered, asked
+from selfright.entrypoints.server.turns import answered, prepare_turn
 from selfright.entrypoints.wire.openai import ChatReply, ChatRequest, Extras, Model, ModelsReply
 from selfright.flow.presets import PRESETS
 
@@ -29,7 +29,7 @@ async def complete(
     check(body)
     said, session, extras = read(body.messages), session_of(body, session_header), body.selfright or Extras()
     more: TurnOptions = {"session": session} if session else {"history": said.history}
-    turn = await asked(request, said.question, extras.model_copy(update={"preset": body.model}), more)
+    turn = await prepare_turn(request, said.question, extras.model_copy(update={"preset": body.model}), more)
     if body.stream:
         wants_usage = bool(body.stream_options and body.stream_options.include_usage)
         return await event_stream(turn, Chunks(turn, body.model, said.instructed, wants_usage, extras.live).frames())
