@@ -1,4 +1,4 @@
-"""The rooms, wired by the settings. What is costly is built when it is first needed and then shared."""
+"""The services, wired by the settings. What is costly is built when it is first needed and then shared."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,1 +1,1 @@
-"""The nouns of Selfright, and the ports through which its rooms meet. Knows no framework."""
+"""The nouns of Selfright, and the ports through which its packages meet. Knows no framework."""

@@ -1,4 +1,4 @@
-"""The ports: what the flow needs of the rooms around it, as small protocols.
+"""The ports: what the flow needs of the packages around it, as small protocols.
 
 Role methods are coroutines, for a role may be a model across the network; an offline role moves its work to a thread.
 

@@ -1,4 +1,4 @@
-"""Plain facts of Korean and English text that every room shares: the language, the blocks, where sentences end.
+"""Plain facts of Korean and English text that every package shares: the language, the blocks, where sentences end.
 
 All positions are character offsets into the text that was given, so spans can be cut from it as they are.
 """

@@ -62,8 +62,8 @@ class _ByteBudget:
 class _Bounded:
     """One request's body."""
 
-    def __init__(self, receive: Receive, most: int, patience_s: float, room: _ByteBudget) -> None:
-        self._receive, self._most, self._patience_s, self._room = receive, most, patience_s, room
+    def __init__(self, receive: Receive, most: int, patience_s: float, budget: _ByteBudget) -> None:
+        self._receive, self._most, self._patience_s, self._budget = receive, most, patience_s, budget
         self._came = self._held = 0
         self._whole = False
         self._began = asyncio.get_running_loop().time()
@@ -83,13 +83,13 @@ class _Bounded:
         self._whole = not message.get("more_body", False)
         if self._came > self._most:
             raise _too_large(self._most)
-        self._room.take(size)
+        self._budget.take(size)
         self._held += size
         return message
 
     def done(self) -> None:
         """The request is over, and nothing of its body is kept."""
-        self._room.give_back(self._held)
+        self._budget.give_back(self._held)
         self._held = 0
 
 

@@ -35,7 +35,7 @@ class JsonLines(logging.Formatter):
 
 
 def begin(level: int = logging.INFO) -> None:
-    """Lets the service's log, and warnings of all rooms, go to stderr as JSON."""
+    """Lets the service's log, and warnings of all packages, go to stderr as JSON."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
     root = logging.getLogger()
