@@ -4,9 +4,8 @@
 
 Fitted on whole turns over squad2 and clapnq, half of whose questions have no answer, and over the field sets for
 tuning, a quarter of whose have none; tydiqa and korquad (Korean), and covidqa, whole and with two fifths of its
-articles left out, only measure. Every set counts the same. Weights whose sign contradicts what the signal means are
-left out. Figures are held out: five folds by article, and with the whole set left
-out.
+articles left out, only measure. Every set counts the same. No weight is negative. Figures are held out: five folds by
+article, and with the whole set left out.
 """
 
 import argparse
@@ -31,7 +30,6 @@ RIDGE = 100.0  # strong: what little the signals add to each other differs betwe
 FOLDS = 5
 WITHHELD = 0.08  # of the right answers, at most so many may be withheld in the mean of the sets that were fitted on
 RISKS = (0.1, 0.2, 0.3, 0.4)
-SIGNS = {name: -1 if "missing" in name else 1 for name in SIGNALS}
 
 
 def usable(found: Sequence[Row]) -> list[Row]:
@@ -43,8 +41,7 @@ def fit(found: Sequence[Row], names: Sequence[str]) -> Scorer:
     """A scorer whose weighted sum is turned into a probability by a sigmoid, each set weighing the same."""
     x, y = matrix(found, names), np.array([float(row.right) for row in found])
     middle, spread = x.mean(axis=0), np.maximum(x.std(axis=0), 1e-6)
-    signs = np.array([SIGNS[name] for name in names])
-    w = signed((x - middle) / spread, y, _weights(found), signs)
+    w = signed((x - middle) / spread, y, weights_of(found))
     weights = w[:-1] / spread
     intercept = float(w[-1] - weights @ middle)
     score = x @ weights + intercept
@@ -60,15 +57,15 @@ def fit(found: Sequence[Row], names: Sequence[str]) -> Scorer:
     )
 
 
-def signed(x: Array, y: Array, weight: Array, signs: NDArray[np.int64]) -> Array:
-    """Weights (the intercept last) of which none has the wrong sign: the worst one is left out, and all fitted again.
+def signed(x: Array, y: Array, weight: Array) -> Array:
+    """Weights (the intercept last) of which none is negative: the worst one is left out, and all fitted again.
 
     One at a time, for signals that say nearly the same take turns at being wrong.
     """
     kept = np.arange(x.shape[1])
     while True:
         w = logistic(x[:, kept], y, weight, RIDGE)
-        right = w[:-1] * signs[kept]
+        right = w[:-1]
         if not len(kept) or right.min() >= 0:
             full = np.zeros(x.shape[1] + 1)
             full[kept], full[-1] = w[:-1], w[-1]
@@ -154,7 +151,8 @@ def _only(found: Sequence[Row], p: Array, name: str) -> tuple[list[Row], Array, 
     return chosen, p[here], np.array([float(row.right) for row in chosen])
 
 
-def _weights(found: Sequence[Row]) -> NDArray[np.float64]:
+def weights_of(found: Sequence[Row]) -> NDArray[np.float64]:
+    """Of each row, so that every set counts the same."""
     counts = {name: sum(row.dataset == name for row in found) for name in {row.dataset for row in found}}
     return np.array([len(found) / len(counts) / counts[row.dataset] for row in found])
 

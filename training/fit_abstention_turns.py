@@ -19,13 +19,14 @@ from pathlib import Path
 from typing import Any
 
 from selfright import Selfright
-from selfright.domain.answers import Answer, Draft
-from selfright.domain.judgements import Evaluation
+from selfright.domain.answers import Answer
+from selfright.domain.passages import Hit
 from selfright.domain.ports import RefineStrategy
 from selfright.domain.text import has_hangul
 from selfright.flow.strategies import CorrectiveRAGStrategy, register_strategy
+from selfright.llm.pair_net import PairViews, shipped_net
 from selfright.roles.abstain_signals import Grounds, signals
-from selfright.roles.analysis import TextAnalyzer
+from selfright.roles.evaluate.answering import AnswerReader
 from selfright.roles.evaluate.support import support
 from training import field as field_sets
 from training.labelled import read_rows
@@ -80,7 +81,8 @@ class Task:
 
 @dataclass(frozen=True)
 class Row:
-    """One question's outcome. ``x`` are the signals of ``full``'s best draft, None when it was refused or unjudged."""
+    """One question's outcome. ``x`` are the signals of ``full``'s best draft, None when it was refused or unjudged;
+    ``read`` is what the network that reads pairs makes of that draft."""
 
     dataset: str
     id: str
@@ -94,6 +96,7 @@ class Row:
     seconds: float
     basic_seconds: float
     x: dict[str, float] | None
+    read: float | None
     support: float
     retrieval: dict[str, float]
 
@@ -229,16 +232,16 @@ def asked(task: Task, limit: int) -> Iterator[Row]:
             selfright.add(
                 [documents if isinstance(documents, Path) else _written(documents, place / "documents.jsonl")]
             )
-            analyzer = _analyzer(selfright)
+            reader = AnswerReader(PairViews(shipped_net()).questions)
             for question in chosen[:limit]:
-                yield _row(task.name, question, selfright, analyzer, kept)
+                yield _row(task.name, question, selfright, reader, kept)
 
 
 def _row(
     name: str,
     question: Question,
     selfright: Selfright,
-    analyzer: TextAnalyzer,
+    reader: AnswerReader,
     kept: list[Mapping[str, Any]],
 ) -> Row:
     basic, basic_seconds = _timed(
@@ -247,7 +250,7 @@ def _row(
     kept.clear()
     full, seconds = _timed(lambda: selfright.ask(question.text, preset="full"))
     best = max(kept, key=lambda state: (state["quality_score"], -state["iteration_count"]), default=None)
-    grounds = _grounds(question.text, best) if best and not full.abstained else None
+    grounds = _grounds(best) if best and not full.abstained else None
     return Row(
         dataset=name,
         id=question.id,
@@ -260,33 +263,24 @@ def _row(
         passes=len(full.iterations),
         seconds=seconds,
         basic_seconds=basic_seconds,
-        x=signals(grounds, analyzer) if grounds else None,
+        x=signals(grounds) if grounds else None,
+        read=reader.score(question.text, grounds.draft) if grounds else None,
         support=support(grounds.evaluation) if grounds else 0.0,
-        retrieval=_retrieval(grounds),
+        retrieval=_retrieval(best["retrieved_docs"] if best else ()),
     )
 
 
-def _grounds(question: str, state: Mapping[str, Any]) -> Grounds:
-    draft: Draft = state["draft"]
-    evaluation: Evaluation = state["evaluation"]
-    hits, strips = tuple(state["retrieved_docs"]), tuple(state.get("strips") or ())
-    return Grounds(question, draft, evaluation, state.get("grading"), hits, strips)
+def _grounds(state: Mapping[str, Any]) -> Grounds:
+    return Grounds(state["draft"], state["evaluation"], state.get("grading"))
 
 
-def _retrieval(grounds: Grounds | None) -> dict[str, float]:
+def _retrieval(hits: Sequence[Hit]) -> dict[str, float]:
     """The best scores of the retrieval: what a threshold without any judge would look at."""
-    hits = grounds.hits if grounds else ()
     return {
         "rrf": max((hit.rrf_score for hit in hits), default=0.0),
         "bm25": max((hit.bm25.score for hit in hits if hit.bm25), default=0.0),
         "cosine": max((hit.cosine or 0.0 for hit in hits), default=0.0),
     }
-
-
-def _analyzer(selfright: Selfright) -> TextAnalyzer:
-    """What the index's roles read text with."""
-    index = selfright._engine.index  # not its roles: they read the weights that are fitted here
-    return TextAnalyzer(index.tokenizer, index.statistics())
 
 
 def _timed(ask: Callable[[], Answer]) -> tuple[Answer, float]:

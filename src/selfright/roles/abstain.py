@@ -8,7 +8,6 @@ from selfright.domain.judgements import Evaluation, EvaluationSource, QueryClass
 from selfright.domain.passages import Hit, Language
 from selfright.roles.abstain_model import AbstentionModel, shipped_model
 from selfright.roles.abstain_signals import Grounds
-from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.evaluate.support import DEFAULT_THRESHOLD, support
 
 NEAREST = 3
@@ -66,9 +65,8 @@ class CalibratedAbstainer(SupportAbstainer):
     judgement, smalltalk, a summary, nothing graded) is decided on by its support.
     """
 
-    def __init__(self, analyzer: TextAnalyzer, model: AbstentionModel | None = None) -> None:
+    def __init__(self, model: AbstentionModel | None = None) -> None:
         super().__init__(DEFAULT_THRESHOLD)
-        self._analyzer = analyzer
         self._model = model or shipped_model()
 
     def should_abstain(self, question: str, query_class: QueryClass, best: Attempt, flags: Flags) -> bool:
@@ -76,8 +74,7 @@ class CalibratedAbstainer(SupportAbstainer):
         evaluation = best.evaluation
         if best.draft.refused or evaluation is None or not _is_familiar(best, evaluation, query_class):
             return super().should_abstain(question, query_class, best, flags)
-        grounds = Grounds(question, best.draft, evaluation, best.grading, best.hits, best.strips)
-        probability = self._model.probability(grounds, self._analyzer)
+        probability = self._model.probability(Grounds(best.draft, evaluation, best.grading))
         # NaN, from a signal that is no number, is no ground for an answer either.
         return flags.abstention_enabled and not probability >= self._model.threshold
 

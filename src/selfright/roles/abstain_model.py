@@ -12,7 +12,6 @@ from importlib.resources import files
 from typing import Any
 
 from selfright.roles.abstain_signals import Grounds, signals
-from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.scoring import Scorer, read_scorer
 
 
@@ -23,9 +22,9 @@ class AbstentionModel:
     scorer: Scorer
     threshold: float
 
-    def probability(self, grounds: Grounds, analyzer: TextAnalyzer) -> float:
+    def probability(self, grounds: Grounds) -> float:
         """That the answer is right (0…1); NaN for broken signals."""
-        return self.scorer.probability(signals(grounds, analyzer))
+        return self.scorer.probability(signals(grounds))
 
 
 def read_model(stored: Mapping[str, Any]) -> AbstentionModel:

@@ -67,7 +67,9 @@ def test_what_was_read_is_kept_for_a_while_and_never_more_than_its_bound(
     assert len(view._kept) == 3
 
 
-@pytest.mark.parametrize("weights", ["grade/weights.json", "strips.json", "generate/weights.json"])
+@pytest.mark.parametrize(
+    "weights", ["grade/weights.json", "strips.json", "generate/weights.json", "evaluate/weights.json"]
+)
 def test_all_weights_that_count_on_it_were_fitted_with_it(weights: str) -> None:
     stored = json.loads(files("selfright.roles").joinpath(weights).read_text(encoding="utf-8"))
     assert stored["reader"] == shipped_net().name

@@ -7,8 +7,10 @@ from dataclasses import replace
 from selfright.domain.answers import Draft, EvaluationRequest
 from selfright.domain.judgements import AnswerQuality, Claim, ClaimStatus, Evaluation, EvaluationSource, QueryClass
 from selfright.domain.passages import Hit, Language, Passage
+from selfright.domain.ports import PairJudge
 from selfright.domain.text import language_of, sentence_spans
 from selfright.roles.analysis import TextAnalyzer
+from selfright.roles.evaluate.answering import AnswerReader
 from selfright.roles.evaluate.claims import ClaimFacts, claim_facts
 from selfright.roles.evaluate.edits import edits
 from selfright.roles.evaluate.evidence import Source, sources
@@ -36,12 +38,14 @@ _MOST_SUGGESTED = 3
 class LocalEvaluator:
     """Judges an answer by the words, numbers, names and negations it shares with the evidence (port ``Evaluator``).
 
-    ``nli`` has the last word on claims: an index's own calibration, and a judge that the user chose.
+    ``nli`` has the last word on claims: an index's own calibration, and a judge that the user chose. ``reader``
+    says whether an answer in the evidence's own words answers the question.
     """
 
-    def __init__(self, analyzer: TextAnalyzer, nli: ClaimNli | None = None) -> None:
+    def __init__(self, analyzer: TextAnalyzer, nli: ClaimNli | None = None, reader: PairJudge | None = None) -> None:
         self._analyzer = analyzer
         self._nli = nli or ClaimNli()
+        self._answering = AnswerReader(reader)
 
     async def evaluate(self, request: EvaluationRequest) -> Evaluation:
         """The judgement, with ``source=local``. Deterministic; raises nothing of its own."""
@@ -75,7 +79,9 @@ class LocalEvaluator:
         facts = self._nli(self._seen(_claims(request.draft), evidence, language), evidence)
         parts = part_facts(request.question, request.draft, evidence, self._analyzer)
         same = language_of(request.question) == language
-        scores = score_answer(facts, parts, request.query_class, _helps(request), same_language=same)
+        quoted = all(fact.verbatim or fact.coverage >= _QUOTED for fact in facts)
+        answers = self._answering.chance(request.question, request.draft) if quoted else None
+        scores = score_answer(facts, parts, request.query_class, _helps(request), answers, same_language=same)
         quality = label_answer(scores, facts, parts, has_evidence=bool(evidence), same_language=same)
         missing, advice = self._lacking(request, evidence, facts, parts, quality, language)
         return _verdict(

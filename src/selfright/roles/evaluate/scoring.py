@@ -103,11 +103,12 @@ def score_answer(
     parts: Sequence[PartFacts],
     query_class: QueryClass,
     helps: float | None,
+    answers: float | None = None,
     *,
     same_language: bool,
 ) -> Scores:
     """The scores. ``helps`` is the probability that what the answer cites helps to answer, as judged before it was
-    written; None where nobody can tell.
+    written, and ``answers`` that the answer does, by a reader; None where nobody can tell.
 
     Grounding: weighted share of supported claims. Completeness: how far, and how probably, the question is answered.
     Accuracy: absence of contradiction. An answer to something else is no good ground and no accurate answer, so both
@@ -117,10 +118,10 @@ def score_answer(
     supported = sum(fact.weight * claim_support(fact) for fact in facts) / total
     true = sum(fact.weight * _accuracy(fact) for fact in facts) / total
     # A summary answers by what it condenses: the topic is enough.
-    share = _mean([(part.weight, part.titled) for part in parts])
-    complete = (
-        min(1.0, 0.5 + share / 2) if query_class is QueryClass.SUMMARY else _completeness(parts, helps, same_language)
-    )
+    if query_class is QueryClass.SUMMARY:
+        complete = min(1.0, 0.5 + _mean([(part.weight, part.titled) for part in parts]) / 2)
+    else:
+        complete = _completeness(parts, helps, same_language) if answers is None else answers
     bearing = 0.25 + 0.75 * min(1.0, complete / BEARING)
     return Scores(*(round(min(1.0, value), 4) for value in (supported * bearing, complete, true * bearing)))
 

@@ -20,12 +20,13 @@ from selfright.roles.likeness import Likeness
 
 # Below both, nothing of the question is in the evidence and no judge believed in the strip either. Words of another
 # language cannot be in it, so there a judge need only find it likelier than most.
+# In log-odds. Of twelve field questions that another language answers it is ahead by 0.75 and more in eight, of
+# questions without an answer by 0.3 at most.
+_FOREIGN_AHEAD = 0.5
+
 _LEAST_COVERAGE = 0.15
 _LEAST_STRIP_SCORE = 0.5
 _LEAST_FOREIGN_SCORE = 0.1
-# In log-odds. Of twelve field questions that another language answers it is ahead by 0.75 and more in eight, of questions
-# without an answer by 0.3 at most.
-_FOREIGN_AHEAD = 0.5
 
 _LONGEST_PREDECESSOR = 220
 # A sentence that opens like this speaks of what the sentence before it named.
@@ -67,15 +68,16 @@ class OfflineGenerator:
         return await asyncio.to_thread(self._write, request)
 
     def _write(self, request: GenerationRequest) -> Draft:
-        found = _in_one_language(
-            candidates(request.question, pieces_of(request.strips), self._analyzer, self._scorer), request.language
-        )
+        language = request.language
+        found = candidates(request.question, pieces_of(request.strips), self._analyzer, self._scorer)
+        found = _in_one_language(found, language)
         if request.query_class is QueryClass.SUMMARY and request.strips:
             chosen = choose_summary(found)
         else:
             chosen = _in_order(choose_answer(found))
-        if not chosen or not (request.query_class is QueryClass.SUMMARY or _relevant(found, request.language)):
-            text = nothing_found(request.language)
+        related = request.query_class is QueryClass.SUMMARY or self._scorer.knows_meaning or _relevant(found, language)
+        if not chosen or not related:
+            text = nothing_found(language)
             return Draft(text, (Sentence(text),), refused=True)
         return draft_of([group for candidate in chosen for group in _with_predecessor(candidate, chosen)])
 
@@ -94,6 +96,7 @@ def _in_one_language(found: list[Candidate], language: Language) -> list[Candida
 
 
 def _relevant(found: Sequence[Candidate], language: Language) -> bool:
+    """Whether words say that anything of it speaks of the question; asked where meaning is not known."""
     coverage = max((candidate.coverage for candidate in found), default=0.0)
     strips = [piece.strip for candidate in found for piece in candidate.pieces]
     score = max((strip.score for strip in strips), default=0.0)

@@ -68,6 +68,11 @@ class PieceScorer:
         self._reader = reader if reader is not None and reader.name == self._model.reader else None
         self._likeness = likeness if likeness is not None and likeness.name == self._model.embedder else None
 
+    @property
+    def knows_meaning(self) -> bool:
+        """Whether pieces are compared with the question by an encoder."""
+        return self._likeness is not None
+
     def judge(self, questions: Sequence[Asked], pieces: Sequence[Piece]) -> list[list[ScoredPiece]]:
         """A list per question with one judgement per piece."""
         return [self._judged(asked, pieces) for asked in questions]
