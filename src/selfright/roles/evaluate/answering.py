@@ -7,7 +7,7 @@ Of right and wrong answers to five sets it knows more (mean AUC 0.82) than share
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -26,10 +26,12 @@ class AnswerReader:
         self._reader = reader if reader is not None and reader.name == stored["reader"] else None
         self._weight, self._intercept = float(stored["weight"]), float(stored["intercept"])
 
-    def chance(self, question: str, draft: Draft) -> float | None:
-        """How probable it is (0…1) that the draft answers a question that can be answered; None when nobody read it."""
-        score = self.score(question, draft)
-        return None if score is None else 1 / (1 + math.exp(-(self._weight * score + self._intercept)))
+    def chance(self, parts: Sequence[str], draft: Draft) -> float | None:
+        """How far (0…1) the draft answers: the mean, over the parts of a question that can be answered, of how probable
+        it is that it answers them; None when nobody read it."""
+        scores = [self.score(part, draft) for part in parts]
+        chances = [1 / (1 + math.exp(-(self._weight * s + self._intercept))) for s in scores if s is not None]
+        return sum(chances) / len(chances) if chances and len(chances) == len(parts) else None
 
     def score(self, question: str, draft: Draft) -> float | None:
         """What the reader makes of the draft, as log-odds."""

@@ -80,7 +80,7 @@ class LocalEvaluator:
         parts = part_facts(request.question, request.draft, evidence, self._analyzer)
         same = language_of(request.question) == language
         quoted = all(fact.verbatim or fact.coverage >= _QUOTED for fact in facts)
-        answers = self._answering.chance(request.question, request.draft) if quoted else None
+        answers = self._answering.chance([part.text for part in parts], request.draft) if quoted else None
         scores = score_answer(facts, parts, request.query_class, _helps(request), answers, same_language=same)
         quality = label_answer(scores, facts, parts, has_evidence=bool(evidence), same_language=same)
         missing, advice = self._lacking(request, evidence, facts, parts, quality, language)
