@@ -166,5 +166,5 @@ def _fine_print(records: Sequence[Record]) -> str:
     lines += [f"- {title}: {what}" for title, what in sorted(versions)]
     if fewer:
         counts = "; ".join(f"{title} at {passages:,}: {asked}" for passages, title, asked in fewer)
-        lines += ["", f"Fewer queries than the others were given, for want of time: {counts}."]
+        lines += ["", f"Fewer queries than for the others, to save time: {counts}."]
     return "\n".join(lines)
