@@ -1,6 +1,6 @@
-"""``Selfright``: the one object that users hold. All runs on coroutines; ``ask`` and ``search`` are the sync door.
+"""``Selfright``: the public class. Everything runs on coroutines; ``ask``, ``search`` and the like are sync wrappers.
 
-Long because: every door of the package is a method here, and none does more than open.
+Long because: every public operation is a method here, and each only delegates.
 """
 
 import asyncio
@@ -55,7 +55,7 @@ MAX_QUESTION_CHARACTERS = 10_000
 
 
 class Selfright:
-    """A self-correcting chat over an index of one's own documents.
+    """A self-correcting chat over an index of your documents.
 
     >>> selfright = Selfright.open("my-index")        # doctest: +SKIP
     >>> selfright.add(["docs/"])                       # doctest: +SKIP
@@ -95,12 +95,11 @@ class Selfright:
     ) -> Self:
         """Opens the index at ``path`` (default: the setting ``index``); ``values`` are settings and flags by name.
 
-        ``llm`` is ``offline``, ``provider:model`` or a LangChain chat model, ``models`` the same for single jobs. The
-        index itself is opened when it is first used, and made by the first ``add``. ``profiles`` keeps profiles
-        elsewhere than in the home folder: in a LangGraph store, or a ``ProfileStore`` of one's own. ``passage_judge``
-        and ``claim_judge`` are folders or hub names of networks, or anything that does as ``PairJudge``. Raises
-        ``UnknownName`` for a name that is no setting, flag or preset, and ``MissingExtra`` for a provider whose package
-        is not installed.
+        ``llm`` is ``offline``, ``provider:model`` or a LangChain chat model; ``models`` the same for single jobs. The
+        index is opened at its first use, and created by the first ``add``. ``profiles`` replaces the profile store in
+        the home folder with a LangGraph store or a custom ``ProfileStore``. ``passage_judge`` and ``claim_judge`` are
+        folders or hub names of models, or objects that implement ``PairJudge``. Raises ``UnknownName`` for an unknown
+        setting, flag or preset, and ``MissingExtra`` for a provider whose package is not installed.
         """
         from selfright.assembly.overrides import Overrides
 
@@ -117,7 +116,7 @@ class Selfright:
         return cls(settings, Overrides(retriever, embeddings, handed, objects, profiles, *own))
 
     def ask(self, question: str, **options: Unpack[TurnOptions]) -> Answer:
-        """Answers a question, or says plainly that it cannot; ``options`` are those of ``TurnOptions``.
+        """Answers a question, or refuses; ``options`` are those of ``TurnOptions``.
 
         Raises ``InputError`` for an empty or overlong question, ``IndexNotFound`` when there is no index, and
         ``SessionBusy`` while another turn of the same session runs.
@@ -132,9 +131,9 @@ class Selfright:
         raise RuntimeError("a turn ended without an answer")  # the graph always reaches finalize
 
     def examine(self, question: str, judge: "Judge" = "local", **options: Unpack[TurnOptions]) -> "Examined":
-        """A turn watched: the answer, what each pass looked at, and a second judgement that no preset has a hand in.
+        """Runs a turn for evaluation: the answer, what each pass used, and an independent second judgement.
 
-        Raises what ``ask`` raises, and ``UsageError`` when a ``model`` is to judge and none is configured.
+        Raises what ``ask`` raises, and ``UsageError`` for the judge ``model`` when no model is configured.
         """
         return self._loop.run(self.aexamine(question, judge, **options))
 
@@ -145,7 +144,7 @@ class Selfright:
         return await examine(self._engine, _checked(question), options, judge)
 
     def flags(self, preset: str | None = None, given: Mapping[str, object] | None = None) -> Flags:
-        """The flags that a turn so asked runs under: the preset's, over them the settings', over both the call's."""
+        """The flags of a turn: the preset's, overridden by the settings', overridden by the call's."""
         return self._engine.flags(preset, given or {})
 
     def stream(self, question: str, **options: Unpack[TurnOptions]) -> Iterator[TurnEvent]:
@@ -153,16 +152,16 @@ class Selfright:
         return self._loop.iterate(self.astream(question, **options))
 
     async def astream(self, question: str, **options: Unpack[TurnOptions]) -> AsyncGenerator[TurnEvent, None]:
-        """The turn as it happens: nodes, verdicts, the answer's tokens, corrections; last of all ``TurnFinished``."""
+        """The events of a turn: nodes, verdicts, the answer's tokens, corrections; the last is ``TurnFinished``."""
         async with aclosing(self._turns.stream(_checked(question), options, listen=True)) as events:
             async for event in events:
                 yield event
 
     def sessions(self, user: str | Scope = DEFAULT_USER) -> "tuple[SessionInfo, ...]":
-        """The user's kept conversations, the one used last first.
+        """The user's stored conversations, the most recently used first.
 
-        Here as in all that shows or deletes what is kept of turns, a ``Scope`` in the place of the user leaves out what
-        was found outside of its collections.
+        Here and in all methods that show or delete stored turns, a ``Scope`` instead of a user excludes what was found
+        outside its collections.
         """
         return self._loop.run(self.asessions(user))
 
@@ -171,7 +170,7 @@ class Selfright:
         return await (await self._turns.sessions()).list(user)
 
     def conversation(self, session: str, user: str | Scope = DEFAULT_USER) -> "Conversation":
-        """What was said in a session so far, and the question that a crash left without an answer."""
+        """The messages of a session, and the question that a crash left unanswered."""
         return self._loop.run(self.aconversation(session, user))
 
     async def aconversation(self, session: str, user: str | Scope = DEFAULT_USER) -> "Conversation":
@@ -179,7 +178,7 @@ class Selfright:
         return await (await self._turns.sessions()).conversation(user, session)
 
     def turns(self, session: str, user: str | Scope = DEFAULT_USER) -> "tuple[TurnRecord, ...]":
-        """The finished turns of a session that are kept, oldest first."""
+        """The stored finished turns of a session, oldest first."""
         return self._loop.run(self.aturns(session, user))
 
     async def aturns(self, session: str, user: str | Scope = DEFAULT_USER) -> "tuple[TurnRecord, ...]":
@@ -187,7 +186,7 @@ class Selfright:
         return await (await self._turns.sessions()).records(user, session)
 
     def forget(self, session: str | None = None, user: str | Scope = DEFAULT_USER) -> int:
-        """Deletes a session, or all of the user's, for good; gives back how many there were."""
+        """Deletes a session, or all sessions of the user; returns how many there were."""
         return self._loop.run(self.aforget(session, user))
 
     async def aforget(self, session: str | None = None, user: str | Scope = DEFAULT_USER) -> int:
@@ -203,7 +202,7 @@ class Selfright:
     ) -> tuple[Hit, ...]:
         """The ``k`` best passages for a query, best first; from all collections when none is named.
 
-        Of the ``flags``, which go over the settings', ``fusion`` and ``rrf_k`` are heard here.
+        ``flags`` override the settings'; only ``fusion`` and ``rrf_k`` have an effect here.
         """
         return self._loop.run(self.asearch(query, k, collections, flags))
 
@@ -224,7 +223,7 @@ class Selfright:
         collections: str | Sequence[str] = (),
         flags: Mapping[str, object] | None = None,
     ) -> Retrieval:
-        """``search``, and in ``trust`` whether words, meaning or both searched, also where nothing was found."""
+        """``search``, with ``trust``: whether words, meaning or both were used, even if nothing was found."""
         return self._loop.run(self.aretrieve(query, k, collections, flags))
 
     async def aretrieve(
@@ -248,7 +247,7 @@ class Selfright:
         collections: str | Sequence[str] = (),
         flags: Mapping[str, object] | None = None,
     ) -> list[tuple[Hit, ...]]:
-        """The hits of each query, in order; several are worked on at the same time."""
+        """The hits of each query, in order; several queries run at the same time."""
         return self._loop.run(self.asearch_many(queries, k, collections, flags))
 
     async def asearch_many(
@@ -269,7 +268,7 @@ class Selfright:
         return [(await searcher.search(query, k, named)).hits for query in checked]
 
     def traces(self, limit: int = 50, user: str | Scope | None = None) -> "list[Trace]":
-        """The kept traces of turns, the newest first; of one user where one is named."""
+        """The stored traces of turns, newest first; with ``user``, only that user's."""
         return self._traces.traces(limit, Scope.of(user))
 
     def trace(self, trace_id: str, user: str | Scope | None = None) -> "Trace":
@@ -277,7 +276,7 @@ class Selfright:
         return self._traces.trace(trace_id, Scope.of(user))
 
     def profile(self, user: str = DEFAULT_USER) -> Profile:
-        """What stands of a user: what was read from messages, and what was set by hand."""
+        """The current profile of a user: facts read from messages, and facts set by hand."""
         return self._loop.run(self.aprofile(user))
 
     async def aprofile(self, user: str = DEFAULT_USER) -> Profile:
@@ -285,13 +284,13 @@ class Selfright:
         return await self._engine.profiles.profile(user)
 
     def profile_summary(self, user: str = DEFAULT_USER, language: Language = "en") -> str:
-        """What stands of a user in one line, as prompts have it."""
+        """The profile in one line, as used in prompts."""
         return self._engine.pack.summary(self.profile(user), language)
 
     def set_profile(self, facts: Mapping[str, object], user: str = DEFAULT_USER) -> Profile:
-        """Corrects a profile, ``{"age": 60, "conditions": ["gout"]}``: what is given for a kind is what stands of it.
+        """Corrects a profile, ``{"age": 60, "conditions": ["gout"]}``: the values replace all current ones of a kind.
 
-        An empty value says that nothing does. Raises ``UnknownName`` for a kind that the pack does not have.
+        An empty value removes them. Raises ``UnknownName`` for a kind that the pack does not have.
         """
         return self._loop.run(self.aset_profile(facts, user))
 
@@ -302,7 +301,7 @@ class Selfright:
         return await corrected(self._engine.profiles, self._engine.pack, user, facts)
 
     def forget_profile(self, user: str = DEFAULT_USER, name: str | None = None, value: str | None = None) -> int:
-        """Erases a user's profile with its history, or one kind or value of it; gives back how many facts went."""
+        """Erases a user's profile with its history, or one kind or value of it; returns the number of erased facts."""
         return self._loop.run(self.aforget_profile(user, name, value))
 
     async def aforget_profile(self, user: str = DEFAULT_USER, name: str | None = None, value: str | None = None) -> int:
@@ -310,7 +309,7 @@ class Selfright:
         return await self._engine.profiles.forget(user, name, value)
 
     def profile_history(self, user: str = DEFAULT_USER) -> tuple[Fact, ...]:
-        """All that is kept of a user, oldest first: what stands, and what was superseded or contradicted."""
+        """All stored facts of a user, oldest first: current, superseded and contradicted ones."""
         return self._loop.run(self.aprofile_history(user))
 
     async def aprofile_history(self, user: str = DEFAULT_USER) -> tuple[Fact, ...]:
@@ -318,22 +317,22 @@ class Selfright:
         return await self._engine.profiles.history(user)
 
     def profile_kinds(self) -> tuple[SlotKind, ...]:
-        """The kinds of facts that the pack knows, in the order in which readers see them; none without a pack."""
+        """The pack's kinds of facts, in display order; empty without a pack."""
         return self._engine.pack.kinds
 
     def profile_users(self) -> tuple[str, ...]:
-        """The users of whom anything is kept, by name."""
+        """The names of the users with stored facts."""
         return self._loop.run(self._engine.profiles.users())
 
     def forget_traces(self, user: str | Scope | None = None, trace_id: str | None = None) -> int:
-        """Deletes a user's traces, or one of them, or all; gives back how many there were."""
+        """Deletes a user's traces, one trace, or all; returns how many there were."""
         return self._traces.forget(Scope.of(user), trace_id)
 
     def replay(self, trace_id: str, user: str | Scope | None = None, **options: Unpack["ReplayOptions"]) -> "Replay":
-        """A recorded turn run again, from what its judges and models said then; ``options`` are ``ReplayOptions``.
+        """Replays a recorded turn with its recorded judge and model replies; ``options`` are ``ReplayOptions``.
 
-        No model is called unless ``live``, and nothing is remembered. Raises ``InputError`` for a trace that holds no
-        recording, and ``UsageError`` for a preset, flag or node that does not fit.
+        No model is called unless ``live``, and nothing is saved. Raises ``InputError`` for a trace without a recording,
+        and ``UsageError`` for an invalid preset, flag or node.
         """
         return self._loop.run(self.areplay(trace_id, user, **options))
 
@@ -344,9 +343,9 @@ class Selfright:
         return await self._traces.replay(trace_id, options, Scope.of(user))
 
     def erase(self, user: str = DEFAULT_USER) -> Erased:
-        """Erases all that is kept of a user, for good: conversations, unfinished turns, profile, traces, ratings.
+        """Erases all stored data of a user: conversations, unfinished turns, profile, traces, ratings.
 
-        Raises ``SessionBusy`` while a turn of the user's runs; everything else is erased then.
+        Raises ``SessionBusy`` while a turn of the user is running; everything else is erased in that case.
         """
         return self._loop.run(self.aerase(user))
 
@@ -365,26 +364,26 @@ class Selfright:
         places: Iterable[tuple[str, int, int]] = (),
         user: str | Scope = DEFAULT_USER,
     ) -> Rating:
-        """Keeps whether the answer of a turn helped; ``places`` (document id, start, end) are what it was written from.
+        """Stores whether the answer of a turn helped; ``places`` (document id, start, end) are its evidence.
 
-        Raises ``InputError`` for places that are not in the index, or that a ``Scope`` does not see.
+        Raises ``InputError`` for places that are not in the index, or are outside a ``Scope``.
         """
         return self._ratings.rate(trace_id, _checked(question), helpful, list(places), Scope.of(user))
 
     def unrate(self, trace_id: str, user: str = DEFAULT_USER) -> bool:
-        """Takes a rating back; false where there was none."""
+        """Deletes a rating; false if there was none."""
         return self._ratings.forget(user, trace_id) > 0
 
     def labelled(self, user: str | Scope | None = None) -> LabelledRows:
-        """Ratings as rows that ``calibrate`` reads: a user's, or everybody's; passages that changed are left out."""
+        """Ratings as rows for ``calibrate``, of one user or all; passages that have changed are left out."""
         return self._ratings.rows(Scope.of(user))
 
     def prepare(self) -> None:
-        """Loads what the first question would wait for: index, tokenizer, judges. Raises ``IndexNotFound``."""
+        """Preloads index, tokenizer and judges for the first question. Raises ``IndexNotFound``."""
         self._loop.run(self.aprepare())
 
     async def areachable(self) -> None:
-        """Asks the setting ``database``, where there is one, for a sign of life. Raises ``StoreError``."""
+        """Checks that the ``database``, if one is set, responds. Raises ``StoreError``."""
         await self._turns.reachable()
 
     async def aprepare(self) -> None:
@@ -395,7 +394,7 @@ class Selfright:
     async def aexamples(
         self, language: Language = "en", collections: str | Sequence[str] = (), count: int = 3
     ) -> list[str]:
-        """Questions that the documents have something on, for who has not asked yet; those in ``language`` first."""
+        """Example questions on the documents; those in ``language`` first."""
         from selfright.assembly.examples import example_questions
 
         scope = Scope(None, self._engine.index.named(collections) or None)
@@ -407,7 +406,7 @@ class Selfright:
         return self._engine.has_writer
 
     def urgent(self, text: str) -> str:
-        """What a message calls for at once, before any answer, as the pack has it; empty for most messages."""
+        """The pack's urgent advice for a message; empty for most messages."""
         from selfright.domain.text import language_of
 
         return self._engine.pack.urgent(text, language_of(text))
@@ -427,10 +426,10 @@ class Selfright:
         progress: "Progress | None" = None,
         ray: str | None = None,
     ) -> "Report":
-        """Adds files, folders or JSONL to the index, which is made when there is none. Unchanged files are skipped.
+        """Adds files, folders or JSONL to the index, and creates it if needed. Unchanged files are skipped.
 
-        ``origin`` says who brought them: what came by ``upload`` or from the ``web`` gives way to what you brought
-        yourself. ``ray`` has the work done on a cluster: ``local`` (this machine's cores), ``auto``, or ``host:port``.
+        ``origin`` sets the trust: documents by ``upload`` or from the ``web`` rank behind your own (``index``). ``ray``
+        does the work on a cluster: ``local`` (this machine's cores), ``auto``, or ``host:port``.
         """
         return self._engine.index.add([Path(path) for path in several(paths)], collection, progress, ray, origin)
 
@@ -441,10 +440,10 @@ class Selfright:
         progress: "Progress | None" = None,
         **options: Unpack["SyncKeywords"],
     ) -> "Report":
-        """Makes the index what folders are: adds and replaces like ``add``, and removes what is there no longer.
+        """Syncs the index with folders: adds and replaces like ``add``, and removes documents whose files are gone.
 
-        ``options`` are those of ``SyncOptions``; ``dry_run=True`` only reports. Raises ``InputError`` for a folder that
-        is missing, or is empty while the index has documents from it.
+        ``options`` are those of ``SyncOptions``; ``dry_run=True`` only reports. Raises ``InputError`` for a missing
+        folder, or an empty one that the index has documents from.
         """
         from selfright.ingest.syncing import SyncOptions
 
@@ -453,23 +452,23 @@ class Selfright:
     def take_in(
         self, path: str | Path, name: str, *, collection: str = "default", apart: bool = False
     ) -> "UploadReport":
-        """Adds one file that somebody sent, under ``name``; documents of other collections are never replaced.
+        """Adds one uploaded file under ``name``; documents of other collections are never replaced.
 
-        With ``apart`` names tell nothing of other collections either: documents are called ``collection/name``. The
+        With ``apart`` the document is named ``collection/name``, so names reveal nothing about other collections. The
         file is not needed afterwards. Raises ``UnreadableFile``.
         """
         return self._engine.index.take_in(Path(path), _readable(name), _readable(collection), apart)
 
     def collections(self) -> list[Collection]:
-        """The named parts of the index with what is said of them, ordered by name."""
+        """The collections of the index with their descriptions, ordered by name."""
         return self._engine.index.collections()
 
     def describe_collection(
         self, name: str, description: str, *, classes: str | Sequence[str] = (), slots: str | Sequence[str] = ()
     ) -> Collection:
-        """Says what a collection holds, so that fitting questions are sent to it; replaces what was said before.
+        """Describes a collection for routing questions to it; replaces the previous description.
 
-        Raises ``UnknownName`` for a query class that there is not, ``InputError`` for too long a text.
+        Raises ``UnknownName`` for an unknown query class, and ``InputError`` for a text that is too long.
         """
         return self._engine.index.describe(
             Collection.described(_readable(name), _readable(description), several(classes), several(slots))
@@ -484,9 +483,9 @@ class Selfright:
         collection: str | None = None,
         progress: "Progress | None" = None,
     ) -> "ImportReport":
-        """Takes in an index made elsewhere: JSON Lines, and its FAISS vectors as they are. All of it, or nothing.
+        """Imports an index made elsewhere, JSON Lines and FAISS vectors, atomically. The vectors are used unchanged.
 
-        ``meta`` says line by line which row each vector is of; without ``faiss`` the texts are embedded here.
+        ``meta`` names the row of each vector, line by line; without ``faiss`` the texts are embedded here.
         """
         vectors, lines = Path(faiss) if faiss else None, Path(meta) if meta else None
         return self._engine.index.import_corpus(Path(corpus), vectors, lines, collection, progress)
@@ -506,41 +505,40 @@ class Selfright:
         )
 
     def copy_index(self, to: str | Path, *, into: bool = False, progress: "Progress | None" = None) -> "CopyReport":
-        """Copies the index as it is to another place, a folder or a server's address, and compares the two.
+        """Copies the index to another folder or server address without embedding, and compares the two.
 
-        Nothing is embedded. Broken off anywhere, the same call finishes it; made again, it brings the copy up to date.
-        Raises ``NotAnIndex`` when something else is there, which ``into`` adds the documents to, and ``StoreError``
-        when the two are not equal in the end.
+        The same call resumes an interrupted copy, and later updates it. Raises ``NotAnIndex`` if the target holds
+        something else (``into`` adds to it instead), and ``StoreError`` if the two differ at the end.
         """
         return self._engine.index.copy(str(to), into=into, progress=progress)
 
     def reembed(self, to: str | Path | None = None, *, progress: "Progress | None" = None) -> "ReembedReport":
-        """Gives every passage a vector of the embedder that is set, whichever one the index was made with.
+        """Embeds every passage again with the configured embedder; everything else stays.
 
-        All else stays. In a folder the new vectors take the place of the old ones at once, when all are made; ``to``
-        makes an index in another place instead, and an index on a server needs it. Broken off anywhere, the same call
-        goes on. Raises ``UsageError`` where it is missing or no embedder is there, ``StoreError`` when a disk is full.
+        In a folder, the new vectors replace the old ones in one step. ``to`` builds an index in another place instead,
+        and is required for an index on a server. The same call resumes an interrupted run. Raises ``UsageError`` if
+        ``to`` is missing or there is no embedder, and ``StoreError`` when a disk is full.
         """
         return self._engine.reembed(None if to is None else str(to), progress)
 
     def calibrate(
         self, labelled: str | Path, *, risk: float = 0.1, progress: "CalibrationProgress | None" = None
     ) -> "tuple[CalibrationReport | ClaimReport, Path]":
-        """Fits grading to labelled pairs, rows ``{"question", "passage", "label": 0|1}``, and keeps it in the index.
+        """Fits the grader to labelled pairs, rows ``{"question", "passage", "label": 0|1}``, and stores the result.
 
-        Rows with ``claim`` in the place of ``question`` fit the judgement of an answer's claims. Gives back the figures
-        and the file. ``risk`` is the share that may be wrong of what is called correct. Raises ``InputError`` for a bad
-        row, with its line, and for too few rows.
+        Rows with ``claim`` instead of ``question`` fit the evaluator. Returns the figures and the file. ``risk`` is the
+        allowed share of wrong verdicts among those called correct. Raises ``InputError`` for a bad row, with its line,
+        and for too few rows.
         """
         return self._engine.calibrate(Path(labelled), risk, progress)
 
     @property
     def judges(self) -> dict[str, str]:
-        """What judging rests on beside the weights that ship: judges of one's own by name, calibrations by date."""
+        """What judging uses besides the shipped weights: custom judges by name, calibrations by date."""
         return self._engine.judges
 
     def remove(self, document_ids: str | Sequence[str]) -> list[str]:
-        """Removes documents; gives back the ids that were there."""
+        """Removes documents; returns the ids that existed."""
         return self._engine.index.remove(several(document_ids))
 
     def document(self, document_id: str) -> Document | None:
@@ -554,9 +552,9 @@ class Selfright:
     def document_page(
         self, after: str = "", limit: int = 100, collections: Sequence[str] = (), named: str = ""
     ) -> list[DocumentInfo]:
-        """At most ``limit`` documents with an id behind ``after``, ordered by id; of the named collections alone.
+        """At most ``limit`` documents with an id greater than ``after``, ordered by id, from the named collections.
 
-        With ``named`` only those that have it in their title or id, whatever its case.
+        With ``named``, only those whose title or id contains it, ignoring case.
         """
         part = named.strip().casefold()
         listed = self._engine.index.library().documents(after, collections)
@@ -564,24 +562,24 @@ class Selfright:
         return list(islice(wanted if part else listed, limit))
 
     def info(self) -> StoreInfo:
-        """The index in figures."""
+        """Sizes, tokenizer and embedder of the index."""
         return self._engine.index.library().info()
 
     def verify(self, *, repair: bool = False) -> "list[Finding]":
-        """Reads and checks every record, vector and file of the index; with ``repair`` puts right what can be."""
+        """Checks every record, vector and file of the index; ``repair`` fixes what can be fixed."""
         return self._engine.index.verify(repair=repair)
 
     def compact(self) -> None:
-        """Frees the space of replaced and removed documents and makes the search indexes anew."""
+        """Frees the space of replaced and removed documents, and rebuilds the search indexes."""
         self._engine.index.compact()
 
     async def aclose(self) -> None:
-        """Closes what belongs to the running event loop (its sessions), then everything."""
+        """Closes the sessions of the running event loop, then everything else."""
         await self._turns.close()
         self.close()
 
     def close(self) -> None:
-        """Closes the index; using the object afterwards is an error."""
+        """Closes the index; the object cannot be used afterwards."""
         if self._loop.started:
             self._loop.run(self._turns.close())
         self._loop.close()
@@ -620,7 +618,7 @@ def _checked(question: str) -> str:
 
 
 def _readable(text: str) -> str:
-    """Text again where Python, for want of a UTF-8 locale, handed bytes of the command line on as lone surrogates."""
+    """Restores text that Python, without a UTF-8 locale, passed from the command line as lone surrogates."""
     try:
         return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     except UnicodeEncodeError:
