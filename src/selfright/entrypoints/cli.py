@@ -56,7 +56,7 @@ class Commands(click.Group):
 @click.version_option(package_name="selfright", message="%(prog)s %(version)s")
 @click.option("--debug", is_flag=True, help="Show tracebacks and the log.")
 def cli(debug: bool) -> None:
-    """Answers questions from your own documents, checks and corrects itself, and says what it could not support.
+    """Answers questions from your documents, checks and corrects itself, and reports what it cannot support.
 
     Works without any language model, key or network. Korean and English.
     """

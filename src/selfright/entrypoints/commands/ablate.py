@@ -25,7 +25,7 @@ from selfright.entrypoints.commands.options import index_option, json_option, se
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.option("--profiles", metavar="NAMES", help="Presets, with commas between [default: the six of the ablation].")
 @click.option("--grid", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE.toml",
-              help="Systems of your own instead, or all combinations of some flags.")  # fmt: skip
+              help="Your own systems, or all combinations of some flags, instead.")  # fmt: skip
 @index_option
 @own_option
 @format_option
@@ -40,9 +40,9 @@ from selfright.entrypoints.commands.options import index_option, json_option, se
 @set_option
 @json_option
 def ablate(profiles: str | None, grid: Path | None, **options: Any) -> int:
-    """Ask the questions of FILE under each profile, from the baseline up, and tell what each step brought.
+    """Ask the questions of FILE under each profile, from the baseline up, and compare the steps.
 
-    With --out, every answer is kept at once: run the same command again after a kill, and it goes on.
+    With --out, every answer is saved at once: run the same command again to resume.
     """
     from selfright.domain.errors import UsageError
     from selfright.evals.systems import PROFILES, from_grid, of_presets

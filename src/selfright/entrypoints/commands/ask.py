@@ -21,13 +21,13 @@ from selfright.entrypoints.commands.options import (
 @index_option
 @preset_option
 @click.option(
-    "--mode", type=click.Choice(["ai_agent", "llm"]), help="The agent over the documents, or the model alone."
+    "--mode", type=click.Choice(["ai_agent", "llm"]), help="The agent with your documents, or the model alone."
 )
 @collection_option
 @session_option
 @user_option
 @set_option
-@click.option("--record", is_flag=True, help="Keep all that is needed to replay the turn ('selfright trace replay').")
+@click.option("--record", is_flag=True, help="Record the turn so that it can be replayed ('selfright trace replay').")
 @json_option
 def ask(  # noqa: PLR0913, PLR0917 - one parameter for each option
     question: str,

@@ -29,7 +29,7 @@ _FIGURES = (("AUC", "auc"), ("Brier", "brier"), ("ECE (equal mass)", "ece_mass")
     type=click.FloatRange(0.0, 1.0, min_open=True, max_open=True),
     default=0.1,
     show_default=True,
-    help="The share that may be wrong of what is called correct, and lost of what helps. No part in claims.",
+    help="Allowed share of wrong sets among those called correct, and of helpful sets lost. Not used for claims.",
 )
 @set_option
 @json_option
@@ -38,10 +38,10 @@ def calibrate(
 ) -> None:
     """Fit grading to your documents, from rows {"question", "passage", "label": 0|1}.
 
-    Rows {"claim", "passage", "label"} fit the judging of answers instead: 1 where the passage bears the claim out.
-    A judge of your own (settings passage_judge, claim_judge) is weighed against what ships. The result is kept in the
-    index and used from then on. Label the passages that a search brings, several for each question: then the figures
-    are those of real use.
+    Rows {"claim", "passage", "label"} fit the judging of answers instead: 1 if the passage supports the claim. A
+    custom judge (settings passage_judge, claim_judge) is weighted against the built-in signals. The result is stored
+    in the index and used from then on. Label the passages that a search returns, several for each question, so that
+    the figures reflect real use.
     """
     from selfright.api import Selfright
     from selfright.entrypoints.progress import bar

@@ -45,7 +45,7 @@ def _help() -> str:
 def chat(
     index: str | None, preset: str | None, session: str | None, user: str | None, assignments: tuple[str, ...]
 ) -> None:
-    """Talk with the index: follow-up questions are understood within the conversation, which is kept."""
+    """Chat with the index. The conversation is saved, and follow-up questions are understood."""
     from selfright.api import Selfright
 
     with Selfright.open(**values_of(assignments, index=index, preset=preset)) as selfright:

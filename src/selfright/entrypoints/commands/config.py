@@ -14,7 +14,7 @@ from selfright.entrypoints.commands.options import json_option, print_json, set_
 def config(assignments: tuple[str, ...], as_json: bool) -> None:
     """Show the settings and flags in force: file, then environment, then options.
 
-    Flags that nobody set, which are the preset's or the defaults, stand behind a #.
+    Flags that are not set (the preset's or the defaults) follow a #.
     """
     from selfright.domain.flags import Flags
     from selfright.flow.presets import find_preset

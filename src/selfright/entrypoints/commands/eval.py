@@ -21,28 +21,28 @@ out_option = click.option(
     "--out", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Folder for the report and its data."
 )
 limit_option = click.option(
-    "--limit", type=click.IntRange(min=1), metavar="N", help="At most so many questions, chosen by the seed."
+    "--limit", type=click.IntRange(min=1), metavar="N", help="Ask at most N questions, chosen by the seed."
 )
-seed_option = click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of all chances.")
-format_option = click.option("--format", "form", metavar="NAME", help="Of the file, where it is not recognised.")
+seed_option = click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
+format_option = click.option("--format", "form", metavar="NAME", help="Format of the file, if it is not recognised.")
 own_option = click.option(
-    "--own-passages", is_flag=True, help="Search the passages that the set itself brings, in an index of their own."
+    "--own-passages", is_flag=True, help="Search only the passages that the set contains, in a separate index."
 )
 judge_option = click.option(
     "--judge",
     type=click.Choice(["local", "model", "none"]),
     default="local",
     show_default=True,
-    help="Who judges every system's answers alike: the offline judge, the configured model, or nobody.",
+    help="Judge of all systems' answers: the offline judge, the configured model, or none.",
 )
 workers_option = click.option(
-    "--workers", type=click.IntRange(1, 4), metavar="N", help="Processes to ask in [default: as many as pay]."
+    "--workers", type=click.IntRange(1, 4), metavar="N", help="Number of processes [default: by the amount of work]."
 )
 ray_option = click.option(
     "--ray", metavar="ADDRESS", help="Ask on a Ray cluster: local, auto or host:port. Its nodes must see the index."
 )
 budget_option = click.option(
-    "--budget-calls", type=click.IntRange(min=1), metavar="N", help="Never make more calls of a model than this."
+    "--budget-calls", type=click.IntRange(min=1), metavar="N", help="The most model calls, the judge's included."
 )
 no_texts_option = click.option("--no-texts", is_flag=True, help="Write ids and figures only, no text of the data.")
 
@@ -63,9 +63,9 @@ def evaluate() -> None:
 @set_option
 @json_option
 def retrieval(folder: Path, split: str, measures: tuple[str, ...], index: str | None, **options: Any) -> None:
-    """Words, meaning and their fusions side by side on FOLDER, a set in BEIR's layout.
+    """Compare words, meaning and their fusions on FOLDER, a set in BEIR's layout.
 
-    Its corpus is indexed once and kept, a few sets at a time; --index takes an index of your own over the same ids.
+    Its corpus is indexed once and cached, a few sets at a time; --index uses your own index over the same ids.
     """
     from selfright.entrypoints.progress import bar
     from selfright.entrypoints.studies import figures, tell
@@ -104,8 +104,8 @@ def retrieval(folder: Path, split: str, measures: tuple[str, ...], index: str | 
 def answers(presets: tuple[str, ...], **options: Any) -> int:
     """Ask the questions of FILE under each preset; the presets are compared with the first one.
 
-    FILE is JSONL as the documentation says, or squad, pubmedqa, clapnq, ragas, autorag or flashrag. With --out, a run
-    that was broken off goes on where it was.
+    FILE is JSONL as described in the documentation, or squad, pubmedqa, clapnq, ragas, autorag or flashrag. With
+    --out, an interrupted run resumes.
     """
     from selfright.evals.systems import of_presets
 
@@ -138,13 +138,15 @@ def measure_answers(kind: "Kind", systems: "Sequence[System]", *, file: Path, ou
 
 @evaluate.command()
 @click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
-@click.option("--language", type=click.Choice(["en", "ko"]), default="en", show_default=True, help="Of the page.")
+@click.option(
+    "--language", type=click.Choice(["en", "ko"]), default="en", show_default=True, help="Language of the page."
+)
 @no_texts_option
 @json_option
 def report(folder: Path, language: "Language", no_texts: bool, as_json: bool) -> None:
-    """Write the report of the evaluation in FOLDER anew: one HTML file, that needs nothing else.
+    """Write the report of the evaluation in FOLDER again: one self-contained HTML file.
 
-    An evaluation with --out writes report.html by itself; this makes it in another language, or without the texts.
+    An evaluation with --out writes report.html itself; this writes it in another language, or without the texts.
     """
     from selfright.domain.errors import InputError
     from selfright.evals.redacting import redacted

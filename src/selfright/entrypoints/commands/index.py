@@ -16,7 +16,7 @@ from selfright.entrypoints.commands.options import index_option, json_option, pr
 
 @click.group()
 def index() -> None:
-    """Keep the index: add and remove documents, list them, see figures, check and mend it."""
+    """Manage the index: add, remove and list documents, show figures, check and repair."""
 
 
 @index.command()
@@ -28,9 +28,9 @@ def index() -> None:
     type=click.Choice(get_args(Origin)),
     default="index",
     show_default=True,
-    help="Who brought the files: what came by upload or from the web gives way to your own.",
+    help="Origin of the files: uploads and web pages rank behind your own.",
 )
-@click.option("--prune", is_flag=True, help="Then remove what came from PATHS and is there no longer.")
+@click.option("--prune", is_flag=True, help="Then remove documents from PATHS whose files are gone.")
 @click.option("--ray", metavar="ADDRESS", help="Do the work on a Ray cluster: local, auto or host:port.")
 @set_option
 @json_option
@@ -46,8 +46,8 @@ def add(
 ) -> int:
     """Add PATHS: files, folders, or JSONL with _id|id, title, text, metadata. Unchanged documents are skipped.
 
-    Reads txt, md, html, pdf, docx, pptx, xlsx, hwpx, odt, csv, json and jsonl. A bad file gives one line, and the rest
-    goes on.
+    Reads txt, md, html, pdf, docx, pptx, xlsx, hwpx, odt, csv, json and jsonl. An unreadable file is reported in
+    one line, and the others are added.
     """
     from selfright.api import Selfright
     from selfright.domain.errors import UsageError
@@ -111,7 +111,7 @@ def list_(index: str | None, assignments: tuple[str, ...], as_json: bool) -> Non
 @set_option
 @json_option
 def info(index: str | None, assignments: tuple[str, ...], as_json: bool) -> None:
-    """Show the index in figures: sizes, tokenizer, embedder, kind of vector index."""
+    """Show the index's sizes, tokenizer, embedder and kind of vector index."""
     from selfright.api import Selfright
     from selfright.domain.json_views import info_view
 

@@ -27,10 +27,9 @@ def describe(
     assignments: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Say in TEXT what the collection NAME holds, so that fitting questions are sent to it; "" takes it back.
+    """Describe the collection NAME in TEXT, so that matching questions are sent to it; "" removes the description.
 
-    One or two sentences that name the things treated serve best. What was said before is replaced, classes and slots
-    too.
+    One or two sentences that name the topics work best. They replace the previous description, classes and slots.
     """
     from selfright.api import Selfright
 

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 @click.option(
     "--origin", type=click.Choice(get_args(Origin)), default="index", show_default=True, help="Who brought the files."
 )
-@click.option("--dry-run", is_flag=True, help="Say what would be done, and change nothing.")
-@click.option("--allow-empty", is_flag=True, help="Let a folder without any file empty its part of the index.")
-@click.option("--watch", is_flag=True, help="Go on: whenever a file changes, until Ctrl-C.")
+@click.option("--dry-run", is_flag=True, help="Show what would be done, and change nothing.")
+@click.option("--allow-empty", is_flag=True, help="Allow an empty folder to empty its part of the index.")
+@click.option("--watch", is_flag=True, help="Keep running and sync every change, until Ctrl-C.")
 @click.option(
     "--every",
     type=click.FloatRange(0.1, 3_600),
@@ -57,10 +57,10 @@ def sync(  # noqa: PLR0913, PLR0917 - one parameter for each option
     assignments: tuple[str, ...],
     as_json: bool,
 ) -> int:
-    """Make the index what FOLDERs are: add what is new, replace what changed, remove what is gone.
+    """Sync the index with FOLDERs: add new documents, replace changed ones, remove those that are gone.
 
-    Only what came from these folders, into this collection, is ever removed. A file that moved stays the same document.
-    What a file held that cannot be read now stays.
+    Only documents from these folders, in this collection, are ever removed. A moved file stays the same document.
+    Documents of a file that cannot be read now stay.
     """
     from selfright.api import Selfright
     from selfright.domain.errors import UsageError

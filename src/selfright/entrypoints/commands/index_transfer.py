@@ -11,13 +11,13 @@ _PATH = click.Path(path_type=Path)
 
 
 @click.command(name="import")
-@click.option("--corpus", type=_PATH, required=True, metavar="C.jsonl", help="Texts: a row each, with 'text'.")
-@click.option("--faiss", type=_PATH, metavar="X.faiss", help="Vectors: a FAISS index that gives them back.")
-@click.option("--meta", type=_PATH, metavar="X.meta.jsonl", help="A line for each vector: the row it is of.")
+@click.option("--corpus", type=_PATH, required=True, metavar="C.jsonl", help="Texts: one row each, with 'text'.")
+@click.option("--faiss", type=_PATH, metavar="X.faiss", help="Vectors: a FAISS index that can return them.")
+@click.option("--meta", type=_PATH, metavar="X.meta.jsonl", help="A line for each vector that names its row.")
 @index_option
 @click.option("--collection", metavar="NAME", help="Named part of the index [default: as the rows say, or 'default'].")
 @click.option("--embedder", metavar="NAME", help="Which embedder made the vectors [default: the index's].")
-@click.option("--no-vectors", is_flag=True, help="Take the texts alone; the index's embedder makes vectors anew.")
+@click.option("--no-vectors", is_flag=True, help="Import only the texts; the index's embedder computes the vectors.")
 @set_option
 @json_option
 def import_(  # noqa: PLR0913, PLR0917 - one parameter for each option
@@ -31,7 +31,7 @@ def import_(  # noqa: PLR0913, PLR0917 - one parameter for each option
     assignments: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Import an index made elsewhere: its texts, and its vectors as they are. All of it, or nothing."""
+    """Import an index made elsewhere, texts and vectors, atomically."""
     from selfright.api import Selfright
     from selfright.entrypoints.progress import bar
 
@@ -100,9 +100,9 @@ def export(
 @set_option
 @json_option
 def copy(to: str, into: bool, index: str | None, assignments: tuple[str, ...], as_json: bool) -> None:
-    """Copy the index as it is, vectors too, and compare the two. Run again, it goes on, or brings the copy up to date.
+    """Copy the index with its vectors, and compare the two. Run it again to resume, or to update the copy.
 
-    A target begun as a copy of this index loses what the index no longer has.
+    A target that started as a copy of this index loses what the index no longer has.
     """
     from selfright.api import Selfright
     from selfright.entrypoints.progress import bar

@@ -8,12 +8,12 @@ from selfright.entrypoints.commands.options import index_option, json_option, pr
 
 
 @click.command()
-@click.option("--repair", is_flag=True, help="Put right what can be; documents that cannot be saved are named.")
+@click.option("--repair", is_flag=True, help="Repair what can be repaired; documents that cannot be saved are named.")
 @index_option
 @set_option
 @json_option
 def verify(repair: bool, index: str | None, assignments: tuple[str, ...], as_json: bool) -> int:
-    """Read and check every record, vector and file of the index."""
+    """Check every record, vector and file of the index."""
     from selfright.api import Selfright
 
     with Selfright.open(**values_of(assignments, index=index)) as selfright:
@@ -36,7 +36,7 @@ def verify(repair: bool, index: str | None, assignments: tuple[str, ...], as_jso
 @set_option
 @json_option
 def compact(index: str | None, assignments: tuple[str, ...], as_json: bool) -> None:
-    """Free the space of replaced and removed documents, and make the search indexes anew."""
+    """Free the space of replaced and removed documents, and rebuild the search indexes."""
     from selfright.api import Selfright
 
     with Selfright.open(**values_of(assignments, index=index)) as selfright:
@@ -50,14 +50,14 @@ def compact(index: str | None, assignments: tuple[str, ...], as_json: bool) -> N
 
 
 @click.command()
-@click.option("--to", metavar="LOCATION", help="Make the index with new vectors there, and leave this one as it is.")
+@click.option("--to", metavar="LOCATION", help="Build the index with new vectors there, and leave this one unchanged.")
 @index_option
 @set_option
 @json_option
 def reembed(to: str | None, index: str | None, assignments: tuple[str, ...], as_json: bool) -> None:
-    """Give every passage a new vector, of the embedder that is set; run again, it goes on where it was broken off.
+    """Embed every passage again with the configured embedder. Run it again to resume.
 
-    The index is searched and changed as before until all vectors are made. One on a server needs --to.
+    Until all vectors are ready, the index is searched and changed as before. An index on a server needs --to.
     """
     from selfright.api import Selfright
     from selfright.entrypoints.progress import bar

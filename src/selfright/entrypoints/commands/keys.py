@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 @click.group()
 def keys() -> None:
-    """Keep the service's API keys: who may use it, as what user, over which collections."""
+    """Manage the service's API keys: their users, rights and collections."""
 
 
 @keys.command()
-@click.option("--user", metavar="ID", required=True, help="Whose sessions, profile and traces the key opens.")
+@click.option("--user", metavar="ID", required=True, help="User whose sessions, profile and traces the key opens.")
 @click.option(
     "--collection", "collections", metavar="NAME", multiple=True, help="Opens only this collection; may be repeated."
 )
@@ -31,10 +31,10 @@ def keys() -> None:
 def add(
     user: str, collections: tuple[str, ...], admin: bool, note: str, assignments: tuple[str, ...], as_json: bool
 ) -> None:
-    """Make a key and print it. It cannot be shown again: only its hash is kept.
+    """Create a key and print it. It cannot be shown again: only its hash is stored.
 
-    A key with --collection searches there and may change its documents. Without, it searches everything and changes
-    nothing, unless it is an admin's.
+    A key with --collection searches that collection and may change its documents. Without, it searches everything and
+    changes nothing, unless it is an admin key.
     """
     with _ring(assignments) as ring:
         key, token = ring.add(user, collections, admin=admin, note=note)
@@ -49,7 +49,7 @@ def add(
 @set_option
 @json_option
 def list_(assignments: tuple[str, ...], as_json: bool) -> None:
-    """List the keys: id, user, rights, whether revoked. The keys themselves are not kept."""
+    """List the keys: id, user, rights, whether revoked. The keys themselves are not stored."""
     with _ring(assignments) as ring:
         found = ring.listed()
     if as_json:
@@ -66,7 +66,7 @@ def list_(assignments: tuple[str, ...], as_json: bool) -> None:
 @click.argument("key_id", metavar="KEY_ID")
 @set_option
 def revoke(key_id: str, assignments: tuple[str, ...]) -> int:
-    """End the key KEY_ID ('selfright keys list' shows the ids) from its next request on."""
+    """Revoke the key KEY_ID ('selfright keys list' shows the ids); its next request is refused."""
     with _ring(assignments) as ring:
         revoked = ring.revoke(key_id)
     if revoked:

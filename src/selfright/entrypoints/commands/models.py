@@ -23,20 +23,20 @@ _SENT, _RECEIVED = 700, 120
 
 @click.group()
 def models() -> None:
-    """What language models may be trusted with."""
+    """Check language models."""
 
 
 @models.command()
 @click.argument("name", metavar="NAME")
-@click.option("--yes", is_flag=True, help="Begin without asking, also where calls cost money.")
-@click.option("--items", type=click.IntRange(min=4), help="At most so many of each job: quicker, and less sure.")
+@click.option("--yes", is_flag=True, help="Start without asking, even if calls cost money.")
+@click.option("--items", type=click.IntRange(min=4), help="At most this many questions per job: faster, less certain.")
 @set_option
 @json_option
 def check(name: str, yes: bool, items: int | None, assignments: tuple[str, ...], as_json: bool) -> None:
-    """Measure job by job what a model may be trusted with, beside the offline roles.
+    """Measure a model job by job, compared with the offline roles.
 
     NAME is as in the setting llm: openai:gpt-4o-mini, local:smollm2, local:model.gguf. The result is stored for that
-    model, and llm_judging=auto, the default, then asks it only for jobs in which it was found better.
+    model. With llm_judging=auto, the default, it then judges only in jobs where it was found better.
     """
     from selfright.domain.errors import UsageError
     from selfright.evals.models.checking import planned_calls

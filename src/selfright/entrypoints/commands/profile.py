@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def profile() -> None:
-    """See, correct, take along and erase what is remembered of a user."""
+    """Show, correct, export and erase the profile of a user."""
 
 
 @profile.command()
@@ -20,7 +20,7 @@ def profile() -> None:
 @set_option
 @json_option
 def show(user: str, assignments: tuple[str, ...], as_json: bool) -> None:
-    """Show what stands of USER, and what the user has said both ways."""
+    """Show the current profile of USER, and contradictions in it."""
     from selfright.api import Selfright
 
     with Selfright.open(**values_of(assignments)) as selfright:
@@ -34,9 +34,9 @@ def show(user: str, assignments: tuple[str, ...], as_json: bool) -> None:
 @set_option
 @json_option
 def put(user: str, facts: tuple[str, ...], assignments: tuple[str, ...], as_json: bool) -> None:
-    """Correct what is known of USER: age=60 conditions=gout conditions=migraine.
+    """Correct the profile of USER: age=60 conditions=gout conditions=migraine.
 
-    What is given for a kind takes the place of all that stands of it; "NAME=" says that nothing does.
+    The values replace all current ones of a kind; "NAME=" removes them.
     """
     from selfright.api import Selfright
 
@@ -53,7 +53,7 @@ def put(user: str, facts: tuple[str, ...], assignments: tuple[str, ...], as_json
 @set_option
 @json_option
 def forget(user: str, name: str | None, value: str | None, assignments: tuple[str, ...], as_json: bool) -> None:
-    """Erase all that is kept of USER for good: profile with its history, conversations, traces, ratings.
+    """Erase all data of USER: profile with its history, conversations, traces, ratings.
 
     With --name or --value, only facts of the profile.
     """
@@ -79,9 +79,9 @@ def forget(user: str, name: str | None, value: str | None, assignments: tuple[st
 @profile.command()
 @click.argument("user")
 @set_option
-@click.option("--json", "as_json", is_flag=True, help="JSON, which this always is.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON; this is always on.")
 def export(user: str, assignments: tuple[str, ...], as_json: bool) -> None:
-    """Write all that is kept of USER as JSON: what stands, and what was superseded or contradicted."""
+    """Write the profile of USER as JSON: current, superseded and contradicted facts."""
     from selfright.api import Selfright
     from selfright.domain.json_views import history_view
 

@@ -10,7 +10,7 @@ from selfright.entrypoints.commands.options import index_option, set_option, val
 
 @click.group()
 def ratings() -> None:
-    """Use what readers said of answers on the page (helpful, not helpful)."""
+    """Use the ratings of answers from the page (helpful, not helpful)."""
 
 
 @ratings.command()
@@ -19,10 +19,10 @@ def ratings() -> None:
 @index_option
 @set_option
 def export(user: str | None, out: Path | None, index: str | None, assignments: tuple[str, ...]) -> None:
-    """Write ratings as rows {"question", "passage", "label": 0|1} for 'selfright calibrate', one on a line.
+    """Write ratings as rows {"question", "passage", "label": 0|1} for 'selfright calibrate', one per line.
 
-    Passages of an answer that helped are labelled 1, those of one that did not 0. Passages whose document has changed
-    or is gone since are left out, and counted.
+    Passages of helpful answers are labelled 1, those of unhelpful ones 0. Passages whose document has changed or is
+    gone are left out, and counted.
     """
     from selfright.api import Selfright
 

@@ -32,7 +32,7 @@ def search(
 ) -> None:
     """Find the passages nearest to QUERY, with their scores.
 
-    Says on stderr, and in each row of --json, what searched: words, meaning or both, and why.
+    Reports on stderr, and in each row of --json, what was used (words, meaning or both) and why.
     """
     from selfright.api import Selfright
     from selfright.domain.json_views import search_view, searched_view

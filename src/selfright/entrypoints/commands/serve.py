@@ -24,8 +24,8 @@ def serve(
 ) -> None:
     """Serve the index over HTTP: the OpenAI API and one of its own. PATHS are added to the index first.
 
-    Without API keys ('selfright keys add') it serves this machine only. Ctrl-C or SIGTERM ends it once running turns
-    are finished.
+    Without API keys ('selfright keys add') it serves only this machine. Ctrl-C or SIGTERM stops it after the running
+    turns have finished.
     """
     check_installed()
     from selfright.api import Selfright

@@ -18,7 +18,7 @@ _NOT_RECORDED = (
 
 @click.group()
 def trace() -> None:
-    """Look at turns again, and run recorded ones again with other settings."""
+    """Show the traces of turns, and replay recorded turns with other settings."""
 
 
 @trace.command("list")
@@ -26,7 +26,7 @@ def trace() -> None:
 @click.option("--user", metavar="ID", help="Only this user's.")
 @json_option
 def list_(limit: int, user: str | None, as_json: bool) -> None:
-    """List the kept traces: id, time, preset, quality, why the turn stopped, what it cost."""
+    """List the stored traces: id, time, preset, quality, stop reason, cost."""
     from selfright.api import Selfright
     from selfright.telemetry.drawing import listed
     from selfright.telemetry.outline import trace_form
@@ -46,7 +46,7 @@ def list_(limit: int, user: str | None, as_json: bool) -> None:
 @click.option("--html", "page_path", metavar="FILE", type=click.Path(path_type=Path), help="Draw it as a page in FILE.")
 @json_option
 def show(trace_id: str, page_path: Path | None, as_json: bool) -> None:
-    """Draw the turn ID: its path with loops, verdicts, scores by pass, times. The beginning of an id will do."""
+    """Draw the turn ID: its path with loops, verdicts, scores by pass, times. The first digits of an id are enough."""
     from selfright.api import Selfright
     from selfright.telemetry.drawing import drawn
     from selfright.telemetry.outline import trace_form
@@ -67,7 +67,9 @@ def show(trace_id: str, page_path: Path | None, as_json: bool) -> None:
 
 @trace.command()
 @click.argument("trace_id", metavar="ID")
-@click.option("--from", "start_at", metavar="NODE", help="Change things from this node on; NODE:2 is its second visit.")
+@click.option(
+    "--from", "start_at", metavar="NODE", help="Apply the changes from this node on; NODE:2 is its second visit."
+)
 @click.option("--preset", metavar="NAME", help="Which graph to run [default: the recorded one].")
 @click.option("--live", is_flag=True, help="Call models, and the web, for what was not recorded.")
 @index_option
@@ -82,10 +84,10 @@ def replay(
     assignments: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Run the recorded turn ID again with other flags or another preset, without a single call of a model.
+    """Replay the recorded turn ID with other flags or another preset, without model calls.
 
-    Judges and models answer as they did then; what they were not asked is asked of the offline roles. Traces hold
-    recordings of turns asked with --record, or with the setting traces = "full".
+    Recorded replies of judges and models are used; offline roles do the rest. Only turns with --record, or with the
+    setting traces = "full", are recorded.
     """
     from selfright.api import Selfright
     from selfright.settings import FLAG_NAMES

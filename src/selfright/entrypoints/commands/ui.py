@@ -14,7 +14,7 @@ HERE = "127.0.0.1"
 @click.command()
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--port", type=click.IntRange(0, 65_535), default=0, help="Port of the page [default: a free one].")
-@click.option("--service", metavar="URL", help="Use a service that runs already instead of starting one.")
+@click.option("--service", metavar="URL", help="Use a running service instead of starting one.")
 @click.option(
     "--reports",
     type=click.Path(path_type=Path, file_okay=False, exists=True),
@@ -35,8 +35,8 @@ def ui(
 ) -> None:
     """Open the web page for this machine: chat, documents, profile, reports. PATHS are added to the index first.
 
-    Starts the service and the page on free ports of this machine, prints the page's address, and ends both on Ctrl-C
-    or SIGTERM. Where there are API keys the page asks for one, or takes it from SELFRIGHT_API_KEY.
+    Starts the service and the page on free ports of this machine, prints the page's address, and stops both on
+    Ctrl-C or SIGTERM. If there are API keys, the page asks for one, or uses SELFRIGHT_API_KEY.
     """
     from selfright.domain.errors import UsageError
 
