@@ -1,4 +1,4 @@
-"""What a turn gives back: the draft while it is written, and the answer at the end; and what roles are asked for."""
+"""The results of a turn (drafts, attempts, the answer), and the requests to its roles."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -10,7 +10,7 @@ from selfright.domain.slots import Concern, Slot
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """What an answer rests on: ``text`` is exactly the document's text from ``start`` to ``end``; ``n`` from 1."""
+    """A source of an answer: ``text`` is exactly the document's text from ``start`` to ``end``; ``n`` counts from 1."""
 
     n: int
     passage_id: str
@@ -27,7 +27,7 @@ class Citation:
 class Message:
     """One message of a conversation; ``role`` is ``user`` or ``assistant``.
 
-    Of an answer that was kept, ``citations`` are its sources and ``question`` is what it answers, as it stands alone.
+    For a stored answer, ``citations`` are its sources and ``question`` is its stand-alone question.
     """
 
     role: str
@@ -48,8 +48,8 @@ class Sentence:
 class Draft:
     """An answer as a generator wrote it: ``text`` with inline markers ``[1]``, its sentences, its citations.
 
-    ``refused`` is true when the generator itself found nothing to say. ``dropped_citations`` counts markers that
-    pointed to a passage which does not support the sentence, or to none. ``stands_in``: it quotes documents, for what a
+    ``refused`` is true when the generator itself found no answer. ``dropped_citations`` counts markers that pointed to
+    no passage, or to one that does not support the sentence. ``stands_in``: the draft quotes documents, because what a
     model wrote failed its checks.
     """
 
@@ -63,7 +63,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Restated:
-    """An earlier answer said again in other words, the question it answers, and all ``sources`` of that answer."""
+    """A shorter version of an earlier answer, the question it answers, and all ``sources`` of that answer."""
 
     draft: Draft
     question: str
@@ -83,9 +83,9 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Iteration:
-    """One pass of the loop. ``improvement`` and ``duplicate_share`` are None where there is nothing to compare with.
+    """One pass of the loop. ``improvement`` and ``duplicate_share`` are None in the first pass.
 
-    ``removed_share`` (0…1) is the share of the retrieved text that refining took out; None where nothing was refined.
+    ``removed_share`` (0…1) is the share of the retrieved text that refinement removed; None without refinement.
     """
 
     query: str
@@ -99,9 +99,9 @@ class Iteration:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A draft with its judgement and the evidence it was written from: what "the best seen" is chosen among.
+    """A draft with its evaluation and evidence; the best attempt becomes the answer.
 
-    ``hits`` are what was retrieved in its pass, from index and web, ``grading`` what the grader made of them.
+    ``hits`` are the passages retrieved in its pass, from index and web, and ``grading`` is their grading.
     """
 
     draft: Draft
@@ -116,7 +116,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One visited node in a turn's trace, with the seconds it took and what it decided, in a few words."""
+    """One visited node in a turn's trace, with its duration in seconds and its decision in a few words."""
 
     node: str
     seconds: float
@@ -128,11 +128,11 @@ WebEffect = Literal["rescued", "added", "unused", "nothing found"]
 
 @dataclass(frozen=True, slots=True)
 class WebUse:
-    """What the web was to an answer: passages that came of it, citations that rest on it, and what that changed.
+    """The part of the web in an answer: its passages, its citations, and the effect.
 
-    ``rescued``: the index was judged unable to answer, and the answer rests on the web alone. ``added``: it rests on
-    the web beside the index, or instead of an index that was not judged unable. Whether that was for the better only
-    a gold answer tells (``selfright eval answers``).
+    ``rescued``: the index was judged unable to answer, and the answer cites only the web. ``added``: it cites the web
+    and the index, or only the web although the index was not judged unable. Whether the answer is better is measured
+    with gold answers (``selfright eval answers``).
     """
 
     passages: int
@@ -142,10 +142,9 @@ class WebUse:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The outcome of a turn, complete: text, evidence, judgement, and how it came about.
+    """The complete result of a turn: text, evidence, evaluation, and its history.
 
-    ``web`` is None when the web was not asked. ``strips`` are the evidence that the draft was written from, in the
-    order of the sources.
+    ``web`` is None if the web was not searched. ``strips`` are the evidence of the draft, in the order of the sources.
     """
 
     question: str
@@ -172,7 +171,7 @@ class Answer:
 class GenerationRequest:
     """All a generator may use. ``strips`` are the evidence, in document order; prompts are for language models.
 
-    ``concerns`` are what in the user's profile speaks against what is asked about.
+    ``concerns`` are conflicts between the user's profile and the topic of the question.
     """
 
     question: str
@@ -189,8 +188,8 @@ class GenerationRequest:
 class EvaluationRequest:
     """All an evaluator may use: the question, the draft, the hits and strips it was written from, and the user.
 
-    ``concerns`` are what an answer to this user has to deal with, ``personal`` for each fact of the profile the
-    wordings that show that an answer takes it up.
+    ``concerns`` are points that an answer to this user must cover; ``personal`` has, for each fact of the profile, the
+    wordings that show that an answer considers it.
     """
 
     question: str
@@ -208,7 +207,7 @@ class EvaluationRequest:
 
 @dataclass(frozen=True, slots=True)
 class Focus:
-    """What of a message is asked, as judges see it, what is searched for, and what the message tells besides."""
+    """The parts of a message: the question for the judges, the search query, and what else the message tells."""
 
     question: str
     query: str
@@ -217,7 +216,7 @@ class Focus:
 
 @dataclass(frozen=True, slots=True)
 class RewriteRequest:
-    """All a rewriter may use. ``question`` is the original one, ``query`` what was searched for last."""
+    """All a rewriter may use. ``question`` is the original question, ``query`` the last search query."""
 
     question: str
     query: str

@@ -1,4 +1,4 @@
-"""The box that carries a turn's ports, flags and meter from node to node."""
+"""The ports, flags and meter of a turn, passed to every node."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -29,10 +29,11 @@ from selfright.domain.scopes import ScopedRetriever
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """All that a node may touch in one turn. ``emit`` tells what happens, and is None when nobody listens.
+    """Everything that a node may use in one turn. ``emit`` receives the events; None without a listener.
 
-    ``floor``: who writes from documents alone where a model's answer fails its checks, and who judges both; None where
-    no model writes. ``visiting`` is what is put around the run of each node, given its name; None where nobody watches.
+    ``floor``: the offline generator for answers of a model that fail their checks, and the evaluator that compares
+    both; None if no model writes. ``visiting`` returns a context manager around the run of the named node; None if
+    nobody observes the turn.
     """
 
     flags: Flags

@@ -1,4 +1,4 @@
-"""What may be said with a question, and what is left of it."""
+"""The options of a turn."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,12 +26,11 @@ class Erased:
 
 
 class TurnOptions(TypedDict, total=False):
-    """What may be said with a question.
+    """Options of a question.
 
-    ``mode`` is ``ai_agent``, or ``llm`` for the model alone, which is the preset of that name. ``preset`` and ``flags``
-    go over the settings. ``history`` is a conversation that the caller keeps; ``session`` names one that is kept here,
-    for ``user``. ``profile`` says who asks, ``collections`` where to search. ``record`` keeps the turn's trace with all
-    that is needed to replay it.
+    ``mode`` is ``ai_agent``, or ``llm`` for the model alone (the preset ``llm``). ``preset`` and ``flags`` override the
+    settings. ``history`` is a conversation that the caller keeps; ``session`` names one that is stored for ``user``.
+    ``profile`` has facts about the user; ``collections`` limits the search. ``record`` makes the turn replayable.
     """
 
     mode: Mode | None
