@@ -18,7 +18,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Answer]:
     asked = {question["id"]: question["question"] for question in QUESTIONS}
     with Selfright.open(place, web_provider="static", web_folder=str(DATA / "web")) as selfright:
         selfright.add([DATA / "documents"])
-        return {path: selfright.ask(asked[question_id]) for path, question_id in SCENES}
+        return {path: selfright.ask(asked.get(question, question)) for path, question in SCENES}
 
 
 def gold(path: str) -> list[str]:
@@ -41,7 +41,7 @@ def test_corrected_by_a_rewritten_query(answers: dict[str, Answer]) -> None:
     assert len(answer.iterations) > 1
     assert not answer.abstained
     assert max(i.overall or 0 for i in answer.iterations) > (answer.iterations[0].overall or 0)
-    assert any(g in said(answer) for g in gold("corrected by a rewritten query"))
+    assert all(g in said(answer) for g in ("10 units", "FX-1007", "write.timeout"))
 
 
 def test_rescued_by_the_web(answers: dict[str, Answer]) -> None:
