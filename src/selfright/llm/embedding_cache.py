@@ -5,14 +5,10 @@ then is speed, never a vector. The file holds hashes and vectors, no text; only 
 """
 
 import hashlib
-import logging
-import os
 import sqlite3
-import threading
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import TypeVar
@@ -22,7 +18,8 @@ from numpy.typing import NDArray
 
 from selfright.domain.passages import Language
 from selfright.domain.ports import Embedder
-from selfright.llm.embedding_file import open_file
+from selfright.storage.cache_file import REST_S, CacheFile
+from selfright.storage.sqlite import Layout, transaction
 
 Vector = NDArray[np.float32]
 T = TypeVar("T")
@@ -35,12 +32,25 @@ _ASKED_AT_ONCE = 500
 _BEHIND = 128  # vectors that wait for company before they are written: single ones cost as much as many
 _MOST_BEHIND = 2_048  # of them while the file cannot be written
 _MOST_TOUCHED = 10_000  # entries of which is remembered that they were read
-_REST_S = 60.0  # how long a file that failed is left alone
 _PATIENCE_S = 5.0
 _HOUR_S = 3_600
 _DROPPED_SHARE = 0.1  # of the entries, when the file is full
-
-log = logging.getLogger(__name__)
+_LAYOUT = Layout(
+    "embedding cache",
+    1,
+    (
+        "CREATE TABLE IF NOT EXISTS vectors (id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, used INTEGER NOT NULL,"
+        " checksum INTEGER NOT NULL, vector BLOB NOT NULL)",
+        "CREATE INDEX IF NOT EXISTS vectors_by_use ON vectors (used)",
+    ),
+    (
+        "page_size = 16384",  # ten vectors of 384 numbers, one of 3,072
+        # Waiting for the disk would cost more than most vectors. Only a crash of the machine can then damage the file,
+        # which the checksums tell; a crash of the process cannot.
+        "synchronous = OFF",
+        f"journal_size_limit = {LEAST_BYTES}",
+    ),
+)
 
 
 class CachedEmbedder:
@@ -113,66 +123,27 @@ class VectorFile:
     """
 
     def __init__(self, path: Path, max_bytes: int = DEFAULT_BYTES) -> None:
-        self._path = path
         self._max_bytes = max(max_bytes, LEAST_BYTES)
-        self._lock = threading.Lock()
-        self._connection: sqlite3.Connection | None = None
-        self._process = 0
-        self._rests_until = self._written_from = 0.0  # on the monotonic clock
-        self._told = False
+        self._file = CacheFile(path, _LAYOUT, _PATIENCE_S)
+        self._written_from = 0.0  # on the monotonic clock
         self._waiting: dict[bytes, Vector] = {}
         self._touched: set[int] = set()
 
     def read(self, keys: Sequence[bytes], dimension: int) -> dict[bytes, Vector]:
         """The vectors that are there; one that is damaged or of another dimension counts as missing."""
-        return self._guarded(lambda: self._read(keys, dimension), {})
+        return self._file.attempt(lambda connection: self._read(connection, keys, dimension), {})
 
     def write(self, vectors: Mapping[bytes, Vector]) -> None:
         """Keeps vectors, the last few of them in memory until there are more, or until ``close``."""
-        self._guarded(lambda: self._write(vectors), None)
+        self._file.attempt(lambda connection: self._write(connection, vectors), None)
 
     def close(self) -> None:
         """Writes what waits and closes the file; it is opened again when it is needed."""
-        self._guarded(self._flush, None)
-        with self._lock:
-            self._hang_up()
+        if self._waiting or self._touched:
+            self._file.attempt(self._flush, None)
+        self._file.close()
 
-    def _guarded(self, work: Callable[[], T], otherwise: T) -> T:
-        with self._lock:
-            if time.monotonic() < self._rests_until:
-                return otherwise
-            try:
-                return work()
-            except (sqlite3.Error, OSError) as error:
-                self._warn(error)
-                self._rests_until = time.monotonic() + _REST_S
-                self._hang_up()
-                return otherwise
-
-    def _warn(self, error: Exception) -> None:
-        log.log(
-            logging.DEBUG if self._told else logging.WARNING,
-            "the embedding cache %s cannot be used (%s); going on without it for now. "
-            "If this stays so, delete the file: it only saves time",
-            self._path,
-            error,
-        )
-        self._told = True
-
-    def _hang_up(self) -> None:
-        connection, self._connection = self._connection, None
-        if connection is not None and self._process == os.getpid():
-            with suppress(sqlite3.Error):
-                connection.close()
-
-    def _opened(self) -> sqlite3.Connection:
-        # A connection must not be used across a fork.
-        if self._connection is None or self._process != os.getpid():
-            self._connection, self._process = open_file(self._path, _PATIENCE_S, LEAST_BYTES), os.getpid()
-        return self._connection
-
-    def _read(self, keys: Sequence[bytes], dimension: int) -> dict[bytes, Vector]:
-        connection = self._opened()
+    def _read(self, connection: sqlite3.Connection, keys: Sequence[bytes], dimension: int) -> dict[bytes, Vector]:
         found = {key: self._waiting[key] for key in keys if key in self._waiting}
         now = _hour()
         for some in _chunks(dict.fromkeys(key for key in keys if key not in found), _ASKED_AT_ONCE):
@@ -188,23 +159,22 @@ class VectorFile:
                         self._touched.add(number)
         return found
 
-    def _write(self, vectors: Mapping[bytes, Vector]) -> None:
+    def _write(self, connection: sqlite3.Connection, vectors: Mapping[bytes, Vector]) -> None:
         self._waiting.update((key, np.array(vector, dtype="<f4")) for key, vector in vectors.items())
         if len(self._waiting) >= _BEHIND:
-            self._flush()
+            self._flush(connection)
         for key in list(self._waiting)[:-_MOST_BEHIND]:
             del self._waiting[key]
 
-    def _flush(self) -> None:
+    def _flush(self, connection: sqlite3.Connection) -> None:
         """Writes what waits, unless that was refused just before."""
-        if not (self._waiting or self._touched) or time.monotonic() < self._written_from:
+        if time.monotonic() < self._written_from:
             return
-        connection = self._opened()
         try:
             self._write_out(connection)
         except sqlite3.OperationalError as error:
-            self._warn(error)
-            self._written_from = time.monotonic() + _REST_S
+            self._file.warn(error)
+            self._written_from = time.monotonic() + REST_S
         else:
             self._waiting, self._touched = {}, set()
 
@@ -213,12 +183,12 @@ class VectorFile:
         now = _hour()
         contents = [(key, vector.tobytes()) for key, vector in self._waiting.items()]
         room = self._max_bytes - sum(len(content) for _, content in contents)
-        with connection:
+        with transaction(connection, "IMMEDIATE"):
             touched = ((now, number) for number in self._touched)
             connection.executemany("UPDATE vectors SET used = ? WHERE id = ?", touched)
         while _used_bytes(connection) > room and _drop_oldest(connection):
             pass
-        with connection:
+        with transaction(connection, "IMMEDIATE"):
             connection.executemany(
                 "INSERT OR REPLACE INTO vectors (key, used, checksum, vector) VALUES (?, ?, ?, ?)",
                 ((key, now, _checksum(key, content), content) for key, content in contents),
@@ -235,7 +205,7 @@ def _used_bytes(connection: sqlite3.Connection) -> int:
 def _drop_oldest(connection: sqlite3.Connection) -> bool:
     """Drops a share of the entries, those used longest ago first; false when there were none."""
     (entries,) = connection.execute("SELECT count(*) FROM vectors").fetchone()
-    with connection:
+    with transaction(connection, "IMMEDIATE"):
         dropped = connection.execute(
             "DELETE FROM vectors WHERE id IN (SELECT id FROM vectors ORDER BY used, id LIMIT ?)",
             (max(1, int(entries * _DROPPED_SHARE)),),

@@ -6,7 +6,6 @@ is what keeps the cost of a checkpoint small.
 """
 
 import asyncio
-import os
 import sqlite3
 import threading
 from collections.abc import Callable, Sequence
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from selfright.domain.errors import StoreError
-from selfright.sqlite import write_ahead
+from selfright.storage.sqlite import LOG_BYTES, Layout, open_file, transaction
 
 T = TypeVar("T")
 Statement = tuple[str, Sequence[Sequence[Any]]]
@@ -23,12 +22,16 @@ Statement = tuple[str, Sequence[Sequence[Any]]]
 
 FORMAT = 1
 _BUSY_SECONDS = 10.0
-_PRAGMAS = (
-    # What is committed survives the death of the process; a power cut may cost the last turns, never the file.
-    "PRAGMA synchronous = NORMAL",
-    # What was deleted is overwritten, or forgetting a conversation would leave it on the disk.
-    "PRAGMA secure_delete = ON",
-    "PRAGMA journal_size_limit = 16777216",
+_LAYOUT = Layout(
+    "sessions",
+    FORMAT,
+    pragmas=(
+        # What is committed survives the death of the process; a power cut may cost the last turns, never the file.
+        "synchronous = NORMAL",
+        # What was deleted is overwritten, or forgetting a conversation would leave it on the disk.
+        "secure_delete = ON",
+        LOG_BYTES,
+    ),
 )
 
 
@@ -87,19 +90,11 @@ class Database:
     def _explained(self, work: Callable[[], T]) -> T:
         try:
             return work()
-        except (sqlite3.Error, ValueError) as error:
-            cause = error if isinstance(error, sqlite3.Error) else error.__cause__
-            if not isinstance(cause, sqlite3.Error):
+        except (sqlite3.Error, OSError, ValueError) as error:
+            cause = error.__cause__ if isinstance(error, ValueError) else error
+            if not isinstance(cause, sqlite3.Error | OSError):
                 raise
-            raise self._explanation(cause) from error
-
-    def _explanation(self, error: sqlite3.Error) -> StoreError:
-        if "locked" in str(error):
-            return StoreError(f"the sessions in {self.path} are held by another process ({error}); try again")
-        return StoreError(
-            f"the sessions in {self.path} cannot be used ({error}); if the file is damaged, put a backup in its place, "
-            "or move it away to begin with an empty one"
-        )
+            raise _LAYOUT.explained(self.path, cause) from error
 
     def _opened(self) -> sqlite3.Connection:
         if self._connection is None:
@@ -107,30 +102,7 @@ class Database:
         return self._connection
 
     def _open(self) -> None:
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
-        except OSError as error:
-            raise StoreError(f"the sessions in {self.path} cannot be written ({error.strerror}); allow it") from error
-        connection = sqlite3.connect(self.path, timeout=_BUSY_SECONDS, isolation_level=None)
-        try:
-            write_ahead(connection, _BUSY_SECONDS)
-            for pragma in _PRAGMAS:
-                connection.execute(pragma)
-            self._check_format(connection)
-        except BaseException:
-            connection.close()
-            raise
-        self._connection = connection
-
-    def _check_format(self, connection: sqlite3.Connection) -> None:
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if version > FORMAT:
-            raise StoreError(
-                f"the sessions in {self.path} are of format {version}, but this version reads up to {FORMAT}; update it"
-            )
-        if version != FORMAT:
-            connection.execute(f"PRAGMA user_version = {FORMAT}")
+        self._connection = open_file(self.path, _LAYOUT, _BUSY_SECONDS)
 
     def _close(self) -> None:
         connection, self._connection = self._opened(), None
@@ -155,15 +127,8 @@ class Database:
     def _commit(self, writes: Sequence[Sequence[Statement]]) -> list[Exception | None]:
         """Commits what can be written, in one transaction; for each write the error that undid it."""
         connection = self._opened()
-        connection.execute("BEGIN IMMEDIATE")
-        try:
-            ends = [self._write(connection, statements) for statements in writes]
-            connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
-        return ends
+        with transaction(connection, "IMMEDIATE"):
+            return [self._write(connection, statements) for statements in writes]
 
     def _write(self, connection: sqlite3.Connection, statements: Sequence[Statement]) -> Exception | None:
         """Runs one write's statements, or none of them. Raises where the whole transaction is lost (a full disk)."""

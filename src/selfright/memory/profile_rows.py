@@ -2,8 +2,6 @@
 
 import json
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 from selfright.domain.errors import InputError, StoreError
@@ -41,19 +39,6 @@ class Standing:
 
     profile: Profile
     rows: dict[int, int]
-
-
-@contextmanager
-def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """Commits at the end, rolls back on an error; other writers wait from the beginning."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    except BaseException:
-        if connection.in_transaction:  # a full disk ends it
-            connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")
 
 
 def named(user: str) -> str:

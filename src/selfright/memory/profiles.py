@@ -1,31 +1,25 @@
 """Profiles in one SQLite file, or in memory: what stands of each user, what stood before, and erasure that erases.
 
-The file is in WAL mode, so several processes may use it. Values are text in it, so erasing overwrites them
-(``secure_delete``), makes the file anew (``VACUUM``) and empties the write-ahead log.
+Several processes may use the file. Values are text in it, so erasing overwrites them (``secure_delete``), makes the
+file anew and empties its log.
 """
 
 import asyncio
-import os
 import sqlite3
-import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from selfright.domain.errors import StoreError
 from selfright.domain.slots import Fact, Kinds, Profile, Slot
 from selfright.memory import profile_rows as rows
-from selfright.sqlite import write_ahead
+from selfright.storage.sqlite import Layout, SqliteFile, transaction
 
 T = TypeVar("T")
 
 FORMAT = 1
 _BUSY_S = 10.0
-_LOG_BUSY = (
-    "what was erased from {path} is gone from the profiles, but another process keeps SQLite's log open; "
-    "run it again when that process is done, so that the log is emptied too"
-)
+_LAYOUT = Layout("profiles", FORMAT, rows.SCHEMA, ("synchronous = NORMAL", "secure_delete = ON", "temp_store = MEMORY"))
 
 
 class SqliteProfiles:
@@ -36,12 +30,15 @@ class SqliteProfiles:
     """
 
     def __init__(self, path: Path | None, kinds: Kinds, *, clock: Callable[[], float] = time.time) -> None:
-        self.path = path
-        self.ephemeral = False
         self._kinds = kinds
         self._clock = clock
-        self._connection: sqlite3.Connection | None = None
-        self._lock = threading.Lock()
+        self._is_kept = path is not None
+        self._file = SqliteFile(path, _LAYOUT, _BUSY_S, or_memory=True)
+
+    @property
+    def ephemeral(self) -> bool:
+        """Whether profiles that were to be kept in a file end with the process."""
+        return self._is_kept and self._file.path is None
 
     async def profile(self, user: str) -> Profile:
         """What stands of a user."""
@@ -71,89 +68,33 @@ class SqliteProfiles:
 
     async def close(self) -> None:
         """Closes the file; nothing happens when it is closed already."""
-        await asyncio.to_thread(self._close)
+        await asyncio.to_thread(self._file.close)
 
     async def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         return await asyncio.to_thread(self._locked, work)
 
     def _locked(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        with self._lock:
-            try:
-                return work(self._opened())
-            except sqlite3.Error as error:
-                raise StoreError(
-                    f"the profiles in {self.path} cannot be used ({error}); if the file is damaged, put a backup in "
-                    "its place, or move it away to begin with an empty one"
-                ) from error
+        with self._file.connected() as connection:
+            return work(connection)
 
     def _remember(self, connection: sqlite3.Connection, user: str, slots: Sequence[Slot]) -> Profile:
-        with rows.transaction(connection):
+        with transaction(connection, "IMMEDIATE"):
             before = rows.standing(connection, user)
             rows.write(connection, user, before.profile.with_slots(slots, self._kinds), before, self._clock())
             return rows.standing(connection, user).profile
 
     def _correct(self, connection: sqlite3.Connection, user: str, name: str, slots: Sequence[Slot]) -> Profile:
-        with rows.transaction(connection):
+        with transaction(connection, "IMMEDIATE"):
             before = rows.standing(connection, user)
             after = before.profile.without(name).with_slots(slots, self._kinds)
             rows.write(connection, user, after, before, self._clock())
             return rows.standing(connection, user).profile
 
     def _forget(self, connection: sqlite3.Connection, user: str, name: str | None, value: str | None) -> int:
-        with rows.transaction(connection):
+        with transaction(connection, "IMMEDIATE"):
             gone = rows.erase(connection, user, name, value)
-        if self.path is not None:
-            self._scrub(connection)
+        self._file.scrub(connection)
         return gone
-
-    def _scrub(self, connection: sqlite3.Connection) -> None:
-        connection.execute("VACUUM")
-        busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        if busy:
-            raise StoreError(_LOG_BUSY.format(path=self.path))
-
-    def _opened(self) -> sqlite3.Connection:
-        if self._connection is None:
-            if self.path is not None and not _writable(self.path):
-                self.path, self.ephemeral = None, True
-            self._connection = _connected(self.path)
-        return self._connection
-
-    def _close(self) -> None:
-        with self._lock:
-            connection, self._connection = self._connection, None
-            if connection is not None:
-                connection.close()
-
-
-def _writable(path: Path) -> bool:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-    except OSError:
-        return False
-    return os.access(path.parent, os.W_OK)  # SQLite's log is a file beside it
-
-
-def _connected(path: Path | None) -> sqlite3.Connection:
-    connection = sqlite3.connect(path or ":memory:", timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
-    try:
-        write_ahead(connection, _BUSY_S)
-        for statement in ("synchronous = NORMAL", "secure_delete = ON", "temp_store = MEMORY"):
-            connection.execute(f"PRAGMA {statement}")
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if version > FORMAT:
-            raise StoreError(
-                f"the profiles in {path} are of format {version}, but this version reads up to {FORMAT}; update it"
-            )
-        for statement in rows.SCHEMA:
-            connection.execute(statement)
-        if version != FORMAT:
-            connection.execute(f"PRAGMA user_version = {FORMAT}")
-    except BaseException:
-        connection.close()
-        raise
-    return connection
 
 
 class InMemoryProfiles(SqliteProfiles):

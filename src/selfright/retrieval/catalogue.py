@@ -21,7 +21,7 @@ from selfright.retrieval.catalogue_file import (
     read_stats,
 )
 from selfright.retrieval.checksums import seal
-from selfright.retrieval.connections import Connections, transaction
+from selfright.retrieval.connections import Connections
 from selfright.retrieval.index_stats import IndexStats
 from selfright.retrieval.locking import WriterLock
 from selfright.retrieval.records import (
@@ -37,6 +37,7 @@ from selfright.retrieval.records import (
 )
 from selfright.retrieval.schema import APPLICATION_ID, IndexMeta, check_format
 from selfright.retrieval.vectors import FOLDER, VectorFile, arrays
+from selfright.storage.sqlite import transaction
 
 if TYPE_CHECKING:
     import numpy as np

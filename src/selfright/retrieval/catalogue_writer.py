@@ -10,7 +10,7 @@ from selfright.domain.passages import Document
 from selfright.retrieval.catalogue import Catalogue
 from selfright.retrieval.catalogue_file import read_stats, write_stats
 from selfright.retrieval.checksums import vector_sums
-from selfright.retrieval.connections import explained, transaction
+from selfright.retrieval.connections import explained
 from selfright.retrieval.index_stats import IndexStats
 from selfright.retrieval.records import (
     DOCUMENT_COLUMNS,
@@ -22,6 +22,7 @@ from selfright.retrieval.records import (
     passage_row,
     shown_crc,
 )
+from selfright.storage.sqlite import transaction
 
 if TYPE_CHECKING:
     import numpy as np

@@ -3,16 +3,15 @@
 import queue
 import sqlite3
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
 from selfright.domain.errors import IndexDamaged, InputError, StoreError
+from selfright.storage.sqlite import connect, retried
 
 _IDLE = 8
 _BUSY_SECONDS = 30.0
-_PAUSE_S = 0.01
 _WRITER_CACHE_KB = 65_536  # so that a large transaction does not write its pages again and again
 _NO_ROOM = frozenset({sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN})
 
@@ -96,16 +95,8 @@ class Connections:
             yield connection
 
     def _exclusive(self) -> sqlite3.Connection:
-        end = time.monotonic() + _BUSY_SECONDS
-        while True:
-            try:
-                return self._ready(
-                    "PRAGMA locking_mode = EXCLUSIVE", "PRAGMA temp_store = MEMORY", "PRAGMA query_only = ON"
-                )
-            except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > end:
-                    raise
-            time.sleep(_PAUSE_S)
+        pragmas = ("PRAGMA locking_mode = EXCLUSIVE", "PRAGMA temp_store = MEMORY", "PRAGMA query_only = ON")
+        return retried(lambda: self._ready(*pragmas), _BUSY_SECONDS)
 
     def _ready(self, *pragmas: str) -> sqlite3.Connection:
         """A connection that has read once: only that shows whether it can."""
@@ -119,7 +110,7 @@ class Connections:
         return connection
 
     def _connect(self) -> sqlite3.Connection:
-        return sqlite3.connect(self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+        return connect(self.path, _BUSY_SECONDS)
 
     def _give_back(self, connection: sqlite3.Connection) -> None:
         try:
@@ -155,16 +146,3 @@ def _unreadable(path: Path, error: Exception) -> IndexDamaged:
         f"{path} cannot be read ({error}); save what can be saved with: selfright index verify --repair, "
         "or restore the index from a backup"
     )
-
-
-@contextmanager
-def transaction(connection: sqlite3.Connection, kind: str = "DEFERRED") -> Iterator[None]:
-    """One transaction: committed at the end, rolled back when anything is raised."""
-    connection.execute(f"BEGIN {kind}")
-    try:
-        yield
-    except BaseException:
-        if connection.in_transaction:  # a full disk ends it
-            connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")

@@ -21,7 +21,6 @@ from selfright.retrieval.catalogue import Catalogue
 from selfright.retrieval.catalogue_file import LOCK_NAME
 from selfright.retrieval.catalogue_writer import CatalogueWriter
 from selfright.retrieval.checksums import vector_sums
-from selfright.retrieval.connections import transaction
 from selfright.retrieval.files import erase, sync_file, sync_folder
 from selfright.retrieval.locking import WriterLock
 from selfright.retrieval.preparing import embedder_languages, embedder_name, indexed_text, text_hash
@@ -30,6 +29,7 @@ from selfright.retrieval.stores.embedded import EmbeddedStore
 from selfright.retrieval.upkeep import next_file
 from selfright.retrieval.vectors import FOLDER as VECTORS
 from selfright.retrieval.vectors import VectorFile
+from selfright.storage.sqlite import connect, transaction
 
 if TYPE_CHECKING:
     import numpy as np
@@ -160,7 +160,7 @@ class _Waiting:
 
     def _ready(self, path: Path) -> sqlite3.Connection:
         made_for = f"{self._catalogue.meta.identity} {self._name} {self._dimension}"
-        table = sqlite3.connect(path, isolation_level=None)
+        table = connect(path)
         try:
             table.executescript(_TABLES)
             found = table.execute("SELECT made_for, rows FROM course").fetchone()

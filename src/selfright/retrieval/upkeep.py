@@ -1,6 +1,5 @@
 """Looking after an index: every record, vector and file is read and checked, and what can be mended is mended."""
 
-import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -16,6 +15,7 @@ from selfright.retrieval.catalogue_writer import CatalogueWriter
 from selfright.retrieval.files import erase
 from selfright.retrieval.preparing import indexed_text
 from selfright.retrieval.projection import Projection
+from selfright.storage.sqlite import connect
 
 _MOST_FINDINGS = 100
 
@@ -140,6 +140,6 @@ def sweep_vectors(catalogue: Catalogue) -> None:
 
 def vacuum(path: Path) -> None:
     """Gives unused space of the catalogue back."""
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+    with closing(connect(path)) as connection:
         connection.execute("VACUUM")
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -215,7 +215,7 @@ def test_a_file_that_was_locked_is_used_again(
     cached: Opener, path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(embedding_cache, "_PATIENCE_S", 0.05)
-    monkeypatch.setattr(embedding_cache, "_REST_S", 0.0)
+    monkeypatch.setattr(embedding_cache, "REST_S", 0.0)
     filled(cached)
     embedder = cached(WordHashes())
     holder = sqlite3.connect(path)

@@ -90,7 +90,7 @@ def test_a_file_that_failed_is_tried_again(
     path.rmdir()
     cache.put(1, "a")
     assert cache.get("a") is None  # it rests
-    monkeypatch.setattr(cache, "_rests_until", 0.0)
+    monkeypatch.setattr(cache._file, "_rests_until", 0.0)
     cache.put(1, "a")
     assert cache.get("a") == 1
     assert len(caplog.records) == 1

@@ -3,19 +3,16 @@
 import hashlib
 import hmac
 import json
-import os
 import secrets
 import sqlite3
-import threading
 import time
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from selfright.domain.errors import InputError, StoreError
+from selfright.domain.errors import InputError
 from selfright.domain.several import several
-from selfright.sqlite import write_ahead
+from selfright.storage.sqlite import Layout, SqliteFile
 
 FILE = "keys.sqlite"
 PREFIX = "sr-"
@@ -33,6 +30,7 @@ CREATE TABLE IF NOT EXISTS keys (
     note TEXT NOT NULL, created REAL NOT NULL, revoked REAL
 ) STRICT
 """
+_LAYOUT = Layout("keys", _FORMAT, (_TABLE,), damaged="put a backup in its place")
 _COLUMNS = "id, user, collections, admin, note, created, revoked"
 
 
@@ -60,8 +58,7 @@ class KeyRing:
 
     def __init__(self, home: Path) -> None:
         self.path = home / FILE
-        self._lock = threading.Lock()
-        self._connection: sqlite3.Connection | None = None
+        self._file = SqliteFile(self.path, _LAYOUT, _BUSY_S)
 
     def add(
         self, user: str, collections: str | Sequence[str] = (), *, admin: bool = False, note: str = ""
@@ -69,8 +66,7 @@ class KeyRing:
         """A new key, and its secret: this is the only time that it can be seen. Raises ``InputError``."""
         key, token = made(user, collections, admin=admin, note=note)
         row = (key.id, digest(token), user, json.dumps(key.collections), int(admin), note, key.created)
-        with self._lock, self._explained():
-            connection = self._opened(create=True)
+        with self._file.connected() as connection:
             if _count(connection) >= MOST_KEYS:
                 connection.execute("DELETE FROM keys WHERE revoked IS NOT NULL")
             if _count(connection) >= MOST_KEYS:
@@ -82,16 +78,16 @@ class KeyRing:
         """All keys, the oldest first, revoked ones too."""
         if not self.path.exists():
             return []
-        with self._lock, self._explained():
-            rows = self._opened().execute(f"SELECT {_COLUMNS} FROM keys ORDER BY created, id").fetchall()  # noqa: S608
+        with self._file.connected() as connection:
+            rows = connection.execute(f"SELECT {_COLUMNS} FROM keys ORDER BY created, id").fetchall()  # noqa: S608
         return [_key(row) for row in rows]
 
     def revoke(self, key_id: str) -> bool:
         """Ends a key for good; false when there is none of that id that still holds."""
         if not self.path.exists():
             return False
-        with self._lock, self._explained():
-            done = self._opened().execute(
+        with self._file.connected() as connection:
+            done = connection.execute(
                 "UPDATE keys SET revoked = ? WHERE id = ? AND revoked IS NULL", (time.time(), key_id)
             )
             return done.rowcount > 0
@@ -100,8 +96,8 @@ class KeyRing:
         """Whether any key was ever made; revoking the last one does not open the service again."""
         if not self.path.exists():
             return False
-        with self._lock, self._explained():
-            return self._opened().execute("SELECT 1 FROM keys LIMIT 1").fetchone() is not None
+        with self._file.connected() as connection:
+            return connection.execute("SELECT 1 FROM keys LIMIT 1").fetchone() is not None
 
     def find(self, token: str) -> Key | None:
         """The key that this is the secret of, unless it was revoked."""
@@ -109,63 +105,15 @@ class KeyRing:
         if key_id is None or not self.path.exists():
             return None
         query = f"SELECT {_COLUMNS}, digest FROM keys WHERE id = ? AND revoked IS NULL"  # noqa: S608
-        with self._lock, self._explained():
-            row = self._opened().execute(query, (key_id,)).fetchone()
+        with self._file.connected() as connection:
+            row = connection.execute(query, (key_id,)).fetchone()
         if row is None or not hmac.compare_digest(row[-1], digest(token)):
             return None
         return _key(row[:-1])
 
     def close(self) -> None:
         """Closes the file."""
-        with self._lock:
-            connection, self._connection = self._connection, None
-            if connection is not None:
-                connection.close()
-
-    def _opened(self, *, create: bool = False) -> sqlite3.Connection:
-        if self._connection is None:
-            if create:
-                self.path.parent.mkdir(parents=True, exist_ok=True)
-                os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
-            connection = sqlite3.connect(self.path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
-            try:
-                self._set_up(connection)
-            except BaseException:
-                connection.close()
-                raise
-            self._connection = connection
-        return self._connection
-
-    def _set_up(self, connection: sqlite3.Connection) -> None:
-        with closing(connection.execute("PRAGMA user_version")) as asked:
-            (version,) = asked.fetchone()
-        if version > _FORMAT:
-            raise StoreError(
-                f"the keys in {self.path} are of format {version}, this version reads {_FORMAT}; update it"
-            )
-        write_ahead(connection, _BUSY_S)
-        if version != _FORMAT:
-            connection.execute(_TABLE)
-            connection.execute(f"PRAGMA user_version = {_FORMAT}")
-
-    def _explained(self) -> "_Explained":
-        return _Explained(self.path)
-
-
-class _Explained:
-    """Errors of SQLite and the file system as one of ours, with the file's name."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def __enter__(self) -> None:
-        return
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, sqlite3.Error | OSError):
-            raise StoreError(
-                f"the keys in {self._path} cannot be used ({error}); allow it, or put a backup in its place"
-            ) from error
+        self._file.close()
 
 
 def _count(connection: sqlite3.Connection) -> int:
