@@ -61,15 +61,7 @@ def create_app(
     keys = keys or open_keys(settings)
     limiter = TurnLimiter(limits)
     service = Service(selfright, limits, limiter, Metrics(limiter))
-    authenticator = Authenticator(
-        keys,
-        RateLimit(limits.rate, limits.burst),
-        RateLimit(limits.guesses, limits.guess_burst, message="too many wrong keys from this address; try again later"),
-        frozenset(settings.serve_hosts),
-        frozenset(settings.serve_origins),
-        keyed,
-    )
-
+    authenticator = _authenticator(settings, limits, keys, keyed)
     mounted = _mcp(service)
 
     @asynccontextmanager
@@ -106,6 +98,17 @@ def limits_of(settings: Any) -> Limits:
     """The limits as the settings ``serve_*`` have them."""
     names = ("turns", "queue", "rate", "upload_bytes")
     return Limits(**{name: getattr(settings, f"serve_{name}") for name in names})
+
+
+def _authenticator(settings: Any, limits: Limits, keys: Keys, keyed: bool) -> Authenticator:
+    return Authenticator(
+        keys,
+        RateLimit(limits.rate, limits.burst),
+        RateLimit(limits.guesses, limits.guess_burst, message="too many wrong keys from this address; try again later"),
+        frozenset(settings.serve_hosts),
+        frozenset(settings.serve_origins),
+        keyed,
+    )
 
 
 def _mcp(service: Service) -> "Mounted | None":
