@@ -1,12 +1,8 @@
-"""``Selfright``: the public class. Everything runs on coroutines; ``ask``, ``search`` and the like are sync wrappers.
-
-Long because: every public operation is a method here, and each only delegates.
-"""
+"""``Selfright``: the public class. Everything runs on coroutines; ``ask``, ``search`` and the like wrap them."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack
@@ -16,14 +12,14 @@ from selfright.domain.answers import Answer
 from selfright.domain.errors import InputError, UsageError
 from selfright.domain.events import TurnEvent, TurnFinished
 from selfright.domain.flags import Flags
-from selfright.domain.passages import Document, DocumentInfo, Hit, Language, Origin, Retrieval, StoreInfo
+from selfright.domain.passages import Hit, Language, Retrieval
 from selfright.domain.ports import BatchRetriever
-from selfright.domain.ratings import LabelledRows, Rating
-from selfright.domain.routing import Collection
 from selfright.domain.scopes import Scope
 from selfright.domain.several import several
-from selfright.domain.slots import Fact, Profile, SlotKind
-from selfright.domain.turns import DEFAULT_USER, Erased, TurnOptions
+from selfright.domain.turns import DEFAULT_USER, TurnOptions
+from selfright.methods.documents import DocumentMethods
+from selfright.methods.questions import checked
+from selfright.methods.user_data import UserDataMethods
 from selfright.settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -35,26 +31,14 @@ if TYPE_CHECKING:
     from selfright.assembly.calibrating import Progress as CalibrationProgress
     from selfright.assembly.engine import Engine
     from selfright.assembly.overrides import Overrides
-    from selfright.assembly.reembedding import ReembedReport
-    from selfright.assembly.uploads import UploadReport
     from selfright.domain.examining import Examined, Judge
     from selfright.domain.ports import Embedder, PairJudge, ProfileStore
-    from selfright.domain.traces import Replay, ReplayOptions, Trace
-    from selfright.domain.upkeep import Finding
-    from selfright.ingest.copying import CopyReport
-    from selfright.ingest.exporting import ExportReport
-    from selfright.ingest.importing import ImportReport
-    from selfright.ingest.pipeline import Progress, Report
-    from selfright.ingest.syncing import SyncKeywords
-    from selfright.memory.conversation import Conversation, SessionInfo, TurnRecord
     from selfright.retrieval.stores.langchain import SelfrightRetriever
     from selfright.roles.calibration.claims import ClaimReport
     from selfright.roles.calibration.refit import CalibrationReport
 
-MAX_QUESTION_CHARACTERS = 10_000
 
-
-class Selfright:
+class Selfright(DocumentMethods, UserDataMethods):
     """A self-correcting chat over an index of your documents.
 
     >>> selfright = Selfright.open("my-index")        # doctest: +SKIP
@@ -62,11 +46,7 @@ class Selfright:
     >>> print(selfright.ask("How do I install it?").answer)  # doctest: +SKIP
     """
 
-    def __init__(
-        self,
-        settings: Settings,
-        given: "Overrides | None" = None,
-    ) -> None:
+    def __init__(self, settings: Settings, given: "Overrides | None" = None) -> None:
         from selfright.assembly.engine import build_engine
         from selfright.assembly.ratings import RatingService
         from selfright.assembly.traces import TraceService
@@ -125,7 +105,7 @@ class Selfright:
 
     async def aask(self, question: str, **options: Unpack[TurnOptions]) -> Answer:
         """``ask`` as a coroutine."""
-        async for event in self._turns.stream(_checked(question), options, listen=False):
+        async for event in self._turns.stream(checked(question), options, listen=False):
             if isinstance(event, TurnFinished):
                 return event.answer
         raise RuntimeError("a turn ended without an answer")  # the graph always reaches finalize
@@ -141,7 +121,7 @@ class Selfright:
         """``examine`` as a coroutine."""
         from selfright.assembly.examining import examine
 
-        return await examine(self._engine, _checked(question), options, judge)
+        return await examine(self._engine, checked(question), options, judge)
 
     def flags(self, preset: str | None = None, given: Mapping[str, object] | None = None) -> Flags:
         """The flags of a turn: the preset's, overridden by the settings', overridden by the call's."""
@@ -153,45 +133,9 @@ class Selfright:
 
     async def astream(self, question: str, **options: Unpack[TurnOptions]) -> AsyncGenerator[TurnEvent, None]:
         """The events of a turn: nodes, verdicts, the answer's tokens, corrections; the last is ``TurnFinished``."""
-        async with aclosing(self._turns.stream(_checked(question), options, listen=True)) as events:
+        async with aclosing(self._turns.stream(checked(question), options, listen=True)) as events:
             async for event in events:
                 yield event
-
-    def sessions(self, user: str | Scope = DEFAULT_USER) -> "tuple[SessionInfo, ...]":
-        """The user's stored conversations, the most recently used first.
-
-        Here and in all methods that show or delete stored turns, a ``Scope`` instead of a user excludes what was found
-        outside its collections.
-        """
-        return self._loop.run(self.asessions(user))
-
-    async def asessions(self, user: str | Scope = DEFAULT_USER) -> "tuple[SessionInfo, ...]":
-        """``sessions`` as a coroutine."""
-        return await (await self._turns.sessions()).list(user)
-
-    def conversation(self, session: str, user: str | Scope = DEFAULT_USER) -> "Conversation":
-        """The messages of a session, and the question that a crash left unanswered."""
-        return self._loop.run(self.aconversation(session, user))
-
-    async def aconversation(self, session: str, user: str | Scope = DEFAULT_USER) -> "Conversation":
-        """``conversation`` as a coroutine."""
-        return await (await self._turns.sessions()).conversation(user, session)
-
-    def turns(self, session: str, user: str | Scope = DEFAULT_USER) -> "tuple[TurnRecord, ...]":
-        """The stored finished turns of a session, oldest first."""
-        return self._loop.run(self.aturns(session, user))
-
-    async def aturns(self, session: str, user: str | Scope = DEFAULT_USER) -> "tuple[TurnRecord, ...]":
-        """``turns`` as a coroutine."""
-        return await (await self._turns.sessions()).records(user, session)
-
-    def forget(self, session: str | None = None, user: str | Scope = DEFAULT_USER) -> int:
-        """Deletes a session, or all sessions of the user; returns how many there were."""
-        return self._loop.run(self.aforget(session, user))
-
-    async def aforget(self, session: str | None = None, user: str | Scope = DEFAULT_USER) -> int:
-        """``forget`` as a coroutine."""
-        return await (await self._turns.sessions()).forget(user, session)
 
     def search(
         self,
@@ -238,7 +182,7 @@ class Selfright:
             raise InputError(f"k must be at least 1, but is {k}")
         index = self._engine.index
         searcher = index.searcher(self.settings.flags.with_values(flags or {}))
-        return await searcher.search(_checked(query), k, index.named(collections))
+        return await searcher.search(checked(query), k, index.named(collections))
 
     def search_many(
         self,
@@ -260,123 +204,12 @@ class Selfright:
         """``search_many`` as a coroutine."""
         if k < 1:
             raise InputError(f"k must be at least 1, but is {k}")
-        checked = [_checked(query) for query in several(queries)]
+        wanted = [checked(query) for query in several(queries)]
         index = self._engine.index
         searcher, named = index.searcher(self.settings.flags.with_values(flags or {})), index.named(collections)
         if isinstance(searcher, BatchRetriever):
-            return [found.hits for found in await searcher.search_many(checked, k, named)]
-        return [(await searcher.search(query, k, named)).hits for query in checked]
-
-    def traces(self, limit: int = 50, user: str | Scope | None = None) -> "list[Trace]":
-        """The stored traces of turns, newest first; with ``user``, only that user's."""
-        return self._traces.traces(limit, Scope.of(user))
-
-    def trace(self, trace_id: str, user: str | Scope | None = None) -> "Trace":
-        """The trace of a turn, by its id or the beginning of it. Raises ``InputError`` when there is none."""
-        return self._traces.trace(trace_id, Scope.of(user))
-
-    def profile(self, user: str = DEFAULT_USER) -> Profile:
-        """The current profile of a user: facts read from messages, and facts set by hand."""
-        return self._loop.run(self.aprofile(user))
-
-    async def aprofile(self, user: str = DEFAULT_USER) -> Profile:
-        """``profile`` as a coroutine."""
-        return await self._engine.profiles.profile(user)
-
-    def profile_summary(self, user: str = DEFAULT_USER, language: Language = "en") -> str:
-        """The profile in one line, as used in prompts."""
-        return self._engine.pack.summary(self.profile(user), language)
-
-    def set_profile(self, facts: Mapping[str, object], user: str = DEFAULT_USER) -> Profile:
-        """Corrects a profile, ``{"age": 60, "conditions": ["gout"]}``: the values replace all current ones of a kind.
-
-        An empty value removes them. Raises ``UnknownName`` for a kind that the pack does not have.
-        """
-        return self._loop.run(self.aset_profile(facts, user))
-
-    async def aset_profile(self, facts: Mapping[str, object], user: str = DEFAULT_USER) -> Profile:
-        """``set_profile`` as a coroutine."""
-        from selfright.assembly.packs import corrected
-
-        return await corrected(self._engine.profiles, self._engine.pack, user, facts)
-
-    def forget_profile(self, user: str = DEFAULT_USER, name: str | None = None, value: str | None = None) -> int:
-        """Erases a user's profile with its history, or one kind or value of it; returns the number of erased facts."""
-        return self._loop.run(self.aforget_profile(user, name, value))
-
-    async def aforget_profile(self, user: str = DEFAULT_USER, name: str | None = None, value: str | None = None) -> int:
-        """``forget_profile`` as a coroutine."""
-        return await self._engine.profiles.forget(user, name, value)
-
-    def profile_history(self, user: str = DEFAULT_USER) -> tuple[Fact, ...]:
-        """All stored facts of a user, oldest first: current, superseded and contradicted ones."""
-        return self._loop.run(self.aprofile_history(user))
-
-    async def aprofile_history(self, user: str = DEFAULT_USER) -> tuple[Fact, ...]:
-        """``profile_history`` as a coroutine."""
-        return await self._engine.profiles.history(user)
-
-    def profile_kinds(self) -> tuple[SlotKind, ...]:
-        """The pack's kinds of facts, in display order; empty without a pack."""
-        return self._engine.pack.kinds
-
-    def profile_users(self) -> tuple[str, ...]:
-        """The names of the users with stored facts."""
-        return self._loop.run(self._engine.profiles.users())
-
-    def forget_traces(self, user: str | Scope | None = None, trace_id: str | None = None) -> int:
-        """Deletes a user's traces, one trace, or all; returns how many there were."""
-        return self._traces.forget(Scope.of(user), trace_id)
-
-    def replay(self, trace_id: str, user: str | Scope | None = None, **options: Unpack["ReplayOptions"]) -> "Replay":
-        """Replays a recorded turn with its recorded judge and model replies; ``options`` are ``ReplayOptions``.
-
-        No model is called unless ``live``, and nothing is saved. Raises ``InputError`` for a trace without a recording,
-        and ``UsageError`` for an invalid preset, flag or node.
-        """
-        return self._loop.run(self.areplay(trace_id, user, **options))
-
-    async def areplay(
-        self, trace_id: str, user: str | Scope | None = None, **options: Unpack["ReplayOptions"]
-    ) -> "Replay":
-        """``replay`` as a coroutine."""
-        return await self._traces.replay(trace_id, options, Scope.of(user))
-
-    def erase(self, user: str = DEFAULT_USER) -> Erased:
-        """Erases all stored data of a user: conversations, unfinished turns, profile, traces, ratings.
-
-        Raises ``SessionBusy`` while a turn of the user is running; everything else is erased in that case.
-        """
-        return self._loop.run(self.aerase(user))
-
-    async def aerase(self, user: str = DEFAULT_USER) -> Erased:
-        """``erase`` as a coroutine."""
-        facts = await self.aforget_profile(user)
-        traces = await asyncio.to_thread(self.forget_traces, user)
-        ratings = await asyncio.to_thread(self._ratings.forget, user)
-        return Erased(await self.aforget(None, user), facts, traces, ratings)
-
-    def rate(
-        self,
-        trace_id: str,
-        question: str,
-        helpful: bool,
-        places: Iterable[tuple[str, int, int]] = (),
-        user: str | Scope = DEFAULT_USER,
-    ) -> Rating:
-        """Stores whether the answer of a turn helped; ``places`` (document id, start, end) are its evidence.
-
-        Raises ``InputError`` for places that are not in the index, or are outside a ``Scope``.
-        """
-        return self._ratings.rate(trace_id, _checked(question), helpful, list(places), Scope.of(user))
-
-    def unrate(self, trace_id: str, user: str = DEFAULT_USER) -> bool:
-        """Deletes a rating; false if there was none."""
-        return self._ratings.forget(user, trace_id) > 0
-
-    def labelled(self, user: str | Scope | None = None) -> LabelledRows:
-        """Ratings as rows for ``calibrate``, of one user or all; passages that have changed are left out."""
-        return self._ratings.rows(Scope.of(user))
+            return [found.hits for found in await searcher.search_many(wanted, k, named)]
+        return [(await searcher.search(query, k, named)).hits for query in wanted]
 
     def prepare(self) -> None:
         """Preloads index, tokenizer and judges for the first question. Raises ``IndexNotFound``."""
@@ -417,110 +250,6 @@ class Selfright:
 
         return SelfrightRetriever(searcher=self, k=k, collections=several(collections))
 
-    def add(
-        self,
-        paths: str | Path | Iterable[str | Path],
-        *,
-        collection: str = "default",
-        origin: Origin = "index",
-        progress: "Progress | None" = None,
-        ray: str | None = None,
-    ) -> "Report":
-        """Adds files, folders or JSONL to the index, and creates it if needed. Unchanged files are skipped.
-
-        ``origin`` sets the trust: documents by ``upload`` or from the ``web`` rank behind your own (``index``). ``ray``
-        does the work on a cluster: ``local`` (this machine's cores), ``auto``, or ``host:port``.
-        """
-        return self._engine.index.add([Path(path) for path in several(paths)], collection, progress, ray, origin)
-
-    def sync(
-        self,
-        paths: str | Path | Iterable[str | Path],
-        *,
-        progress: "Progress | None" = None,
-        **options: Unpack["SyncKeywords"],
-    ) -> "Report":
-        """Syncs the index with folders: adds and replaces like ``add``, and removes documents whose files are gone.
-
-        ``options`` are those of ``SyncOptions``; ``dry_run=True`` only reports. Raises ``InputError`` for a missing
-        folder, or an empty one that the index has documents from.
-        """
-        from selfright.ingest.syncing import SyncOptions
-
-        return self._engine.index.sync([Path(path) for path in several(paths)], SyncOptions(**options), progress)
-
-    def take_in(
-        self, path: str | Path, name: str, *, collection: str = "default", apart: bool = False
-    ) -> "UploadReport":
-        """Adds one uploaded file under ``name``; documents of other collections are never replaced.
-
-        With ``apart`` the document is named ``collection/name``, so names reveal nothing about other collections. The
-        file is not needed afterwards. Raises ``UnreadableFile``.
-        """
-        return self._engine.index.take_in(Path(path), _readable(name), _readable(collection), apart)
-
-    def collections(self) -> list[Collection]:
-        """The collections of the index with their descriptions, ordered by name."""
-        return self._engine.index.collections()
-
-    def describe_collection(
-        self, name: str, description: str, *, classes: str | Sequence[str] = (), slots: str | Sequence[str] = ()
-    ) -> Collection:
-        """Describes a collection for routing questions to it; replaces the previous description.
-
-        Raises ``UnknownName`` for an unknown query class, and ``InputError`` for a text that is too long.
-        """
-        return self._engine.index.describe(
-            Collection.described(_readable(name), _readable(description), several(classes), several(slots))
-        )
-
-    def import_corpus(
-        self,
-        corpus: str | Path,
-        faiss: str | Path | None = None,
-        meta: str | Path | None = None,
-        *,
-        collection: str | None = None,
-        progress: "Progress | None" = None,
-    ) -> "ImportReport":
-        """Imports an index made elsewhere, JSON Lines and FAISS vectors, atomically. The vectors are used unchanged.
-
-        ``meta`` names the row of each vector, line by line; without ``faiss`` the texts are embedded here.
-        """
-        vectors, lines = Path(faiss) if faiss else None, Path(meta) if meta else None
-        return self._engine.index.import_corpus(Path(corpus), vectors, lines, collection, progress)
-
-    def export(
-        self,
-        folder: str | Path,
-        *,
-        passages: bool = False,
-        vectors: bool = False,
-        force: bool = False,
-        progress: "Progress | None" = None,
-    ) -> "ExportReport":
-        """Writes the documents (or passages) as BEIR's ``corpus.jsonl`` into a new or empty folder."""
-        return self._engine.index.export(
-            Path(folder), passages=passages, vectors=vectors, force=force, progress=progress
-        )
-
-    def copy_index(self, to: str | Path, *, into: bool = False, progress: "Progress | None" = None) -> "CopyReport":
-        """Copies the index to another folder or server address without embedding, and compares the two.
-
-        The same call resumes an interrupted copy, and later updates it. Raises ``NotAnIndex`` if the target holds
-        something else (``into`` adds to it instead), and ``StoreError`` if the two differ at the end.
-        """
-        return self._engine.index.copy(str(to), into=into, progress=progress)
-
-    def reembed(self, to: str | Path | None = None, *, progress: "Progress | None" = None) -> "ReembedReport":
-        """Embeds every passage again with the configured embedder; everything else stays.
-
-        In a folder, the new vectors replace the old ones in one step. ``to`` builds an index in another place instead,
-        and is required for an index on a server. The same call resumes an interrupted run. Raises ``UsageError`` if
-        ``to`` is missing or there is no embedder, and ``StoreError`` when a disk is full.
-        """
-        return self._engine.reembed(None if to is None else str(to), progress)
-
     def calibrate(
         self, labelled: str | Path, *, risk: float = 0.1, progress: "CalibrationProgress | None" = None
     ) -> "tuple[CalibrationReport | ClaimReport, Path]":
@@ -536,42 +265,6 @@ class Selfright:
     def judges(self) -> dict[str, str]:
         """What judging uses besides the shipped weights: custom judges by name, calibrations by date."""
         return self._engine.judges
-
-    def remove(self, document_ids: str | Sequence[str]) -> list[str]:
-        """Removes documents; returns the ids that existed."""
-        return self._engine.index.remove(several(document_ids))
-
-    def document(self, document_id: str) -> Document | None:
-        """A stored document with its text, or None."""
-        return self._engine.index.library().document(document_id)
-
-    def documents(self) -> list[DocumentInfo]:
-        """All documents, ordered by id."""
-        return list(self._engine.index.library().documents())
-
-    def document_page(
-        self, after: str = "", limit: int = 100, collections: Sequence[str] = (), named: str = ""
-    ) -> list[DocumentInfo]:
-        """At most ``limit`` documents with an id greater than ``after``, ordered by id, from the named collections.
-
-        With ``named``, only those whose title or id contains it, ignoring case.
-        """
-        part = named.strip().casefold()
-        listed = self._engine.index.library().documents(after, collections)
-        wanted = (one for one in listed if part in one.title.casefold() or part in one.id.casefold())
-        return list(islice(wanted if part else listed, limit))
-
-    def info(self) -> StoreInfo:
-        """Sizes, tokenizer and embedder of the index."""
-        return self._engine.index.library().info()
-
-    def verify(self, *, repair: bool = False) -> "list[Finding]":
-        """Checks every record, vector and file of the index; ``repair`` fixes what can be fixed."""
-        return self._engine.index.verify(repair=repair)
-
-    def compact(self) -> None:
-        """Frees the space of replaced and removed documents, and rebuilds the search indexes."""
-        self._engine.index.compact()
 
     async def aclose(self) -> None:
         """Closes the sessions of the running event loop, then everything else."""
@@ -602,24 +295,3 @@ def mermaid(preset: str) -> str:
     from selfright.flow.presets import find_preset
 
     return draw(find_preset(preset))
-
-
-def _checked(question: str) -> str:
-    # Places of facts are counted in the message, and the same message has to be the same question.
-    question = _readable(question).strip()
-    if not question:
-        raise InputError("the question is empty; ask something, for example: selfright ask 'What is this about?'")
-    if len(question) > MAX_QUESTION_CHARACTERS:
-        raise InputError(
-            f"the question has {len(question):,} characters; at most {MAX_QUESTION_CHARACTERS:,} are taken. "
-            "Put long text into a document and add it to the index"
-        )
-    return question
-
-
-def _readable(text: str) -> str:
-    """Restores text that Python, without a UTF-8 locale, passed from the command line as lone surrogates."""
-    try:
-        return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "replace").decode("utf-8")

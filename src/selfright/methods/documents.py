@@ -1,0 +1,168 @@
+"""What ``Selfright`` does with the documents of its index."""
+
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Unpack
+
+from selfright.domain.passages import Document, DocumentInfo, Origin, StoreInfo
+from selfright.domain.routing import Collection
+from selfright.domain.several import several
+from selfright.methods.questions import readable
+
+if TYPE_CHECKING:
+    from selfright.assembly.engine import Engine
+    from selfright.assembly.reembedding import ReembedReport
+    from selfright.assembly.uploads import UploadReport
+    from selfright.domain.upkeep import Finding
+    from selfright.ingest.copying import CopyReport
+    from selfright.ingest.exporting import ExportReport
+    from selfright.ingest.importing import ImportReport
+    from selfright.ingest.pipeline import Progress, Report
+    from selfright.ingest.syncing import SyncKeywords
+
+
+class DocumentMethods:
+    """Adding, listing, moving and checking documents; every method delegates to the index."""
+
+    _engine: "Engine"
+
+    def add(
+        self,
+        paths: str | Path | Iterable[str | Path],
+        *,
+        collection: str = "default",
+        origin: Origin = "index",
+        progress: "Progress | None" = None,
+        ray: str | None = None,
+    ) -> "Report":
+        """Adds files, folders or JSONL to the index, and creates it if needed. Unchanged files are skipped.
+
+        ``origin`` sets the trust: documents by ``upload`` or from the ``web`` rank behind your own (``index``). ``ray``
+        does the work on a cluster: ``local`` (this machine's cores), ``auto``, or ``host:port``.
+        """
+        return self._engine.index.add([Path(path) for path in several(paths)], collection, progress, ray, origin)
+
+    def sync(
+        self,
+        paths: str | Path | Iterable[str | Path],
+        *,
+        progress: "Progress | None" = None,
+        **options: Unpack["SyncKeywords"],
+    ) -> "Report":
+        """Syncs the index with folders: adds and replaces like ``add``, and removes documents whose files are gone.
+
+        ``options`` are those of ``SyncOptions``; ``dry_run=True`` only reports. Raises ``InputError`` for a missing
+        folder, or an empty one that the index has documents from.
+        """
+        from selfright.ingest.syncing import SyncOptions
+
+        return self._engine.index.sync([Path(path) for path in several(paths)], SyncOptions(**options), progress)
+
+    def take_in(
+        self, path: str | Path, name: str, *, collection: str = "default", apart: bool = False
+    ) -> "UploadReport":
+        """Adds one uploaded file under ``name``; documents of other collections are never replaced.
+
+        With ``apart`` the document is named ``collection/name``, so names reveal nothing about other collections. The
+        file is not needed afterwards. Raises ``UnreadableFile``.
+        """
+        return self._engine.index.take_in(Path(path), readable(name), readable(collection), apart)
+
+    def collections(self) -> list[Collection]:
+        """The collections of the index with their descriptions, ordered by name."""
+        return self._engine.index.collections()
+
+    def describe_collection(
+        self, name: str, description: str, *, classes: str | Sequence[str] = (), slots: str | Sequence[str] = ()
+    ) -> Collection:
+        """Describes a collection for routing questions to it; replaces the previous description.
+
+        Raises ``UnknownName`` for an unknown query class, and ``InputError`` for a text that is too long.
+        """
+        return self._engine.index.describe(
+            Collection.described(readable(name), readable(description), several(classes), several(slots))
+        )
+
+    def import_corpus(
+        self,
+        corpus: str | Path,
+        faiss: str | Path | None = None,
+        meta: str | Path | None = None,
+        *,
+        collection: str | None = None,
+        progress: "Progress | None" = None,
+    ) -> "ImportReport":
+        """Imports an index made elsewhere, JSON Lines and FAISS vectors, atomically. The vectors are used unchanged.
+
+        ``meta`` names the row of each vector, line by line; without ``faiss`` the texts are embedded here.
+        """
+        vectors, lines = Path(faiss) if faiss else None, Path(meta) if meta else None
+        return self._engine.index.import_corpus(Path(corpus), vectors, lines, collection, progress)
+
+    def export(
+        self,
+        folder: str | Path,
+        *,
+        passages: bool = False,
+        vectors: bool = False,
+        force: bool = False,
+        progress: "Progress | None" = None,
+    ) -> "ExportReport":
+        """Writes the documents (or passages) as BEIR's ``corpus.jsonl`` into a new or empty folder."""
+        return self._engine.index.export(
+            Path(folder), passages=passages, vectors=vectors, force=force, progress=progress
+        )
+
+    def copy_index(self, to: str | Path, *, into: bool = False, progress: "Progress | None" = None) -> "CopyReport":
+        """Copies the index to another folder or server address without embedding, and compares the two.
+
+        The same call resumes an interrupted copy, and later updates it. Raises ``NotAnIndex`` if the target holds
+        something else (``into`` adds to it instead), and ``StoreError`` if the two differ at the end.
+        """
+        return self._engine.index.copy(str(to), into=into, progress=progress)
+
+    def reembed(self, to: str | Path | None = None, *, progress: "Progress | None" = None) -> "ReembedReport":
+        """Embeds every passage again with the configured embedder; everything else stays.
+
+        In a folder, the new vectors replace the old ones in one step. ``to`` builds an index in another place instead,
+        and is required for an index on a server. The same call resumes an interrupted run. Raises ``UsageError`` if
+        ``to`` is missing or there is no embedder, and ``StoreError`` when a disk is full.
+        """
+        return self._engine.reembed(None if to is None else str(to), progress)
+
+    def remove(self, document_ids: str | Sequence[str]) -> list[str]:
+        """Removes documents; returns the ids that existed."""
+        return self._engine.index.remove(several(document_ids))
+
+    def document(self, document_id: str) -> Document | None:
+        """A stored document with its text, or None."""
+        return self._engine.index.library().document(document_id)
+
+    def documents(self) -> list[DocumentInfo]:
+        """All documents, ordered by id."""
+        return list(self._engine.index.library().documents())
+
+    def document_page(
+        self, after: str = "", limit: int = 100, collections: Sequence[str] = (), named: str = ""
+    ) -> list[DocumentInfo]:
+        """At most ``limit`` documents with an id greater than ``after``, ordered by id, from the named collections.
+
+        With ``named``, only those whose title or id contains it, ignoring case.
+        """
+        part = named.strip().casefold()
+        listed = self._engine.index.library().documents(after, collections)
+        wanted = (one for one in listed if part in one.title.casefold() or part in one.id.casefold())
+        return list(islice(wanted if part else listed, limit))
+
+    def info(self) -> StoreInfo:
+        """Sizes, tokenizer and embedder of the index."""
+        return self._engine.index.library().info()
+
+    def verify(self, *, repair: bool = False) -> "list[Finding]":
+        """Checks every record, vector and file of the index; ``repair`` fixes what can be fixed."""
+        return self._engine.index.verify(repair=repair)
+
+    def compact(self) -> None:
+        """Frees the space of replaced and removed documents, and rebuilds the search indexes."""
+        self._engine.index.compact()
