@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from langchain_core.retrievers import RetrieverLike
     from langgraph.store.base import BaseStore
 
+    from selfright.assembly.calibrating import Accept
     from selfright.assembly.calibrating import Progress as CalibrationProgress
     from selfright.assembly.engine import Engine
     from selfright.assembly.overrides import Overrides
@@ -251,15 +252,22 @@ class Selfright(DocumentMethods, UserDataMethods):
         return SelfrightRetriever(searcher=self, k=k, collections=several(collections))
 
     def calibrate(
-        self, labelled: str | Path, *, risk: float = 0.1, progress: "CalibrationProgress | None" = None
-    ) -> "tuple[CalibrationReport | ClaimReport, Path]":
+        self,
+        labelled: str | Path,
+        *,
+        risk: float = 0.1,
+        progress: "CalibrationProgress | None" = None,
+        accept: "Accept" = False,
+    ) -> "tuple[CalibrationReport | ClaimReport, Path | None]":
         """Fits the grader to labelled pairs, rows ``{"question", "passage", "label": 0|1}``, and stores the result.
 
         Rows with ``claim`` instead of ``question`` fit the evaluator. Returns the figures and the file. ``risk`` is the
-        allowed share of wrong verdicts among those called correct. Raises ``InputError`` for a bad row, with its line,
+        allowed share of wrong verdicts among those called correct. A calibration that makes judging worse, or gives
+        every question the same verdict, is not stored, and the file is None, unless ``accept`` is true or, called with
+        the reasons, returns true. Raises ``InputError`` for a bad row, with its line,
         and for too few rows.
         """
-        return self._engine.calibrate(Path(labelled), risk, progress)
+        return self._engine.calibrate(Path(labelled), risk, progress, accept)
 
     @property
     def judges(self) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """``selfright calibrate``: labelled pairs in, figures, pictures and a calibration in the index out."""
 
+import hashlib
 import json
 import re
 import xml.etree.ElementTree as ET
@@ -57,7 +58,7 @@ def test_figures_pictures_and_the_file_in_the_index(cli: Cli, own_index: Path, t
         "Brier",
         "ECE",
         "100% answered",
-        "thresholds for a risk of 20%",
+        "thresholds stay",
     ):
         assert shown in done.out
     stored = json.loads((own_index / "calibration.json").read_bytes())
@@ -153,3 +154,40 @@ def test_too_few_rows_one_label_and_no_index(cli: Cli, own_index: Path, tmp_path
     assert "no index" in nowhere.err.lower()
     assert cli("calibrate", tmp_path / "missing.jsonl", "--index", own_index).code == 2
     assert cli("calibrate", tmp_path / "few.jsonl", "--index", own_index, "--risk", "1").code == 2
+
+
+def unanswerable(made: list[dict[str, object]]) -> list[dict[str, object]]:
+    """Questions on the same things that no passage answers, each beside passages that speak of the thing."""
+    return [
+        {"question": f"Who painted the {thing}?", "passage": row["passage"], "label": 0}
+        for n, thing in enumerate(THINGS)
+        for row in made[3 * n : 3 * n + 2]
+    ]
+
+
+def test_thresholds_need_questions_of_both_kinds(cli: Cli, own_index: Path, tmp_path: Path) -> None:
+    made = rows()
+    one_kind = calibrate(cli, own_index, written(tmp_path / "one.jsonl", made))
+    assert one_kind["thresholds_fitted"] is False
+    both = calibrate(cli, own_index, written(tmp_path / "both.jsonl", made + unanswerable(made)))
+    assert both["thresholds_fitted"] is True
+    assert both["calibration"]["upper"] != one_kind["calibration"]["upper"]
+
+
+def test_what_makes_judging_worse_is_stored_only_when_told_so(cli: Cli, own_index: Path, tmp_path: Path) -> None:
+    """Labels that nothing in the texts explains: every curve fitted to them misleads on those left out."""
+    made = [*rows(), *unanswerable(rows())]
+    noise = [{**row, "label": int(hashlib.md5(str(n).encode()).digest()[0] < 128)} for n, row in enumerate(made)]
+    labelled = written(tmp_path / "noise.jsonl", noise)
+    command = ("calibrate", labelled, "--index", own_index, "--set", "embedder=none", "--risk", "0.02", "--json")
+    refused = cli(*command)
+    assert refused.code == 1
+    said = json.loads(refused.out)
+    assert said["stored"] is None
+    assert said["harms"]
+    assert all(reason in refused.err for reason in said["harms"])
+    assert "--yes" in refused.err
+    assert not (own_index / "calibration.json").exists()
+    accepted = cli(*command, "--yes")
+    assert accepted.code == 0
+    assert json.loads(accepted.out)["stored"] == str(own_index / "calibration.json")

@@ -155,7 +155,7 @@ def test_few_rows_keep_the_weights_and_a_mixed_file_is_refused(
     few = tmp_path / "few.jsonl"
     few.write_text("".join(rows[:24]), encoding="utf-8")
     options = ("--index", own_index, "--set", "embedder=none", "--set", f"passage_judge={models / 'passages'}")
-    done = cli("calibrate", few, *options)
+    done = cli("calibrate", few, *options, "--yes")
     assert done.code == 0, done.err
     assert "too few rows to weigh them against each other: each counts half" in done.out
     few.write_text("".join([*rows[:24], '{"claim": "c", "passage": "p", "label": 1}\n']), encoding="utf-8")

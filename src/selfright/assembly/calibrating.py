@@ -27,6 +27,8 @@ _RRF = 60
 _SHORTEST_NAME = 12
 
 Progress = Callable[[int, int, str], None]
+Accept = bool | Callable[[Sequence[str]], bool]
+"""Whether a calibration that makes judging worse is stored all the same; asked with what gets worse."""
 _Questions = Mapping[str, Sequence[Row]]
 
 
@@ -55,7 +57,7 @@ def calibrate_grading(
         grader = grader.weighing(weights)
     judged = list(judged_sets(rest, grader, count.one_more))
     origin = _origin(labelled, len(questions), name, risk)
-    return refit(judged, risk, origin, weights, len(first) if weights else 0)
+    return refit(judged, risk, origin, grader.thresholds, weights, len(first) if weights else 0)
 
 
 def calibrate_claims(

@@ -30,6 +30,7 @@ from selfright.flow.strategies import check_strategy, create_strategy
 from selfright.settings import Settings
 
 if TYPE_CHECKING:
+    from selfright.assembly.calibrating import Accept
     from selfright.assembly.calibrating import Progress as CalibrationProgress
     from selfright.assembly.recorded_models import ReplayedModels
     from selfright.assembly.reembedding import ReembedReport
@@ -100,10 +101,10 @@ class Engine:
         return self._judges.facts()
 
     def calibrate(
-        self, labelled: Path, risk: float, progress: "CalibrationProgress | None"
-    ) -> "tuple[CalibrationReport | ClaimReport, Path]":
+        self, labelled: Path, risk: float, progress: "CalibrationProgress | None", accept: "Accept"
+    ) -> "tuple[CalibrationReport | ClaimReport, Path | None]":
         """Fits the offline judges to labelled pairs and keeps what came of it in the index, for turns from now on."""
-        report, path = self._judges.calibrate(labelled, risk, progress)
+        report, path = self._judges.calibrate(labelled, risk, progress, accept)
         self.__dict__.pop("_roles", None)
         return report, path
 

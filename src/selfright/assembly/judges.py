@@ -19,7 +19,7 @@ from selfright.settings import Settings
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from selfright.assembly.calibrating import Progress
+    from selfright.assembly.calibrating import Accept, Progress
     from selfright.roles.calibration.claims import ClaimReport
     from selfright.roles.calibration.refit import CalibrationReport
 
@@ -109,14 +109,16 @@ class JudgeService:
         }
 
     def calibrate(
-        self, labelled: "Path", risk: float, progress: "Progress | None"
-    ) -> "tuple[CalibrationReport | ClaimReport, Path]":
+        self, labelled: "Path", risk: float, progress: "Progress | None", accept: "Accept"
+    ) -> "tuple[CalibrationReport | ClaimReport, Path | None]":
         """Fits the offline judges to labelled pairs, of questions or of claims, and keeps what came of it in the index.
 
-        Raises ``ModelError`` where a judge of the user's own cannot be used: without it, it would be another fit.
+        What would make judging worse is kept only if ``accept`` says so; else the path is None. Raises ``ModelError``
+        where a judge of the user's own cannot be used: without it, it would be another fit.
         """
         from selfright.assembly.calibrating import calibrate_claims, calibrate_grading, keep
         from selfright.assembly.labelled import read_labelled
+        from selfright.roles.calibration.harm import harms
 
         if self._index.is_foreign:
             raise UsageError("a calibration is kept in an index folder, but a retriever was given; open an index")
@@ -132,6 +134,9 @@ class JudgeService:
             report = calibrate_claims(read, roles.evaluator, self._claims_name, progress)
         else:
             report = calibrate_grading(read, roles.grader, risk, self._grader_name, progress)
+        found = harms(report)
+        if found and not (accept(found) if callable(accept) else accept):
+            return report, None
         return report, keep(report.calibration, self._settings.index, self._settings.home)
 
     def drop_unfitting(self) -> tuple[str, ...]:

@@ -234,7 +234,7 @@ def judged(rows: int, seed: int) -> list[JudgedSet]:
 
 
 def test_a_refit_mends_the_probabilities_and_keeps_the_order() -> None:
-    report = refit(judged(400, seed=5), 0.1, ORIGIN)
+    report = refit(judged(400, seed=5), 0.1, ORIGIN, (0.2, 0.8))
     assert report.before.ece_mass > 0.1
     assert report.after.ece_mass < 0.05
     assert report.after.brier < report.before.brier
@@ -248,17 +248,17 @@ def test_a_refit_mends_the_probabilities_and_keeps_the_order() -> None:
 
 
 def test_with_too_few_rows_for_a_proof_the_upper_threshold_is_the_curves() -> None:
-    report = refit(judged(10, seed=6), 0.05, ORIGIN)
+    report = refit(judged(10, seed=6), 0.05, ORIGIN, (0.2, 0.8))
     assert not report.calibration.certified
     assert report.method == "platt"
 
 
 def test_too_few_rows_and_one_label_are_refused() -> None:
     with pytest.raises(InputError, match="at least 20 rows, 5 of each label, but got 8"):
-        refit(judged(2, seed=7), 0.1, ORIGIN)
+        refit(judged(2, seed=7), 0.1, ORIGIN, (0.2, 0.8))
     same = [replace(one, labels=(1, 1, 1, 1)) for one in judged(20, seed=8)]
     with pytest.raises(InputError, match="80 with label 1 and 0 with label 0"):
-        refit(same, 0.1, ORIGIN)
+        refit(same, 0.1, ORIGIN, (0.2, 0.8))
 
 
 # Stored

@@ -2,6 +2,8 @@
 
 import json
 import math
+import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,33 +33,58 @@ _FIGURES = (("AUC", "auc"), ("Brier", "brier"), ("ECE (equal mass)", "ece_mass")
     show_default=True,
     help="Allowed share of wrong sets among those called correct, and of helpful sets lost. Not used for claims.",
 )
+@click.option("--yes", is_flag=True, help="Store it even if judging gets worse, without asking.")
 @set_option
 @json_option
 def calibrate(
-    labelled: Path, index: str | None, out: Path | None, risk: float, assignments: tuple[str, ...], as_json: bool
+    labelled: Path,
+    index: str | None,
+    out: Path | None,
+    risk: float,
+    yes: bool,
+    assignments: tuple[str, ...],
+    as_json: bool,
 ) -> None:
     """Fit grading to your documents, from rows {"question", "passage", "label": 0|1}.
 
     Rows {"claim", "passage", "label"} fit the judging of answers instead: 1 if the passage supports the claim. A
     custom judge (settings passage_judge, claim_judge) is weighted against the built-in signals. The result is stored
-    in the index and used from then on. Label the passages that a search returns, several for each question, so that
-    the figures reflect real use.
+    in the index and used from then on. If a figure gets worse on rows left out of the fit, or every question would get
+    the same verdict, it is stored only after a question. Label the passages that a search returns, several for each
+    question, so that the figures reflect real use.
     """
     from selfright.api import Selfright
+    from selfright.domain.errors import InputError
     from selfright.entrypoints.progress import bar
+    from selfright.roles.calibration.harm import harms
 
     with Selfright.open(**values_of(assignments, index=index)) as selfright, bar("Grading") as progress:
-        report, path = selfright.calibrate(labelled, risk=risk, progress=progress)
+        report, path = selfright.calibrate(labelled, risk=risk, progress=progress, accept=yes or _asked)
     figures = _plain(_figures(report))
     files = _written(out, report, figures) if out else []
     if as_json:
-        print_json({**figures, "stored": str(path), "files": [str(file) for file in files]})
-        return
-    _print(report)
-    click.echo(f"stored in {path}")
-    for file in files:
-        click.echo(f"wrote {file}")
-    click.echo(of_calibration(report))
+        stored = {"stored": str(path) if path else None, "harms": list(harms(report))}
+        print_json({**figures, **stored, "files": [str(file) for file in files]})
+    else:
+        _print(report)
+        click.echo(f"stored in {path}" if path else "not stored")
+        for file in files:
+            click.echo(f"wrote {file}")
+        click.echo(of_calibration(report))
+    if path is None:
+        raise InputError(
+            f"the calibration would make judging worse: {'; '.join(harms(report))}; label more questions, with and "
+            "without passages that help, or store it all the same with --yes"
+        )
+
+
+def _asked(found: Sequence[str]) -> bool:
+    """On a terminal the user decides; elsewhere nobody is there to ask."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    for sentence in found:
+        click.echo(sentence, err=True)
+    return click.confirm("store it all the same?", default=False, err=True)
 
 
 def _print(report: "CalibrationReport | ClaimReport") -> None:
@@ -96,6 +123,9 @@ def _print_sets(report: "CalibrationReport") -> None:
         click.echo(f"  {point['coverage']:4.0%} answered: {point['risk']:4.0%} without a passage that helps")
     click.echo(f"  area under the curve: {report.aurc:.3f}")
     proof = "certified at 90 %" if found.certified else "by the curve: too few rows for a proof"
+    if not report.thresholds_fitted:
+        click.echo("\nthresholds stay: they need questions with a passage that helps, and questions without one")
+        return
     click.echo(f"\nthresholds for a risk of {found.origin.risk:.0%}: {found.lower:.3f}, {found.upper:.3f} ({proof})")
     for shares in report.verdicts:
         helping = "" if math.isnan(shares.help) else f", of which {shares.help:.0%} have a passage that helps"
@@ -121,6 +151,7 @@ def _figures(report: "CalibrationReport | ClaimReport") -> dict[str, Any]:
         found["sets"] = {"before": asdict(report.sets_before), "after": asdict(report.sets_after)}
         found["risk_coverage"] = {"aurc": report.aurc, "points": _sampled(report)}
         found["verdicts"] = [asdict(shares) for shares in report.verdicts]
+        found["thresholds_fitted"] = report.thresholds_fitted
     return found
 
 

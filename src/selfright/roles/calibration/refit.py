@@ -60,6 +60,7 @@ class CalibrationReport:
 
     ``curve`` is the risk–coverage curve of the sets: the risk is the share of answered questions whose set does not
     help. ``method`` is ``platt`` or ``isotonic``. ``opinions`` compare signals and judge, where the user has one.
+    ``thresholds_fitted`` is False where all sets help, or none does: such rows say nothing of thresholds.
     """
 
     calibration: GraderCalibration
@@ -73,13 +74,19 @@ class CalibrationReport:
     curve: tuple[Point, ...]
     aurc: float
     verdicts: tuple[Shares, ...]
+    thresholds_fitted: bool
     opinions: Opinions | None = None
 
 
 def refit(
-    judged: Sequence[JudgedSet], risk: float, origin: Origin, judge: Blend | None = None, weighed_on: int = 0
+    judged: Sequence[JudgedSet],
+    risk: float,
+    origin: Origin,
+    thresholds: tuple[float, float],
+    judge: Blend | None = None,
+    weighed_on: int = 0,
 ) -> CalibrationReport:
-    """Curves for passages and sets, and thresholds for ``risk``.
+    """Curves for passages and sets, and thresholds for ``risk``; those given, where the rows cannot tell.
 
     Of what is called correct at most the share ``risk`` is wrong (certified at 90 %, where the rows suffice for it);
     of the sets that help at most the share ``risk`` is called incorrect. ``judge`` is what a judge of the user's own
@@ -90,7 +97,8 @@ def refit(
     s, helps = _sets(judged)
     passages, method, after = fitted(p, y, of_question)
     sets, _, sets_after = fitted(s, helps, [one.question for one in judged])
-    lower, upper, proven = _thresholds(s, helps, sets, risk)
+    both_kinds = 0.0 < float(helps.mean()) < 1.0
+    lower, upper, proven = _thresholds(s, helps, sets, risk) if both_kinds else (*thresholds, False)
     calibration = GraderCalibration(passages, sets, lower, upper, proven, origin, judge)
     return CalibrationReport(
         calibration,
@@ -104,6 +112,7 @@ def refit(
         curve=risk_coverage(s, 1 - helps),
         aurc=aurc(s, 1 - helps),
         verdicts=_verdicts(calibration, s, helps),
+        thresholds_fitted=both_kinds,
         opinions=_opinions(judged, weighed_on),
     )
 

@@ -74,6 +74,11 @@ class OfflineGrader:
         """Whether a judge that the user chose is asked too."""
         return self._judge is not None
 
+    @property
+    def thresholds(self) -> tuple[float, float]:
+        """The sufficiencies, lower and upper, where the shipped verdicts change."""
+        return self._model.lower, self._model.upper
+
     def weighing(self, blend: Blend) -> "OfflineGrader":
         """The same, with other weights for signals and judge."""
         other = copy.copy(self)
