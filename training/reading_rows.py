@@ -131,7 +131,7 @@ _REVIEWS = ("airbnb", "NSMC")  # of klue_nli: not what anyone asks documents
 def asked_rows(data: Path, tokenizer: Tokenizer, seed: int, *, left_out: bool = False) -> Iterator[Row]:
     """Rows of questions to learn from, drawn as often as the tables say, or all those ``left_out`` once."""
     chooser = random.Random(seed)
-    for name, pages in _by_set(data).items():
+    for name, pages in pages_by_set(data).items():
         yield from _of_pages(pages, PAGES[name], tokenizer, chooser, left_out=left_out)
     for name, often in PAIRS.items():
         rows = [_pair(name, row) for row in read_rows(data / name / "dev" / "pairs.jsonl")]
@@ -156,7 +156,7 @@ def claimed_rows(data: Path, tokenizer: Tokenizer, seed: int, *, left_out: bool 
 
 def learnt_questions(data: Path) -> set[str]:
     """The questions (lower case) of all groups that are not left out."""
-    pages = (page for pages in _by_set(data).values() for page in pages if not page.left_out)
+    pages = (page for pages in pages_by_set(data).values() for page in pages if not page.left_out)
     found = {question.text.strip().lower() for page in pages for question in page.questions}
     for name in PAIRS:
         rows = read_rows(data / name / "dev" / "pairs.jsonl")
@@ -168,7 +168,8 @@ def _times(often: float, chooser: random.Random) -> int:
     return int(often) + (chooser.random() < often % 1)
 
 
-def _by_set(data: Path) -> dict[str, list[Page]]:
+def pages_by_set(data: Path) -> dict[str, list[Page]]:
+    """The pages of all sets of questions, by the set's name."""
     pages: dict[str, list[Page]] = defaultdict(list)
     for page in load_pages(data):
         pages[page.dataset].append(page)
