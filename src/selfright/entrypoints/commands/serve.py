@@ -1,6 +1,7 @@
 """``selfright serve``."""
 
 import importlib.util
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,25 @@ _NEEDED = ("fastapi", "uvicorn", "multipart", "prometheus_client")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", type=click.IntRange(0, 65_535), default=8000, show_default=True, help="0 takes a free one.")
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 64),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Number of processes; about one per core. Each admits its share of serve_turns and serve_queue.",
+)
 @index_option
 @preset_option
 @set_option
 def serve(
-    paths: tuple[Path, ...], host: str, port: int, index: str | None, preset: str | None, assignments: tuple[str, ...]
+    paths: tuple[Path, ...],
+    host: str,
+    port: int,
+    workers: int,
+    index: str | None,
+    preset: str | None,
+    assignments: tuple[str, ...],
 ) -> None:
     """Serve the index over HTTP: the OpenAI API and one of its own. PATHS are added to the index first.
 
@@ -29,12 +44,35 @@ def serve(
     """
     check_installed()
     from selfright.api import Selfright
+    from selfright.entrypoints.server.app import limits_of
+    from selfright.entrypoints.server.limits import shared
     from selfright.entrypoints.server.running import serve as run
+    from selfright.entrypoints.server.workers import given_socket, tell_ready
 
     values = values_of(assignments, index=index, preset=preset)
+    given = given_socket()
+    if given is not None:
+        one = Selfright.open(**values)
+        run(one, host, port, lambda _: tell_ready(), shared(limits_of(one.settings), workers), given)
+        return
     index_first(paths, values)
     tell_missing_index(values)
-    run(Selfright.open(**values), host, port, _tell)
+    if workers > 1:
+        _supervise(workers, host, port)
+    else:
+        run(Selfright.open(**values), host, port, _tell)
+
+
+def _supervise(workers: int, host: str, port: int) -> None:
+    """Workers are started by this very command; the socket that they inherit tells them that they are workers."""
+    from selfright.entrypoints.server.running import listen, url_of
+    from selfright.entrypoints.server.workers import Supervisor, check_possible
+
+    check_possible()
+    with listen(host, port) as listening:
+        command = [sys.executable, "-c", "from selfright.entrypoints.cli import run; run()", *sys.argv[1:]]
+        code = Supervisor(command, workers, listening, lambda: _tell(url_of(host, listening))).run()
+    sys.exit(code)
 
 
 def index_first(paths: tuple[Path, ...], values: Mapping[str, Any]) -> None:

@@ -1,6 +1,7 @@
 """The numbers the service lives by; each bounds something that a caller could otherwise grow."""
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
 MIB = 2**20
 
@@ -36,3 +37,14 @@ class Limits:
     idle_s: int = 30
     connections: int = 2_048
     grace_s: int = 330
+
+
+def shared(limits: Limits, processes: int) -> Limits:
+    """The share of one of several processes in what runs and waits at once. Rates count in each of them."""
+    return replace(
+        limits,
+        turns=math.ceil(limits.turns / processes),
+        queue=math.ceil(limits.queue / processes),
+        connections=math.ceil(limits.connections / processes),
+        held_bytes=math.ceil(limits.held_bytes / processes),
+    )

@@ -56,6 +56,11 @@ def turn_done(fields: dict[str, object]) -> None:
     REQUESTS.info("turn", extra={"fields": fields})
 
 
+def worker_ready(pid: int) -> None:
+    """Logs that one of several workers accepts connections."""
+    REQUESTS.info("worker ready", extra={"fields": {"pid": pid}})
+
+
 def broke(error: BaseException, request_id: str) -> None:
     """Logs what nobody expected: its kind and where it happened, not what it says."""
     fields = {"request_id": request_id}

@@ -1,9 +1,13 @@
 """What Prometheus reads at ``/metrics``: counts and times, with labels from closed lists only."""
 
+import os
+
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
 
 from selfright.domain.answers import Answer
 from selfright.entrypoints.server.admission import TurnLimiter
+from selfright.entrypoints.server.workers import METRICS_FOLDER
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _REQUEST_SECONDS = (0.005, 0.02, 0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0)
@@ -36,13 +40,15 @@ class Metrics:
         self._tokens = Counter("selfright_tokens", "Tokens of language models.", ("kind",), registry=registry)
         self._broken = Counter("selfright_turns_broken_off", "Turns without an end.", ("why",), registry=registry)
         self._passages = Counter("selfright_passages_indexed", "Passages taken in by uploads.", registry=registry)
-        running = Gauge("selfright_turns_running", "Turns that run now.", registry=registry)
-        running.set_function(lambda: limiter.running)
-        waiting = Gauge("selfright_turns_waiting", "Turns that wait for a place.", registry=registry)
-        waiting.set_function(lambda: limiter.waiting)
+        self._limiter = limiter
+        self._running, self._waiting = (
+            Gauge(f"selfright_turns_{name}", about, registry=registry, multiprocess_mode="livesum")
+            for name, about in (("running", "Turns that run now."), ("waiting", "Turns that wait for a place."))
+        )
 
     def request(self, route: str, method: str, status: int, seconds: float) -> None:
         """Counts a request."""
+        self._look()
         self._requests.labels(route, method if method in _METHODS else "other", str(status)).inc()
         self._seconds.labels(route).observe(seconds)
 
@@ -63,5 +69,14 @@ class Metrics:
         self._passages.inc(passages)
 
     def text(self) -> bytes:
-        """All of them in Prometheus' text format."""
-        return generate_latest(self._registry)
+        """All of them in Prometheus' text format; of all workers, where there are several."""
+        self._look()
+        if METRICS_FOLDER not in os.environ:
+            return generate_latest(self._registry)
+        together = CollectorRegistry()
+        MultiProcessCollector(together)  # type: ignore[no-untyped-call]
+        return generate_latest(together)
+
+    def _look(self) -> None:
+        self._running.set(self._limiter.running)
+        self._waiting.set(self._limiter.waiting)

@@ -64,9 +64,16 @@ class Server(uvicorn.Server):
 
 
 def serve(
-    selfright: "Selfright", host: str, port: int, tell: Callable[[str], None], limits: Limits | None = None
+    selfright: "Selfright",
+    host: str,
+    port: int,
+    tell: Callable[[str], None],
+    limits: Limits | None = None,
+    given: socket.socket | None = None,
 ) -> None:
     """Serves until a signal ends it; closes the Selfright. ``tell`` hears the URL once it listens.
+
+    ``given`` is a socket that listens already.
 
     Raises ``UsageError`` for an address that others can reach while there is no key, and for one that cannot be had,
     and what opening the index raises.
@@ -77,16 +84,21 @@ def serve(
         keyed = _checked(keys, host)
         with contextlib.suppress(IndexNotFound):
             selfright.prepare()
-        listening = listen(host, port)
+        listening = given or listen(host, port)
     except BaseException:
         keys.close()
         selfright.close()
         raise
-    url = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
+    url = url_of(host, listening)
     logging.begin()
     with listening:
         app = create_app(selfright, limits, keys, keyed=keyed, close=True)
         server_of(app, limits, lambda: tell(url)).run(sockets=[listening])
+
+
+def url_of(host: str, listening: socket.socket) -> str:
+    """Where it can be reached."""
+    return f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
 
 
 def server_of(app: FastAPI, limits: Limits, ready: Callable[[], None]) -> Server:

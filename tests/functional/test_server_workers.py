@@ -1,0 +1,116 @@
+"""``selfright serve --workers``: several processes behind one address."""
+
+import os
+import re
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.service import QUESTION, Spawned, http_client, spawned, write_index
+
+if sys.platform != "linux":
+    pytest.skip("workers are looked up in /proc", allow_module_level=True)
+
+_PATIENCE_S = 60.0
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    settings = write_index(tmp_path)
+    return {
+        "SELFRIGHT_INDEX": str(settings["path"]),
+        "SELFRIGHT_HOME": str(settings["home"]),
+        "SELFRIGHT_EMBEDDER": "none",
+        "SELFRIGHT_PRESET": "basic",
+    }
+
+
+def workers_of(running: Spawned) -> set[int]:
+    pid = running.process.pid
+    try:
+        return {int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()}
+    except FileNotFoundError:
+        return set()
+
+
+def accepting(running: Spawned, count: int) -> bool:
+    """Whether that many workers have begun to serve: each says so in its log."""
+    return sum('"worker ready"' in line for line in running.said) >= count
+
+
+def wait_for(found: Callable[[], Any]) -> None:
+    until = time.monotonic() + _PATIENCE_S
+    while not found():
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+def ask(url: str, session: str = "") -> dict[str, Any]:
+    """On a connection of its own, so that any worker may take it."""
+    with http_client(url) as http:
+        reply = http.post("/v1/ask", json={"question": QUESTION, **({"session": session} if session else {})})
+    assert reply.status_code == 200, reply.text
+    found: dict[str, Any] = reply.json()
+    return found
+
+
+def test_workers_share_index_sessions_and_metrics(environment: dict[str, str]) -> None:
+    with spawned("--workers", 2, environment=environment) as running:
+        assert len(workers_of(running)) == 2
+        wait_for(lambda: accepting(running, 2))
+        answers = {ask(running.url, "shared")["answer"] for _ in range(8)}
+        assert len(answers) == 1
+        with http_client(running.url) as http:
+            history = http.get("/v1/sessions/shared").json()
+            assert history["turns"] == 8
+            # What one worker takes in, all of them find.
+            text = b"The osprey of the lighthouse is called Ferdinand."
+            done = http.post("/v1/documents", files={"files": ("osprey.md", text, "text/markdown")})
+            assert done.status_code == 200, done.text
+        for _ in range(8):
+            with http_client(running.url) as http:
+                hits = http.post("/v1/search", json={"query": "What is the osprey called?"}).json()
+                assert any("Ferdinand" in hit["text"] for hit in hits["hits"])
+                metrics = http.get("/metrics").text
+                counted = re.search(r'selfright_turns_total{preset="basic",stop_reason="basic"} (\S+)', metrics)
+                assert counted is not None
+                assert float(counted[1]) == 8.0
+
+
+def test_a_worker_that_dies_is_replaced(environment: dict[str, str]) -> None:
+    with spawned("--workers", 2, environment=environment) as running:
+        before = workers_of(running)
+        wait_for(lambda: accepting(running, 2))
+        os.kill(min(before), signal.SIGKILL)
+        wait_for(lambda: len(workers_of(running)) == 2 and workers_of(running) != before)
+        wait_for(lambda: accepting(running, 3))
+        for _ in range(6):
+            assert ask(running.url)["answer"]
+
+
+def test_sigterm_ends_all_of_them(environment: dict[str, str]) -> None:
+    with spawned("--workers", 2, environment=environment) as running:
+        workers = workers_of(running)
+        wait_for(lambda: accepting(running, 2))
+        running.process.terminate()
+        assert running.process.wait(_PATIENCE_S) == 0
+        wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers))
+
+
+def test_workers_end_when_their_supervisor_is_killed(environment: dict[str, str]) -> None:
+    with spawned("--workers", 2, environment=environment) as running:
+        workers = workers_of(running)
+        wait_for(lambda: accepting(running, 2))
+        running.process.kill()
+        wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers))
+
+
+def test_workers_that_cannot_start_are_not_started_again(environment: dict[str, str]) -> None:
+    broken = {**environment, "SELFRIGHT_LLM": "nobody:nothing"}
+    with pytest.raises(AssertionError, match="nobody"), spawned("--workers", 2, environment=broken):
+        pass
