@@ -202,6 +202,7 @@ class Engine:
             profiles=self.profiles,
             abstainer=roles.abstainer,
             summarizer=roles.summarizer,
+            reranker=roles.reranker if preset.grades and flags.rerank_enabled else None,
             floor=roles.floor,
             web=self._web.beside(retriever),
             router=self.index.router,

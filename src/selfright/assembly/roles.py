@@ -18,6 +18,7 @@ from selfright.domain.ports import (
     ProfileStore,
     Prompter,
     Refiner,
+    Reranker,
     Rewriter,
     SlotExtractor,
     Summarizer,
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
 class Roles:
     """Who does which job; ``stand_in`` judges when the evaluator fails, ``first`` lets trusted texts go first.
 
+    ``reranker`` is None where a model grades: what is unsure, it judges itself.
+
     ``floor``: who writes from documents alone beside a model that writes, and who judges both; None where none does.
     """
 
@@ -59,6 +62,7 @@ class Roles:
     slots: SlotExtractor
     profiles: ProfileStore
     first: "TrustedFirst"
+    reranker: Reranker | None = None
     floor: tuple[Generator, Evaluator] | None = None
 
 
@@ -140,6 +144,7 @@ def offline_roles(
         slots=NoSlots(),
         profiles=InMemoryProfiles(),
         first=first,
+        reranker=grader,
         analyzer=analyzer,
     )
 
@@ -179,7 +184,7 @@ def with_models(
     if Job.GRADE in jobs:
         # Reading takes more of a core than the rest of a turn, and a model judges what is unsure by itself.
         grader = ModelGrader(chat, offline.grader.without_reader(), judging)
-        roles = replace(roles, grader=grader, refiner=offline.refiner.without_reader())
+        roles = replace(roles, grader=grader, reranker=None, refiner=offline.refiner.without_reader())
     if Job.STRIPS in jobs:
         refiner = offline.refiner.without_reader()
         roles = replace(roles, refiner=ModelRefiner(chat, refiner, judging))

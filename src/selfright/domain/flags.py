@@ -38,6 +38,7 @@ class Flags:
     min_improvement: float = 0.05
     fusion: Literal["adaptive", "rrf"] = "adaptive"
     top_k: int = 8
+    rerank_enabled: bool = True
     rrf_k: int = 60
     max_llm_calls: int = 12
     max_tokens: int = 60_000

@@ -18,6 +18,7 @@ from selfright.domain.ports import (
     Prompter,
     Refiner,
     RefineStrategy,
+    Reranker,
     Rewriter,
     Router,
     SlotExtractor,
@@ -30,6 +31,8 @@ from selfright.domain.scopes import ScopedRetriever
 @dataclass(frozen=True, slots=True)
 class Tools:
     """Everything that a node may use in one turn. ``emit`` receives the events; None without a listener.
+
+    ``reranker``: who chooses among twice ``top_k`` hits; None in presets that take a search as it is.
 
     ``floor``: the offline generator for answers of a model that fail their checks, and the evaluator that compares
     both; None if no model writes. ``visiting`` returns a context manager around the run of the named node; None if
@@ -50,6 +53,7 @@ class Tools:
     profiles: ProfileStore
     abstainer: Abstainer
     summarizer: Summarizer
+    reranker: Reranker | None = None
     floor: tuple[Generator, Evaluator] | None = None
     web: WebSearch | None = None
     router: Router | None = None

@@ -34,6 +34,11 @@ class Preset:
         """Whether answers are evaluated in this graph."""
         return "evaluate" in self.edges
 
+    @property
+    def grades(self) -> bool:
+        """Whether what was retrieved is graded in this graph."""
+        return "grade" in self.edges
+
     def max_visits(self, flags: Flags) -> int:
         """How many node visits a turn can make at most: every node once a pass, and the passes are limited."""
         passes = 1 + flags.max_refine_iterations if "quality_check" in self.edges else 1

@@ -1,19 +1,25 @@
 """The grader with a reader beside its signals: when it is asked, what it sees, and what happens when it is broken."""
 
+import asyncio
 import math
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from selfright.domain.errors import JudgeFailed
+from selfright.domain.passages import Hit, Passage
 from selfright.domain.text import language_of
 from selfright.roles.calibration.stored import GraderCalibration, Origin
+from selfright.roles.grade.answer_spans import MOST_READ
 from selfright.roles.grade.features import Asked, Read, features
 from selfright.roles.grade.model import GraderModel, Variant, names_of, shipped_model
 from selfright.roles.grade.offline import OfflineGrader
 from selfright.roles.grade.windows import CHARACTERS, shown
+from selfright.roles.likeness import Likeness
 from selfright.roles.scoring import Curve, Scorer
 from tests.support.readers import Favourite
 from tests.support.texts import analyzer, hits
@@ -69,6 +75,36 @@ def test_the_first_five_are_read_whatever_their_words_and_the_others_judged_by_s
     asked = grader(reader).judge(QUESTION, hits(far, *near))
     assert [text.split()[0] for text in reader.seen] == ["Bread", *["The"] * 4]
     assert asked.probability("n7") == grader(None).judge(QUESTION, hits(far, *near)).probability("n7")
+
+
+class Near:
+    """An encoder of meaning that finds texts with ``word`` near every question; its cosines are the shipped ones'."""
+
+    def __init__(self, word: str) -> None:
+        self.name, self.word = shipped_model().embedder, word
+
+    def best(self, question: str, passages: Sequence[Passage]) -> list[float]:
+        return [0.95 if self.word in passage.text else 0.75 for passage in passages]
+
+
+def with_cosines(found: Sequence[Hit], word: str) -> list[Hit]:
+    return [replace(hit, cosine=0.9 if word in hit.passage.text else 0.75) for hit in found]
+
+
+def test_reranking_brings_up_what_the_search_has_far_down_and_reads_it() -> None:
+    others = [replace(passage_of(f"Bread rises in kitchen {n}.", f"b{n}"), id=f"b{n}") for n in range(12)]
+    found = with_cosines(hits(*others, LEFT), "compactor")
+    reader = Favourite("compactor")
+    near = cast("Likeness", Near("compactor"))
+    knowing = OfflineGrader(analyzer(*TEXTS), near, reader=reader, model=trusting())
+    best = asyncio.run(knowing.rerank(QUESTION, found, 3))
+    assert best[0].passage.id == "left"
+    assert len(best) == 3
+    assert any("compactor" in text for text in reader.seen)
+    assert len(reader.seen) == MOST_READ
+    # Without cosines, the search's order stays.
+    by_words = asyncio.run(grader(reader).rerank(QUESTION, found, 3))
+    assert [hit.passage.id for hit in by_words] == ["b0", "b1", "b2"]
 
 
 def test_before_a_model_that_judges_nothing_is_read_unless_calibrated_with_the_reader() -> None:

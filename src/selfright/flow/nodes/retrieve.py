@@ -2,10 +2,11 @@
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from typing import Any
 
 from selfright.domain.errors import FAILURES
-from selfright.domain.passages import Retrieval
+from selfright.domain.passages import Hit, Retrieval
 from selfright.domain.ports import Router
 from selfright.domain.routing import RoutingDecision
 from selfright.domain.tools import Tools
@@ -19,7 +20,7 @@ log = logging.getLogger(__name__)
 async def retrieve(state: AgentState, tools: Tools) -> dict[str, Any]:
     """Searches the index, all of it or the collections that were chosen, and clears the evidence of the pass before."""
     found, routing = await _found(state, tools)
-    hits = nearest(found.hits, state["language"], tools.flags.top_k)
+    hits = await _best(found.hits, state, tools)
     return {
         **({"routing": routing} if routing else {}),
         "retrieved_docs": hits,
@@ -33,6 +34,18 @@ async def retrieve(state: AgentState, tools: Tools) -> dict[str, Any]:
         "web_grading": None,
         "web_strips": (),
     }
+
+
+async def _best(found: Sequence[Hit], state: AgentState, tools: Tools) -> tuple[Hit, ...]:
+    """The ``top_k`` hits to go on with: chosen by the reranker among twice as many, or the first."""
+    k, ordered = tools.flags.top_k, nearest(found, state["language"], 2 * tools.flags.top_k)
+    if tools.reranker is None:
+        return ordered[:k]
+    try:
+        return await tools.reranker.rerank(state["question"], ordered, k)
+    except FAILURES as error:
+        log.warning("reranking failed (%s): the search's own order stays", type(error).__name__)
+        return ordered[:k]
 
 
 async def _found(state: AgentState, tools: Tools) -> tuple[Retrieval, RoutingDecision | None]:

@@ -168,6 +168,11 @@ def features(
     return compared(rows)
 
 
+def with_scores(rows: Sequence[Mapping[str, float]], scores: Sequence[float | None]) -> list[dict[str, float]]:
+    """The rows of one set with a reader's scores (log-odds; None: not read) in place of those they had."""
+    return compared([{**row, **read_signals(score)} for row, score in zip(rows, scores, strict=True)])
+
+
 def compared(rows: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
     """The rows of one set with what only the set can tell: how far each passage is behind the best."""
     best = {name: max(row[name] for row in rows) for name in COMPARED}

@@ -15,7 +15,7 @@ from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.calibration.stored import UNCALIBRATED, GraderCalibration
 from selfright.roles.grade.answer_spans import MOST_READ
 from selfright.roles.grade.cross_encoder import opinions
-from selfright.roles.grade.features import Asked, Read, features
+from selfright.roles.grade.features import Asked, Read, features, with_scores
 from selfright.roles.grade.model import GraderModel, Variant, set_signals, shipped_model
 from selfright.roles.grade.opposing import without_opposing
 from selfright.roles.grade.windows import shown
@@ -48,8 +48,9 @@ class OfflineGrader:
     """Implements the port ``Grader`` with a small trained model over cheap signals and what a reader says.
 
     ``likeness`` is by the encoder whose cosines the hits carry; both count only if the weights were fitted on it.
-    ``reader`` is asked about the first five passages of a retrieval, if the weights know it. ``judge`` is one that the
-    user chose: it takes the reader's place, and ``calibration`` says what it counts beside the signals.
+    ``reader``, if the weights know it, is asked about five passages: the most probable, or the first without cosines.
+    ``judge`` is one that the user chose: it takes the reader's place, and ``calibration`` says what it counts beside
+    the signals. Also implements the port ``Reranker``.
     """
 
     def __init__(
@@ -114,23 +115,45 @@ class OfflineGrader:
         reads = [Read.of(asked, hit.passage) for hit in graded]
         nearest = self._likeness.best(question, [hit.passage for hit in graded]) if self._likeness else None
         cosines = [hit.cosine if nearest else None for hit in graded]
-        scores = self._scores(asked, graded, reads)
-        rows = tuple(features(asked, reads, cosines, scores, nearest))
+        rows = features(asked, reads, cosines, (), nearest)
+        variants, chances = self._chances(rows, cosines)
+        # By words alone, nobody knows better than the search which of its hits deserve to be read.
+        scores = self._scores(asked, graded, reads, chances if self._likeness else [0.0] * len(graded))
+        if any(score is not None for score in scores):
+            rows = with_scores(rows, scores)
+            variants, chances = self._chances(rows, cosines, scores)
+        chances = without_opposing(chances, asked, reads, self._analyzer)
+        said = opinions(self._judge, asked, [h.passage for h in graded], reads, chances) if self._judge else ()
+        together = [self._blend(one) if one else chance for one, chance in zip_longest(said, chances)]
+        _require_numbers(together)
+        return GradedHits(graded, tuple(rows), variants, tuple(together), withheld, tuple(said))
+
+    def _chances(
+        self, rows: Sequence[Mapping[str, float]], cosines: Sequence[float | None], scores: Sequence[float | None] = ()
+    ) -> tuple[tuple[Variant, ...], list[float]]:
+        """The scorers that fit what is known of each passage, and its probability by them."""
         variants = tuple(
             self._model.variant(
                 has_cosine=cosine is not None,
                 was_read=score is not None,
                 korean=bool(row["korean"] and not row["cross_language"]),
             )
-            for cosine, score, row in zip(cosines, scores, rows, strict=True)
+            for cosine, score, row in zip_longest(cosines, scores, rows)
         )
         chances = [v.passage.probability(row) for v, row in zip(variants, rows, strict=True)]
         _require_numbers(chances)
-        chances = without_opposing(chances, asked, reads, self._analyzer)
-        said = opinions(self._judge, asked, [h.passage for h in graded], reads, chances) if self._judge else ()
-        together = [self._blend(one) if one else chance for one, chance in zip_longest(said, chances)]
-        _require_numbers(together)
-        return GradedHits(graded, rows, variants, tuple(together), withheld, tuple(said))
+        return variants, chances
+
+    async def rerank(self, question: str, hits: Sequence[Hit], k: int) -> tuple[Hit, ...]:
+        """The ``k`` most probable hits, the best first (port ``Reranker``); raises as ``grade`` does.
+
+        The search's own order stays where there are no cosines to judge by.
+        """
+        if self._likeness is None or len(hits) <= 1:
+            return tuple(hits[:k])
+        reading = await asyncio.to_thread(self.read, question, hits)
+        order = sorted(range(len(reading.hits)), key=lambda i: -reading.probabilities[i])
+        return (*(reading.hits[i] for i in order), *reading.withheld)[:k]
 
     def decided(
         self,
@@ -173,12 +196,15 @@ class OfflineGrader:
         found = [i for i, p in enumerate(reading.probabilities) if p >= self._model.lower]
         return found or [max(range(len(reading.hits)), key=reading.probabilities.__getitem__)]
 
-    def _scores(self, asked: Asked, hits: Sequence[Hit], reads: Sequence[Read]) -> list[float | None]:
-        """The reader's scores of the first passages in a language that it reads, None for the others."""
+    def _scores(
+        self, asked: Asked, hits: Sequence[Hit], reads: Sequence[Read], chances: Sequence[float]
+    ) -> list[float | None]:
+        """The reader's scores of the passages with the best ``chances`` in a language that it reads, else None."""
         scores: list[float | None] = [None] * len(hits)
         if self._reader is None or ("ko" if asked.korean else "en") not in self._reader.languages:
             return scores
-        chosen = [i for i, hit in enumerate(hits) if hit.passage.language in self._reader.languages][:MOST_READ]
+        readable = [i for i, hit in enumerate(hits) if hit.passage.language in self._reader.languages]
+        chosen = sorted(sorted(readable, key=lambda i: -chances[i])[:MOST_READ])
         texts = [shown(asked, hits[i].passage, reads[i]) for i in chosen]
         judged = read_pairs(self._reader, asked.text, texts)
         for i, found in zip(chosen, judged, strict=True) if judged is not None else ():
