@@ -1,8 +1,8 @@
-"""Every knob, typed, frozen, grouped by room: from ``selfright.toml``, then ``SELFRIGHT_*`` variables, then options.
+"""All settings: from ``selfright.toml``, then ``SELFRIGHT_*`` variables, then options.
 
-The last one wins. An unknown name is refused with the nearest valid one; nothing is silently ignored.
+Later ones override earlier ones. An unknown name is an error that suggests the nearest valid one.
 
-Long because: every setting stands in one place, with its bounds.
+Long because: every setting is declared here, with its bounds.
 """
 
 import dataclasses
@@ -34,12 +34,12 @@ EMBEDDERS = ("auto", "e5", "none")
 PACKS = ("none", "medical")
 OFFLINE = "offline"
 _LEAST_CONTEXT = 2_048  # tokens: the judges' rules and some evidence
-# What the web page reads from the environment, and what Kubernetes puts there beside a service called "selfright".
+# Variables of the web page, and those that Kubernetes sets for a service called "selfright".
 _NO_SETTINGS = re.compile(r"api_key|ui_(service|reports)|service_(host|port(_\w+)?)|port(_\d+_(tcp|udp|sctp)(_\w+)?)?")
 
 
 def default_home() -> Path:
-    """Where sessions, profiles, traces and caches live unless ``SELFRIGHT_HOME`` says otherwise."""
+    """The default folder of sessions, profiles, traces and caches; ``SELFRIGHT_HOME`` overrides it."""
     return Path(platformdirs.user_data_dir("selfright", appauthor=False))
 
 
@@ -49,27 +49,28 @@ class Settings:
 
     ``index``: a folder, or the address of an index on a server: ``milvus://host:19530/name``,
     ``postgresql://user@host/database?schema=name``.
-    ``llm``: ``offline``, or ``provider:model``; ``base_url`` is where an OpenAI-compatible server of one's own listens.
-    ``models``: other models for some jobs, ``{"evaluate": "openai:gpt-4o-mini"}``. ``llm_timeout_s`` is for one
-    attempt of a call, ``llm_attempts`` how many there are at most. ``llm_context``: tokens that a local model reads at
-    most, its own reply included; 0 for as many as its file says.
-    ``embedder``: ``auto`` uses the encoder that ships where its weights are installed, ``e5`` insists on it
-    (``e5:FILE``: its weights from a file), ``none`` searches by words; or ``provider:model``.
-    ``web_provider``: several names, with commas, are the order of fall-back; ``static`` reads ``web_folder`` as the
-    web. ``web_base_url``: where a provider listens (``searxng=http://…`` when there are several). ``web_allow``:
-    private hosts that may be fetched. ``web_cache``: bytes of the web that are kept, for ``web_cache_hours``.
-    ``pack``: the field it knows its way in: ``medical``, ``none``, or ``module:attribute`` of one's own.
-    ``medcat_pack``: a MedCAT 2 model pack (folder or .zip), which is read when flag ``medcat2_enabled`` is on.
-    ``serve_turns`` run at once in the service and ``serve_queue`` more wait; ``serve_rate`` requests a minute are a
-    key's; ``serve_hosts`` may stand in the Host header, ``serve_origins`` may send from a browser (CORS).
-    ``database``: ``postgresql://user@host/database?schema=name`` keeps sessions, profiles, traces and API keys for
-    several machines; when it is empty they are in files under ``home``. The password may be in PGPASSWORD.
-    ``passage_judge``, ``claim_judge``: a cross-encoder that reads questions and passages, a model of entailment that
-    reads claims and evidence: a folder, or ``owner/name[@revision]`` of a hub. None: what ships judges alone.
-    ``lexicon``: a file of names in Korean and English. ``embedding_cache``: bytes of vectors kept for other indexes.
-    ``traces``: what is kept of turns: ``off``, ``outline`` (no content) or ``full``; ``otel``: spans are sent, without
-    content unless ``otel_content``.
-    ``said`` are the names of the flags that somebody set: these win over a preset's, also where they equal a default.
+    ``llm``: ``offline``, or ``provider:model``; ``base_url``: the address of an OpenAI-compatible server.
+    ``models``: other models for some jobs, ``{"evaluate": "openai:gpt-4o-mini"}``. ``llm_timeout_s``: seconds for one
+    attempt of a call; ``llm_attempts``: attempts per call. ``llm_context``: the context of a local model in tokens,
+    including its reply; 0 uses the value in its file.
+    ``embedder``: ``auto`` uses the shipped encoder if its weights are installed, ``e5`` requires it (``e5:FILE``:
+    weights from a file), ``none`` searches by words only; or ``provider:model``.
+    ``web_provider``: several names, separated by commas, in fallback order; ``static`` uses ``web_folder`` as the web.
+    ``web_base_url``: a provider's address (``searxng=http://…`` if there are several). ``web_allow``: private hosts
+    that may be fetched. ``web_cache``: bytes of cached web content, kept for ``web_cache_hours``.
+    ``pack``: the field it specialises in: ``medical``, ``none``, or a custom ``module:attribute``.
+    ``medcat_pack``: a MedCAT 2 model pack (folder or .zip), used if the flag ``medcat2_enabled`` is on.
+    ``serve_turns``: turns that the service runs at once; ``serve_queue``: how many more may wait; ``serve_rate``:
+    requests per minute and key; ``serve_upload_bytes``: most bytes of an upload; ``serve_hosts``: allowed Host headers;
+    ``serve_origins``: allowed browser origins (CORS).
+    ``database``: ``postgresql://user@host/database?schema=name`` stores sessions, profiles, traces and API keys for
+    several machines; if empty, they are in files under ``home``. The password may be in PGPASSWORD.
+    ``passage_judge``, ``claim_judge``: a cross-encoder for questions and passages, and an entailment model for claims
+    and evidence: a folder, or ``owner/name[@revision]`` on a hub. None uses only the shipped judges.
+    ``lexicon``: a file of names in Korean and English. ``embedding_cache``: bytes of vectors cached for other indexes.
+    ``traces``: what is stored of turns: ``off``, ``outline`` (no content) or ``full``. ``otel``: sends spans, without
+    content unless ``otel_content`` is on.
+    ``said``: the names of flags that the user set; they override the preset's, even if they equal a default.
     """
 
     index: Path | str = field(default=DEFAULT_INDEX, repr=False)  # it may hold a password
@@ -162,7 +163,7 @@ class Settings:
 
     @property
     def shown_index(self) -> str:
-        """Where the index is, without a password."""
+        """``index`` without its password."""
         return without_password(self.index)
 
     @property
@@ -172,13 +173,13 @@ class Settings:
 
     @property
     def web_providers(self) -> tuple[str, ...]:
-        """The providers of web results in their order of fall-back."""
+        """The web search providers in fallback order."""
         names = tuple(dict.fromkeys(name.strip() for name in self.web_provider.split(",") if name.strip()))
         return () if names == ("none",) else names
 
     @property
     def web_base_urls(self) -> Mapping[str, str]:
-        """Where providers listen that are not at their usual address."""
+        """The addresses of providers that are not at their default one, by name."""
         given = self.web_base_url or ""
         live = [name for name in self.web_providers if name != "static"]
         if "=" in given.partition("://")[0]:
@@ -189,7 +190,7 @@ class Settings:
 
     @property
     def flags_said(self) -> dict[str, object]:
-        """The flags that somebody set, with their values."""
+        """The flags that the user set, with their values."""
         defaults = Flags()
         names = (
             name for name in FLAG_NAMES if name in self.said or getattr(self.flags, name) != getattr(defaults, name)
@@ -199,7 +200,7 @@ class Settings:
     def with_values(self, values: Mapping[str, object]) -> "Settings":
         """A copy with settings and flags changed by name; values may be text.
 
-        Raises ``UnknownName`` for a name that is neither, and ``UsageError`` for a flag's value of the wrong kind.
+        Raises ``UnknownName`` for an unknown name, and ``UsageError`` for a flag's value of the wrong type.
         """
         settings: dict[str, Any] = {}
         flags: dict[str, object] = {}
@@ -270,7 +271,7 @@ def _switch(name: str, value: object) -> bool:
 
 
 def _models(value: object) -> dict[str, str]:
-    """A table of job = model, or ``job=model,job=model`` as one text."""
+    """Models by job, from a mapping or from text: ``job=model,job=model``."""
     if isinstance(value, Mapping):
         return {str(job): str(model) for job, model in value.items()}
     pairs = [pair.partition("=") for pair in str(value).split(",") if pair.strip()]
@@ -284,7 +285,7 @@ def load_settings(
     environment: Mapping[str, str] | None = None,
     folder: Path | None = None,
 ) -> Settings:
-    """Settings from the file in ``folder`` (default: here), then the environment, then ``options``."""
+    """Settings from the file in ``folder`` (default: the current one), the environment, and ``options``."""
     settings = Settings()
     for values in (_from_file((folder or Path()) / FILE_NAME), _from_environment(environment), options or {}):
         settings = settings.with_values(values)

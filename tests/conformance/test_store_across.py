@@ -1,6 +1,7 @@
 """Search in an index of two languages, the same in every engine of ours."""
 
 import asyncio
+import math
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,6 +24,20 @@ SUBJECTS = {"교체": 3, "changed": 3, "역사": 4, "history": 4, "입장": 5, "
 KOREAN = document("안내", "등대의 램프와 역사.\n등대의 램프와 입장.\n등대의 램프와 전망.", "등대")
 ENGLISH = document("lamp", "It is changed every 90 days.\nThe history of the place.", "Beacon")
 QUESTION = "등대의 램프 교체"
+HELP = document(
+    "help",
+    "CORS 헤더를 답니다.\n"
+    "로그인 오류를 알립니다.\n결제 오류를 봅니다.\n화면 오류를 적습니다.\n알림 오류를 모읍니다.\n"
+    "문제를 빨리 해결합니다.\n고장을 바로 해결합니다.\n민원을 먼저 해결합니다.\n요청을 함께 해결합니다.\n"
+    "인쇄 방법을 배웁니다.\n저장 방법을 고릅니다.\n결제 방법을 바꿉니다.\n",
+)
+MANUAL = document(
+    "manual",
+    "\n".join(
+        f"{start} the {part} of the server." for start in ("CORS blocks", "Install", "Restart", "Watch")
+        for part in ("cache", "proxy", "router", "queue", "worker", "gateway", "logs")
+    ),
+)  # fmt: skip
 
 
 class TwoTongues(WordHashes):
@@ -89,6 +104,19 @@ def test_what_only_the_other_language_answers_comes_first(store: Store) -> None:
     assert hits[0].passage.id == "lamp#0"
     assert hits[0].bm25 is None
     assert all(hit.bm25 for hit in hits if hit.passage.language == "ko")
+
+
+def test_a_name_in_latin_letters_outweighs_common_korean_words(store: Store) -> None:
+    """Seven English passages hold it, too, and all forty passages are no measure of how rare a Korean word is."""
+    put(store, HELP, MANUAL)
+    hits = asyncio.run(store.search("CORS 오류 해결 방법", 40, ())).hits
+    korean = {hit.passage.id: hit.bm25.rank for hit in hits if hit.bm25 and hit.passage.language == "ko"}
+    assert len(korean) == 12
+    assert min(korean, key=lambda name: korean[name]) == "help#0"
+    everyday, name, unseen, unseen_name = store.idf(["해결", "cor", "자전거", "jwt"])  # "cor": the stem of CORS
+    assert everyday == pytest.approx(math.log(1 + (12 - 4 + 0.5) / (4 + 0.5)))
+    assert name == pytest.approx(math.log(1 + (40 - 8 + 0.5) / (8 + 0.5)))
+    assert everyday < unseen < unseen_name
 
 
 def test_every_engine_scores_a_foreign_passage_alike(store: Store, tmp_path: Path) -> None:

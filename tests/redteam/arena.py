@@ -31,8 +31,8 @@ class World:
     language: str
     question: str
     gold: str
-    open: str
     documents: Mapping[str, str]
+    open: str = ""
 
 
 @dataclass(frozen=True)
@@ -80,10 +80,12 @@ def read_honest(*names: str) -> list[Honest]:
 
 
 def read_cases(*names: str) -> list[Case]:
-    """The cases of these files, of all by default."""
-    worlds = {name: World(id=name, **world) for name, world in _read("worlds").items()}
+    """The cases of these files, of all by default; a file may have ``worlds`` of its own."""
     chosen = names or sorted(path.stem for path in FOLDER.glob("*.toml") if path.stem != "worlds")
-    return [Case(**{**case, "world": worlds[case["world"]]}) for name in chosen for case in _read(name).get("case", [])]
+    tables = [_read(name) for name in chosen]
+    declared = [_read("worlds"), *(table.get("worlds", {}) for table in tables)]
+    worlds = {name: World(id=name, **world) for some in declared for name, world in some.items()}
+    return [Case(**{**case, "world": worlds[case["world"]]}) for table in tables for case in table.get("case", [])]
 
 
 def _read(name: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The feature flags of a turn: one typed table, validated, nothing silently ignored."""
+"""The feature flags of a turn, typed and validated."""
 
 import dataclasses
 from collections.abc import Collection, Mapping
@@ -10,10 +10,10 @@ from selfright.domain.errors import UnknownName, UsageError
 
 @dataclass(frozen=True, slots=True)
 class Flags:
-    """What a turn may do, and its limits. Thresholds and shares lie in 0…1; counts and seconds are not negative.
+    """What a turn may do, and its limits. Thresholds and shares are between 0 and 1; counts and seconds not negative.
 
-    ``correct_threshold`` and ``incorrect_threshold`` are the sufficiencies from which a retrieval is ``correct`` and
-    below which it is ``incorrect``; 0 leaves it to the grader's own.
+    A retrieval is ``correct`` if its sufficiency is at least ``correct_threshold``, and ``incorrect`` if it is below
+    ``incorrect_threshold``; 0 uses the grader's own threshold.
     """
 
     self_refine_enabled: bool = True
@@ -64,7 +64,7 @@ class Flags:
     def with_values(self, values: Mapping[str, object]) -> "Flags":
         """A copy with some flags set; values may be text ("true", "3", "0.4").
 
-        Raises ``UnknownName`` for an unknown flag or choice and ``UsageError`` for a value of the wrong kind.
+        Raises ``UnknownName`` for an unknown flag or choice, and ``UsageError`` for a value of the wrong type.
         """
         hints = get_type_hints(Flags)
         changed: dict[str, Any] = {}
@@ -75,9 +75,9 @@ class Flags:
         return dataclasses.replace(self, **changed)
 
     def with_one_limit(self, said: Collection[str]) -> "Flags":
-        """A copy in which, of the limits of passes and of retries, the one that nobody ``said`` gives way to the other.
+        """A copy in which a set limit of passes or retries raises the other one if that was not set.
 
-        Both count the same: what comes after the first pass.
+        ``said``: the flags that the user set. Both limits count the passes after the first one.
         """
         match [name for name in ("max_refine_iterations", "max_retries") if name in said]:
             case ["max_refine_iterations"]:

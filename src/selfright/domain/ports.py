@@ -60,7 +60,10 @@ class TermStatistics(Protocol):
     """How rare terms are in the indexed passages."""
 
     def idf(self, terms: Sequence[str]) -> list[float]:
-        """``ln(1 + (N - df + 0.5) / (df + 0.5))`` of each term; the highest value for a term never seen."""
+        """``ln(1 + (N - df + 0.5) / (df + 0.5))`` of each term; the highest value of its script for a term never seen.
+
+        ``N`` are the passages that could hold the term: of a Hangul term those in Korean, of any other all.
+        """
         ...
 
 

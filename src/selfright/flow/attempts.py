@@ -1,4 +1,4 @@
-"""Drafts compared, recorded, and cleaned of what nobody could support."""
+"""Compares and records drafts, and removes unsupported sentences."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,7 +13,7 @@ from selfright.flow.state import AgentState
 
 
 def generation_request(state: AgentState) -> GenerationRequest:
-    """What a writer is asked for in this pass."""
+    """The request to the writer in this pass."""
     return GenerationRequest(
         question=state["question"],
         language=state["language"],
@@ -27,7 +27,7 @@ def generation_request(state: AgentState) -> GenerationRequest:
 
 
 def better(best: Attempt | None, new: Attempt) -> Attempt:
-    """The attempt with the higher score; of equals one with documents, else the earlier one, which cost less."""
+    """The attempt with the higher score; on a tie the one with documents, else the earlier one."""
     if best is None or new.score > best.score:
         return new
     return new if new.score == best.score and _has_documents(new) and not _has_documents(best) else best
@@ -53,9 +53,9 @@ def iteration(state: AgentState, scores: Sequence[float], overall: float | None)
 
 
 def repaired(best: Attempt, evaluation: Evaluation | None, hits: Sequence[Hit]) -> tuple[Attempt, tuple[str, ...]]:
-    """The attempt with those claims cited that ``hits`` turned out to support, and these claims.
+    """The attempt with citations for the claims that ``hits`` support, and the texts of these claims.
 
-    Unchanged unless the judge, shown the hits, finds more claims supported than before and none less.
+    Unchanged unless the judge, given the hits, finds more claims supported than before and none fewer.
     """
     before, after = best.evaluation, evaluation
     if before is None or after is None or not after.verified:
@@ -78,8 +78,9 @@ def repaired(best: Attempt, evaluation: Evaluation | None, hits: Sequence[Hit]) 
 
 
 def without_unsupported(draft: Draft, evaluation: Evaluation | None) -> tuple[Draft, tuple[str, ...]]:
-    """The draft without sentences judged unsupported, and those sentences. All of them gone leaves it as it was:
-    then the answer as a whole is unsupported, which abstention decides on.
+    """The draft without unsupported sentences, and the removed sentences.
+
+    If no sentence is supported, the draft stays as it is: abstention decides about it.
     """
     claims = evaluation.claims if evaluation else ()
     unsupported = {claim.text for claim in claims if claim.status is ClaimStatus.UNSUPPORTED}

@@ -1,4 +1,4 @@
-"""Preset table → LangGraph. The one module of the flow that imports it."""
+"""Compiles a preset table to a LangGraph graph; the only module here that imports LangGraph."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -21,9 +21,9 @@ Graph = CompiledStateGraph[AgentState, Tools, AgentState, AgentState]
 
 
 def compile_preset(preset: Preset, starts: Sequence[str] = ()) -> Graph:
-    """The preset as a compiled graph; give it the turn's ``Tools`` as LangGraph's ``context`` when it runs.
+    """The preset as a compiled graph; pass the turn's ``Tools`` as LangGraph's ``context`` when it runs.
 
-    ``starts`` are the nodes it begins with, side by side, where that is not the preset's own.
+    ``starts`` are the nodes to start with, in parallel; by default the preset's start node.
     """
     graph = StateGraph(AgentState, context_schema=Tools)
     for name, following in preset.edges.items():
@@ -53,7 +53,7 @@ def _visited(name: str, node: Node) -> Callable[..., Any]:
 
 
 def _heard(runtime: Runtime[Tools]) -> Tools:
-    """The turn's tools; where somebody listens, what they emit goes into the graph's own stream."""
+    """The turn's tools; if there is a listener, their events go into the graph's stream."""
     tools = runtime.context
     return tools if tools.emit is None else replace(tools, emit=runtime.stream_writer)
 

@@ -1,4 +1,4 @@
-"""How evidence is put together: whole passages where nothing was refined, index and web strips side by side."""
+"""Puts evidence together: whole passages without refinement, strips from index and web."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -12,7 +12,7 @@ _FOREIGN = 1.6
 
 
 def whole(hits: Sequence[Hit]) -> tuple[Strip, ...]:
-    """Each passage as one strip, scored by its rank (1, 1/2, 1/3 …): what a preset without refinement answers from."""
+    """Each passage as one strip with the score 1/rank, for presets without refinement."""
     return tuple(
         Strip(hit.passage, hit.passage.start, hit.passage.end, hit.passage.text, 1 / rank)
         for rank, hit in enumerate(hits, start=1)
@@ -20,10 +20,10 @@ def whole(hits: Sequence[Hit]) -> tuple[Strip, ...]:
 
 
 def nearest(hits: Sequence[Hit], language: Language, k: int) -> tuple[Hit, ...]:
-    """The ``k`` best hits, where a passage in another language than the question counts as further down.
+    """The ``k`` best hits; passages in another language than the question are moved down.
 
-    Names and codes are the same in every language, so a bilingual index answers a question in one language with
-    passages of the other; a reader wants the one he can read when both will do.
+    Names and codes are the same in both languages, so a bilingual index also finds passages in the other one. If both
+    answer the question, the one in the reader's language is better.
     """
     places = {
         hit.passage.id: rank * (1.0 if hit.passage.language == language else _FOREIGN)
@@ -33,12 +33,12 @@ def nearest(hits: Sequence[Hit], language: Language, k: int) -> tuple[Hit, ...]:
 
 
 def as_hits(passages: Iterable[Passage]) -> tuple[Hit, ...]:
-    """Web passages as hits: the provider's order is all that is known of them."""
+    """Web passages as hits, scored by the provider's order."""
     return tuple(Hit(passage, rrf_score=1 / (60 + rank)) for rank, passage in enumerate(passages, start=1))
 
 
 def cited(citations: Sequence[Citation]) -> tuple[Strip, ...]:
-    """What an answer rests on, as evidence to hold it against; its score says that nobody looked for better."""
+    """The cited text as strips, to check the answer against; the score is always 1."""
     found = []
     for one in citations:
         origin: Origin = "web" if one.passage_id.startswith("web:") else "index"
@@ -51,14 +51,14 @@ def cited(citations: Sequence[Citation]) -> tuple[Strip, ...]:
 
 
 def merged(index: Sequence[Strip], web: Sequence[Strip]) -> tuple[Strip, ...]:
-    """Both sources in one, the one with the better strip first; inside a source the document order stays."""
+    """The strips of both sources, the source with the best strip first; each source keeps its order."""
     sources = [source for source in (tuple(index), tuple(web)) if source]
     sources.sort(key=lambda source: -max(strip.score for strip in source))
     return tuple(strip for source in sources for strip in source)
 
 
 def with_strips(strips: Sequence[Strip], more: Sequence[Strip]) -> tuple[Strip, ...]:
-    """``strips``, and behind them what ``more`` has that none of them holds."""
+    """``strips``, followed by those of ``more`` that none of them contains."""
     fresh = [strip for strip in more if not any(_holds(other, strip) for other in strips)]
     return (*strips, *dict.fromkeys(fresh))
 
@@ -69,9 +69,9 @@ def _holds(outer: Strip, inner: Strip) -> bool:
 
 
 def carried(best: Attempt | None, strips: Sequence[Strip]) -> tuple[Strip, ...]:
-    """Strips that the best draft so far cites and this pass did not bring again.
+    """Strips that the best draft cites and this pass did not find again.
 
-    A pass that looks for what was missing should add to what was found, not trade one half of an answer for the other.
+    A pass that searches for missing information should add to the evidence, not replace it.
     """
     if best is None:
         return ()
@@ -86,7 +86,7 @@ def carried(best: Attempt | None, strips: Sequence[Strip]) -> tuple[Strip, ...]:
 
 
 def together(index: Grading | None, web: Grading | None) -> Grading | None:
-    """Both gradings as one: the more sufficient set's verdict, with the grades of all passages."""
+    """Both gradings as one: the verdict of the more sufficient set, and the grades of all passages."""
     first, second = (web, index) if outweighs(web, index) else (index, web)
     if first is None or second is None:
         return first or second
@@ -94,5 +94,5 @@ def together(index: Grading | None, web: Grading | None) -> Grading | None:
 
 
 def outweighs(web: Grading | None, index: Grading | None) -> bool:
-    """Whether the web's passages, as a set, are judged more sufficient than the index's; unknown is worth nothing."""
+    """Whether the web's passages as a set are more sufficient than those of the index; unknown counts as 0."""
     return ((web.sufficiency if web else None) or 0.0) > ((index.sufficiency if index else None) or 0.0)

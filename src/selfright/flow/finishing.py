@@ -1,4 +1,4 @@
-"""How an answer is finished, on every path: what is removed, what is a refusal, what comes first, its notes."""
+"""Finishes an answer on every path: removals, refusals, introductions, notes."""
 
 from dataclasses import replace
 from typing import Any
@@ -14,9 +14,9 @@ from selfright.flow.state import AgentState
 
 
 def finished(state: AgentState, tools: Tools) -> dict[str, Any]:
-    """The best answer seen, without what could not be supported, or a refusal: what changes in the state.
+    """The state update with the best answer, without unsupported sentences, or with a refusal.
 
-    ``abstained`` is true whenever the text is a refusal; a turn that an error ended keeps ``error`` as its reason.
+    ``abstained`` is true whenever the text is a refusal. A turn that an error ended keeps ``error`` as its reason.
     """
     reason = state.get("stop_reason") or StopReason.BASIC
     best, notes = state.get("best") or _unjudged(state, reason), []
@@ -47,7 +47,7 @@ def finished(state: AgentState, tools: Tools) -> dict[str, Any]:
 
 
 def broken_off(state: AgentState, tools: Tools, error: Exception) -> AgentState:
-    """The end state of a turn that ``error`` ended after its first draft: finished like any other, with a note."""
+    """The end state of a turn that ``error`` ended after its first draft: the usual finish, and a note."""
     update = finished({**state, "stop_reason": StopReason.ERROR}, tools)
     note = _WORDS[state["language"]]["early"].format(error=type(error).__name__)
     update["notes"] = (*state.get("notes", ()), *update["notes"], note)
@@ -57,7 +57,7 @@ def broken_off(state: AgentState, tools: Tools, error: Exception) -> AgentState:
 
 
 def _unjudged(state: AgentState, reason: StopReason) -> Attempt:
-    """The draft of a preset that judges nothing: full marks unseen [S0]. One that an error left unjudged has none."""
+    """The draft of a preset without a judge: score 1 [S0], or 0 if an error prevented the judging."""
     score = 0.0 if reason is StopReason.ERROR else 1.0
     return Attempt(state["draft"], None, score, 0, state.get("verdict"), state.get("strips") or ())
 
@@ -67,7 +67,7 @@ def _refusal(best: Attempt, state: AgentState, tools: Tools) -> Draft:
 
 
 def _sourced(draft: Draft, best: Attempt, state: AgentState, tools: Tools) -> tuple[Draft, tuple[str, ...]]:
-    """The draft without what may be said only with a source and has none, and those sentences."""
+    """The draft without sentences that need a source and have none, and the removed sentences."""
     if draft.refused:
         return draft, ()
     kept, unsourced = with_sources(draft, tools.pack.needs_source)
@@ -90,7 +90,7 @@ def _notes_of_the_field(
 
 
 def _introduced(draft: Draft, language: Language) -> Draft:
-    """The draft after a word on its language, where it quotes sources in another one than the question's."""
+    """The draft, introduced by a sentence on its language if it quotes sources in another one than the question's."""
     said = language_of(draft.text)
     quotes = any(language_of(citation.text) == said for citation in draft.citations)
     foreign = not draft.refused and said != language and quotes

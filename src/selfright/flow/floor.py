@@ -1,4 +1,4 @@
-"""The floor under weak writers: a model answer that fails its checks gives way to what the documents say."""
+"""Fallback for weak models: an answer that fails its checks is replaced by sentences from the documents."""
 
 import logging
 from dataclasses import replace
@@ -15,9 +15,9 @@ log = logging.getLogger(__name__)
 
 
 async def quoted(state: AgentState, tools: Tools, written: Attempt) -> Attempt | None:
-    """What the documents of this pass say word for word, judged locally; the best of all passes so far.
+    """The best extractive answer of all passes so far, judged locally.
 
-    Nothing is quoted beside an answer that passed its checks, and no call is spent.
+    None is made for an answer that passed its checks. No model is called.
     """
     best = state.get("quoted")
     attempt = None if holds_up(written) else await _quotation(state, tools, written)
@@ -27,7 +27,7 @@ async def quoted(state: AgentState, tools: Tools, written: Attempt) -> Attempt |
 
 
 async def instead_of_refusal(state: AgentState, tools: Tools) -> Attempt | None:
-    """The best quotation of a turn that would refuse what a model wrote: offline the turn might have had an answer."""
+    """An extractive answer for a turn that would otherwise refuse: offline, the turn might have had an answer."""
     best, beside = state.get("best"), state.get("quoted")
     if best is None or best.evaluation is None or best.draft.stands_in:
         return None
@@ -35,7 +35,7 @@ async def instead_of_refusal(state: AgentState, tools: Tools) -> Attempt | None:
 
 
 async def _quotation(state: AgentState, tools: Tools, written: Attempt) -> Attempt | None:
-    """What the evidence of ``written`` says word for word, judged locally; None where it says nothing."""
+    """An extractive answer from the evidence of ``written``, judged locally; None if the evidence gives none."""
     if tools.floor is None:
         return None
     writer, judge = tools.floor
@@ -53,9 +53,9 @@ async def _quotation(state: AgentState, tools: Tools, written: Attempt) -> Attem
 
 
 async def floored(state: AgentState, tools: Tools) -> Attempt | None:
-    """The turn's best attempt, or the best quoting one where that is better.
+    """The turn's best attempt, or the best extractive one if that is better.
 
-    The local judge judges both, so that two scales are never compared.
+    The local judge scores both, because scores of two judges cannot be compared.
     """
     best, beside = state.get("best"), state.get("quoted")
     if best is None or beside is None or tools.floor is None or holds_up(best):
@@ -70,9 +70,9 @@ async def floored(state: AgentState, tools: Tools) -> Attempt | None:
 
 
 def holds_up(best: Attempt) -> bool:
-    """Whether a draft needs nothing beside it: its judge found it adequate, and none of its claims unsupported.
+    """Whether a draft passed its checks: adequate, and no unsupported claim.
 
-    One that was not judged is left as it is, and so is one that quotes.
+    True also for drafts that were not judged, and for extractive ones.
     """
     evaluation = best.evaluation
     if evaluation is None or best.draft.stands_in:
@@ -83,7 +83,7 @@ def holds_up(best: Attempt) -> bool:
 
 
 def _rank(attempt: Attempt) -> tuple[bool, bool, bool, float]:
-    """An answer before a refusal, adequate before others, claims that hold before those that do not, then the score."""
+    """Sort key: answers over refusals, then adequate ones, then those without unsupported claims, then the score."""
     evaluation = attempt.evaluation
     if evaluation is None:
         return False, False, False, 0.0

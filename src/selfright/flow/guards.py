@@ -1,4 +1,4 @@
-"""What ends the loop: the two guards of self-refinement [S0], the limits, and the order in which they are asked."""
+"""What ends the loop: the two guards of self-refinement [S0], the limits, and the order of these checks."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -10,7 +10,7 @@ from selfright.flow.state import AgentState
 
 
 def text_hashes(texts: Iterable[str]) -> frozenset[str]:
-    """MD5 of each text: enough to tell whether a pass brought anything new, and never used for security."""
+    """MD5 of each text, to tell whether a pass found anything new; not used for security."""
     return frozenset(hashlib.md5(t.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest() for t in texts)
 
 
@@ -29,7 +29,7 @@ def improvement(scores: Sequence[float]) -> float | None:
 
 
 def duplicate_guard(state: AgentState, flags: Flags) -> StopReason | None:
-    """Guard 1: the pass brought the same documents again."""
+    """Guard 1: the pass found the same documents again."""
     share = duplicate_share(state.get("retrieved_docs_history", ()))
     if share is not None and share >= flags.duplicate_threshold:
         return StopReason.DUPLICATE_DOCUMENTS
@@ -47,14 +47,14 @@ def progress_guard(state: AgentState, flags: Flags) -> StopReason | None:
 
 
 def spent(meter: Meter) -> StopReason | None:
-    """The turn's time or budget is used up (one model call stays held back for the final answer)."""
+    """Whether the turn's time or budget is used up; one model call is reserved for the final answer."""
     if meter.deadline_passed:
         return StopReason.DEADLINE
     return StopReason.BUDGET if meter.calls_spent else None
 
 
 def _content(state: AgentState, flags: Flags) -> StopReason:
-    """Why nothing more is wanted. Where a heuristic stood in for a failed judge, nobody found the answer adequate."""
+    """Why the strategy wants no further pass; ``degraded`` if a heuristic replaced a failed judge."""
     evaluation = state.get("evaluation")
     if evaluation is not None and not evaluation.verified and flags.evaluator != "heuristic":
         return StopReason.DEGRADED
@@ -62,7 +62,7 @@ def _content(state: AgentState, flags: Flags) -> StopReason:
 
 
 def stop_reason(state: AgentState, flags: Flags, meter: Meter, more_wanted: bool) -> StopReason | None:
-    """Why the loop must stop now, or None to go on; asked in the order of SPEC section 8."""
+    """Why the loop must stop now, or None to continue."""
     if not (flags.self_refine_enabled and flags.quality_check_enabled) or flags.refine_strategy == "basic_rag":
         return StopReason.BASIC
     if out := spent(meter):

@@ -1,4 +1,4 @@
-"""Grading that cannot end a turn: whatever a grader dies of or says out of range is ``unknown``, neither yes nor no."""
+"""Grading that cannot end a turn: errors and values out of range become the verdict ``unknown``."""
 
 import logging
 import math
@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 
 
 async def judged(grader: Grader, question: str, hits: Sequence[Hit], flags: Flags) -> tuple[Grading, tuple[str, ...]]:
-    """The grader's verdict, or what the flags' thresholds make of its sufficiency; and a note when there is none."""
+    """The grading, with the flags' thresholds applied, and a note if the grader failed."""
     try:
         return decided(_checked(await grader.grade(question, hits)), flags), ()
     except FAILURES as error:
@@ -25,7 +25,7 @@ async def judged(grader: Grader, question: str, hits: Sequence[Hit], flags: Flag
 
 
 def decided(grading: Grading, flags: Flags) -> Grading:
-    """The grading with the verdict that the flags' thresholds give it. Nothing found stays incorrect."""
+    """The grading with the verdict by the flags' thresholds. Without passages it stays incorrect."""
     if grading.sufficiency is None or grading.verdict is Verdict.UNKNOWN or not grading.grades:
         return grading
     return replace(grading, verdict=_verdict(grading.verdict, grading.sufficiency, flags))
@@ -37,7 +37,7 @@ def _verdict(own: Verdict, sufficiency: float, flags: Flags) -> Verdict:
         return Verdict.CORRECT
     if sufficiency < lower:
         return Verdict.INCORRECT
-    # On a side that has a threshold, the grader's own word no longer counts.
+    # On a side with a threshold, the grader's own verdict does not count.
     overruled = (own is Verdict.CORRECT and upper > 0) or (own is Verdict.INCORRECT and lower > 0)
     return Verdict.AMBIGUOUS if overruled else own
 

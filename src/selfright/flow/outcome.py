@@ -1,4 +1,4 @@
-"""The end state of a turn → the answer the user gets."""
+"""Turns the end state of a turn into the answer for the user."""
 
 from selfright.domain.answers import Answer, Draft, WebUse
 from selfright.domain.budget import Meter
@@ -8,7 +8,7 @@ from selfright.flow.state import AgentState
 
 
 def outcome(state: AgentState, preset: str, meter: Meter, trace_id: str) -> Answer:
-    """The answer, its evidence and how it came about."""
+    """The answer with its evidence and history."""
     draft, best = state["draft"], state.get("best")
     evaluation = state.get("evaluation")
     iterations = state.get("iterations", ())
@@ -37,7 +37,7 @@ def outcome(state: AgentState, preset: str, meter: Meter, trace_id: str) -> Answ
 
 
 def _web_use(state: AgentState, draft: Draft) -> WebUse | None:
-    """What the web was to ``draft``, judged by the verdict on the index and by what the draft cites."""
+    """What the web contributed to ``draft``, from the verdict on the index and the citations."""
     if not any(step.node == "web_search" for step in state.get("trace", ())):
         return None
     passages, cited = len(state.get("web_docs", ())), sum(one.passage_id.startswith("web:") for one in draft.citations)
@@ -49,7 +49,7 @@ def _web_use(state: AgentState, draft: Draft) -> WebUse | None:
 
 
 def _lacking(state: AgentState) -> list[str]:
-    """What the question asks for and the answer does not have; a refusal says so itself, as concerns have a note."""
+    """A note on what the answer does not cover; none for refusals, which say it, and concerns, which have their own."""
     evaluation = state.get("evaluation")
     if evaluation is None or state.get("abstained", False):
         return []

@@ -1,4 +1,4 @@
-"""The presets: each a graph written as a table (node → next node, or the route that chooses it), and its flags."""
+"""The presets: each a graph as a table (node → next node, or the route that chooses it), and its flags."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,7 +19,7 @@ Edges = Mapping[str, str | Route]
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A named graph with the flags that make it what it is; flags given with a call go on top."""
+    """A named graph and its flags. Flags set by the user or passed to a call override them."""
 
     name: str
     summary: str
@@ -40,7 +40,7 @@ class Preset:
         return "grade" in self.edges
 
     def max_visits(self, flags: Flags) -> int:
-        """How many node visits a turn can make at most: every node once a pass, and the passes are limited."""
+        """The most node visits in a turn: every node once per pass, and passes are limited."""
         passes = 1 + flags.max_refine_iterations if "quality_check" in self.edges else 1
         return passes * len(self.edges)
 
@@ -159,7 +159,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
 
 
 def find_preset(name: str) -> Preset:
-    """The preset of that name. Raises ``UnknownName`` with the nearest one."""
+    """The preset of that name; raises ``UnknownName``, which suggests the nearest one."""
     if name not in PRESETS:
         raise UnknownName("preset", name, PRESETS)
     return PRESETS[name]

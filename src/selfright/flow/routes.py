@@ -1,4 +1,4 @@
-"""Where to go next: pure functions of the state. Their return types name every node they can choose."""
+"""Routes: pure functions of the state. Their return types name every node they can choose."""
 
 from typing import Literal
 
@@ -7,7 +7,7 @@ from selfright.flow.state import AgentState
 
 
 def after_classify(state: AgentState) -> Literal["assemble_context", "retrieve"]:
-    """Chit-chat and the fast path answer first; everything else looks documents up."""
+    """Chit-chat and the fast path answer first; everything else retrieves documents."""
     return "assemble_context" if state["fast_path"] else "retrieve"
 
 
@@ -19,17 +19,17 @@ def after_grade(state: AgentState) -> list[Literal["refine_knowledge", "web_sear
 
 
 def after_refine_knowledge(state: AgentState) -> Literal["web_search", "assemble_context"]:
-    """A ``correct`` that refinement could not confirm has dropped to ambiguous, and asks the web after all."""
+    """Search the web after all if refinement lowered ``correct`` to ambiguous."""
     return "web_search" if state["ask_web"] and dropped(state) else "assemble_context"
 
 
 def after_web_search(state: AgentState) -> Literal["refine_knowledge", "assemble_context"]:
-    """Instead of the index: what the web brought is refined next. Beside it: it is refined already."""
+    """Results that replace the index are refined next; those in addition to it are refined already."""
     return "refine_knowledge" if instead_of_index(state) else "assemble_context"
 
 
 def after_quality_check(state: AgentState) -> Literal["rewrite", "retrieve", "classify", "repair_claims"]:
-    """What the check decided; it knows the limits, this does not. Before the end, claims are repaired."""
+    """The decision of ``quality_check``, which knows the limits; claims are repaired before the end."""
     target = state["next_node"]
     return "repair_claims" if target == "finalize" else target  # type: ignore[return-value]  # the check writes one of these
 
@@ -41,6 +41,6 @@ def dropped(state: AgentState) -> bool:
 
 
 def instead_of_index(state: AgentState) -> bool:
-    """Whether the web stands in for an index that had nothing, rather than beside it."""
+    """Whether web results replace those of the index, instead of adding to them."""
     grading = state.get("grading")
     return grading is not None and grading.verdict is Verdict.INCORRECT

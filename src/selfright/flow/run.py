@@ -1,4 +1,4 @@
-"""One turn, run: events as they happen, and the answer at the end."""
+"""Runs one turn: events as they happen, and the answer at the end."""
 
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
@@ -23,8 +23,8 @@ Keep = Callable[[AgentState, Answer], Awaitable[None]]
 class Turn:
     """A preset's compiled graph and the tools of one turn.
 
-    ``thread`` names the turn's checkpoints, for a graph that keeps any; ``keep`` is awaited with the end state and the
-    answer before anybody hears of the end.
+    ``thread`` names the turn's checkpoints, for a graph that stores any. ``keep`` is awaited with the end state and the
+    answer before the last event.
     """
 
     preset: Preset
@@ -36,9 +36,9 @@ class Turn:
 
 
 async def run(turn: Turn, start: Mapping[str, Any] | None) -> AsyncGenerator[TurnEvent, None]:
-    """Runs the turn to its end; without ``start``, from the last node that an interrupted run of its thread finished.
+    """Runs the turn; without ``start``, continues after the last node that an interrupted run of its thread finished.
 
-    An error after the first draft ends it with the best draft so far.
+    An error after the first draft ends the turn with the best draft so far.
     """
     state = AgentState(**start) if start is not None else await _left(turn)  # type: ignore[typeddict-item]  # as the API fills it
     meter, heard = turn.tools.meter, _Heard()
@@ -84,13 +84,13 @@ async def _left(turn: Turn) -> AgentState:
 def _events(kind: str, part: Any) -> list[TurnEvent]:
     if kind == "custom":
         return [part]
-    # Beside what nodes gave, LangGraph says of a step that a crash broke off that it is known already.
+    # Besides updates of nodes, LangGraph reports that a step interrupted by a crash is known already.
     steps = (step for name, update in part.items() if not name.startswith("__") for step in update["trace"])
     return [NodeFinished(step.node, step.seconds, step.said) for step in steps]
 
 
 class _Heard:
-    """What a listener has of the answer so far."""
+    """The part of the answer that the listener has received so far."""
 
     def __init__(self) -> None:
         self._pieces: list[str] = []
@@ -102,7 +102,7 @@ class _Heard:
             self._pieces.clear()
 
     def still_to_say(self, answer: str) -> AnswerToken | AnswerCorrected | None:
-        """What makes the listener's text the answer: all of it, a correction, or nothing."""
+        """The event that completes the listener's text: the whole answer, a correction, or None."""
         if not self._pieces:
             return AnswerToken(answer)
         return None if "".join(self._pieces).strip() == answer.strip() else AnswerCorrected(answer)

@@ -1,4 +1,4 @@
-"""What flows along the edges of a turn's graph."""
+"""The state of a turn's graph."""
 
 from operator import add
 from typing import Annotated, TypedDict
@@ -11,19 +11,18 @@ from selfright.domain.slots import Concern, Profile, Slot
 
 
 class AgentState(TypedDict, total=False):
-    """Nodes read it and return the part they changed. Fields marked ``add`` grow; the others are replaced.
+    """Nodes read it and return what they changed. Fields with ``add`` are extended, the others replaced.
 
-    ``question`` is the stand-alone form of what the message asks and is what judges see, ``told`` what the message says
-    besides; ``query_for_retrieval`` is what is searched for and
-    changes from pass to pass. ``strips`` is None until evidence of this pass has been cut; ``ask_web`` tells whether
-    the web may be asked at all; ``summarized`` counts the messages that this turn took into the summary. ``routing``
-    is missing where all collections are searched without anybody's choosing. ``remembers`` (default: true) tells
-    whether what users say of themselves is kept; ``profile`` is what is known in this turn of the one who asks,
-    ``concerns`` what in it speaks against what is asked about, ``personal`` how an answer would word it. ``quoted`` is
-    the best answer in the documents' own words, beside a model answer that failed its checks.
+    ``question`` is the message's question in a form that stands alone; judges see this one. ``told`` is the rest of the
+    message. ``query_for_retrieval`` is the search query, which changes from pass to pass. ``strips`` is None until the
+    evidence of this pass is refined. ``ask_web`` says whether the web may be searched, ``summarized`` how many messages
+    this turn moved into the summary. ``routing`` is missing if all collections are searched by default. ``remembers``
+    (default: true) says whether facts about the user are stored. ``profile`` holds the facts known in this turn,
+    ``concerns`` those that conflict with the question's subject, ``personal`` the words for them in an answer.
+    ``quoted`` is the best extractive answer, made when a model answer failed its checks.
     """
 
-    # what came in
+    # input
     user_text: str
     mode: str
     messages: tuple[Message, ...]
@@ -34,7 +33,7 @@ class AgentState(TypedDict, total=False):
     given_profile: Profile
     remembers: bool
 
-    # what is made of it
+    # the question and the user
     question: str
     query_for_retrieval: str
     told: str

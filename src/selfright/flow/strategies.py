@@ -1,4 +1,4 @@
-"""``RefineStrategy`` [S0]: how a turn refines itself, corrective or basic, and the factory that chooses by flag.
+"""``RefineStrategy`` [S0]: corrective or basic refinement, and the factory that chooses by flag.
 
 Routing is part of a strategy: by score (``overall < quality_threshold``) [S0], by label [S2], or by both.
 """
@@ -31,12 +31,12 @@ _NOT_VERIFIED = {
 
 
 def by_score(evaluation: Evaluation, flags: Flags) -> Target | None:
-    """S0's rule: an answer under the quality threshold is tried again with a rewritten query."""
+    """The rule of [S0]: an answer below the quality threshold gets another pass with a rewritten query."""
     return "rewrite" if evaluation.overall < flags.quality_threshold else None
 
 
 def by_label(evaluation: Evaluation, flags: Flags, *, used_retrieval: bool) -> Target | None:
-    """S2's table, extended to answers without documents that the judge is not sure of."""
+    """The table of [S2]; also, an unsure judge of an answer without documents asks for retrieval."""
     match evaluation.answer_quality:
         case AnswerQuality.OFF_TOPIC:
             return "classify"
@@ -49,7 +49,7 @@ def by_label(evaluation: Evaluation, flags: Flags, *, used_retrieval: bool) -> T
 
 @dataclass(frozen=True, slots=True)
 class CorrectiveRAGStrategy:
-    """Judges the answer, asks for another pass when it is wanting, and lets another judge stand in for a failed one."""
+    """Judges the answer, and asks for another pass if it is not good enough; ``fallback`` replaces a failing judge."""
 
     flags: Flags
     evaluator: Evaluator
@@ -57,7 +57,7 @@ class CorrectiveRAGStrategy:
     routing: Routing
 
     async def refine(self, state: Mapping[str, Any]) -> dict[str, Any]:
-        """Evaluation, quality score and whether more retrieval is needed."""
+        """The evaluation, the quality score, and whether another retrieval is needed."""
         evaluation, notes = await self._evaluate(evaluation_request(state))
         update: dict[str, Any] = {"evaluation": evaluation, "quality_score": evaluation.overall, "notes": notes}
         target = self._target({**state, **update})
@@ -106,10 +106,10 @@ class CorrectiveRAGStrategy:
 
 @dataclass(frozen=True, slots=True)
 class BasicRAGStrategy:
-    """The baseline: nothing is judged, nothing is tried again."""
+    """The baseline: no judging, one pass."""
 
     async def refine(self, state: Mapping[str, Any]) -> dict[str, Any]:
-        """Full marks unseen, as S0 defines the baseline; there is no evaluation to show."""
+        """Score 1 without an evaluation, as [S0] defines the baseline."""
         del state
         return {"evaluation": None, "quality_score": 1.0, "needs_retrieval": False}
 
@@ -123,7 +123,7 @@ class BasicRAGStrategy:
         return "Basic RAG (Baseline)"
 
     def get_metrics(self, state: Mapping[str, Any]) -> dict[str, Any]:
-        """Only that one pass was made."""
+        """The name, score 1, and one pass."""
         del state
         return {"strategy": self.get_strategy_name(), "quality_score": 1.0, "iterations": 1}
 
@@ -137,25 +137,25 @@ _FACTORIES: dict[str, StrategyFactory] = {
 
 
 def register_strategy(name: str, factory: StrategyFactory) -> None:
-    """Makes a strategy of one's own selectable by the flag ``refine_strategy``."""
+    """Makes a custom strategy selectable with the flag ``refine_strategy``."""
     _FACTORIES[name] = factory
 
 
 def check_strategy(name: str) -> None:
-    """Raises ``UnknownName`` for a strategy that was never registered."""
+    """Raises ``UnknownName`` for a strategy that is not registered."""
     if name not in _FACTORIES:
         raise UnknownName("refine_strategy", name, _FACTORIES)
 
 
 def create_strategy(flags: Flags, evaluator: Evaluator, fallback: Evaluator, routing: Routing) -> RefineStrategy:
-    """The strategy the flags name. Raises ``UnknownName`` for one that was never registered."""
+    """The strategy named by the flags; raises ``UnknownName`` if it is not registered."""
     check_strategy(flags.refine_strategy)
     name = flags.refine_strategy if flags.self_refine_enabled else "basic_rag"
     return _FACTORIES[name](flags, evaluator, fallback, routing)
 
 
 def evaluation_request(state: Mapping[str, Any]) -> EvaluationRequest:
-    """What a judge is shown of the turn."""
+    """The request to the judge."""
     return EvaluationRequest(
         question=state["question"],
         draft=state["draft"],

@@ -1,4 +1,4 @@
-"""What a node decided, in a few words for the trace: never document text, never what a profile says."""
+"""What a node decided, in a few words for the trace, without document text and profile content."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def said(node: str, update: Mapping[str, Any]) -> str:
-    """One short line about an update; empty when there is nothing to tell."""
+    """One short line about an update, or an empty one."""
     teller = _TELLERS.get(node)
     return teller(update) if teller else ""
 

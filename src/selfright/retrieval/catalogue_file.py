@@ -1,6 +1,7 @@
 """The catalogue's file: how it is made, and the sealed record of what it holds."""
 
 import sqlite3
+from collections import Counter
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
@@ -29,6 +30,13 @@ def read_stats(connection: sqlite3.Connection, path: Path, opened: IndexMeta | N
     if opened is not None:
         opened.check_unchanged(path.parent, found["embedder"], int(found["dimension"]))
     return IndexStats.of(found["tally"])
+
+
+def passages_in(connection: sqlite3.Connection, stats: IndexStats) -> Counter[str]:
+    """The number of passages by language; summed up from the documents if the index was last written without it."""
+    if stats.passages_in is not None:
+        return stats.passages_in
+    return Counter(dict(connection.execute("SELECT language, SUM(passages) FROM documents GROUP BY language")))
 
 
 def write_stats(connection: sqlite3.Connection, stats: IndexStats) -> None:

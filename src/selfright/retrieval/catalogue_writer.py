@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from selfright.domain.passages import Document
 from selfright.retrieval.catalogue import Catalogue
-from selfright.retrieval.catalogue_file import read_stats, write_stats
+from selfright.retrieval.catalogue_file import passages_in, read_stats, write_stats
 from selfright.retrieval.checksums import vector_sums
 from selfright.retrieval.connections import explained
 from selfright.retrieval.index_stats import IndexStats
@@ -58,6 +58,7 @@ class CatalogueWriter:
         try:
             if first:
                 self._stats, self._unsynced = read_stats(writer, self._connections.path, self._catalogue.meta), False
+                self._stats.passages_in = passages_in(writer, self._stats)
             before = self._stats.copy()
             with explained(self._connections.path):
                 yield

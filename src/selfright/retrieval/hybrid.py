@@ -14,7 +14,7 @@ from selfright.retrieval.catalogue import Catalogue
 from selfright.retrieval.dense import DenseIndex
 from selfright.retrieval.fusion import Fusion
 from selfright.retrieval.languages import Languages
-from selfright.retrieval.lexical import LexicalIndex, idf
+from selfright.retrieval.lexical import LexicalIndex
 from selfright.retrieval.records import Shown, damaged
 from selfright.retrieval.scored import Scored
 from selfright.retrieval.search_request import FusedRanking, SearchRequest, prepare_request, searching_vector
@@ -98,15 +98,21 @@ class HybridSearch:
                 break
         return found
 
+    def idf(self, terms: Sequence[str]) -> list[float]:
+        """How rare terms are; see ``TermStatistics``."""
+        lexical = self._indexes.lexical
+        return lexical.idf(terms, self._languages.korean(lexical.sequence))
+
     def _search_at(self, request: SearchRequest, sequence: int, together: bool) -> tuple[Retrieval, bool]:
         """What is found as of one change, and whether nothing of it was erased meanwhile."""
         waiting = None
         if self._indexes.dense is not None and request.meaning:
             waiting = self._indexes.helpers.submit(self._search_dense, request, sequence)
-        bm25 = self._indexes.lexical.search(request.terms, request.depth, request.collections, sequence)
+        lexical, korean = self._indexes.lexical, self._languages.korean(sequence)
+        bm25 = lexical.search(request.terms, request.depth, request.collections, sequence, korean)
         dense, query_vector, plain = waiting.result() if waiting else (Scored(), None, True)
         foreign = self._languages.foreign(request, dense, sequence) if self._fusion.tells_languages else frozenset()
-        fused = FusedRanking(request, self._fusion, (bm25, dense), self._idf(request.terms), foreign)
+        fused = FusedRanking(request, self._fusion, (bm25, dense), lexical.idf(request.terms, korean), foreign)
         near = dict(fused.near) if plain else {}  # judges are fitted on the cosines of vectors that do not lean
         return self._retrieval(fused, query_vector, near, sequence if together else None)
 
@@ -127,10 +133,6 @@ class HybridSearch:
         hits = fused.hits({key: found.passage for key, found in shown.items()}, self._cosines(vector, there, near))
         found = Retrieval(hits, None if vector is None else tuple(vector.tolist()), fused.trust)
         return found, len(hits) == len(fused.best)
-
-    def _idf(self, terms: Sequence[str]) -> list[float]:
-        frequencies, total = self._indexes.lexical.frequencies(terms)
-        return [idf(frequency, total) for frequency in frequencies]
 
     def _shown(self, keys: Sequence[int], sequence: int | None) -> dict[int, Shown]:
         """The passages; without a common ``sequence`` of both indexes only those that are still there."""

@@ -12,13 +12,17 @@ from selfright.retrieval.vectors import FIRST_FILE
 
 @dataclass(slots=True)
 class IndexStats:
-    """Counts of documents and passages, and how far the vectors reach: ``rows`` of the file ``vectors``."""
+    """Counts of documents and passages, and how far the vectors reach: ``rows`` of the file ``vectors``.
+
+    ``languages`` counts documents, ``passages_in`` passages by language; None in an index last written without it.
+    """
 
     passages: int = 0
     collections: Counter[str] = field(default_factory=Counter)
     languages: Counter[str] = field(default_factory=Counter)
     rows: int = 0
     vectors: str = FIRST_FILE
+    passages_in: Counter[str] | None = None
 
     @property
     def documents(self) -> int:
@@ -35,7 +39,9 @@ class IndexStats:
 
     def copy(self) -> "IndexStats":
         """One that changes on its own."""
-        return IndexStats(self.passages, Counter(self.collections), Counter(self.languages), self.rows, self.vectors)
+        passages_in = None if self.passages_in is None else Counter(self.passages_in)
+        collections, languages = Counter(self.collections), Counter(self.languages)
+        return IndexStats(self.passages, collections, languages, self.rows, self.vectors, passages_in)
 
     def text(self) -> str:
         """As one line."""
@@ -46,6 +52,7 @@ class IndexStats:
                 "languages": _sorted(self.languages),
                 "rows": self.rows,
                 "vectors": self.vectors,
+                **({} if self.passages_in is None else {"passages_in": _sorted(self.passages_in)}),
             },
             ensure_ascii=False,
         )
@@ -54,14 +61,16 @@ class IndexStats:
     def of(cls, text: str) -> "IndexStats":
         """Reads what ``text`` wrote."""
         read: dict[str, Any] = json.loads(text)
-        return cls(
-            read["passages"], Counter(read["collections"]), Counter(read["languages"]), read["rows"], read["vectors"]
-        )
+        collections, languages = Counter(read["collections"]), Counter(read["languages"])
+        passages_in = Counter(read["passages_in"]) if "passages_in" in read else None
+        return cls(read["passages"], collections, languages, read["rows"], read["vectors"], passages_in)
 
     def _count(self, collection: str, language: str, passages: int, sign: int) -> None:
         self.passages += sign * passages
         self.collections[collection] += sign
         self.languages[language] += sign
+        if self.passages_in is not None:
+            self.passages_in[language] += sign * passages
 
 
 def _sorted(counts: Mapping[str, int]) -> dict[str, int]:

@@ -6,7 +6,6 @@ with what its true inverse document frequency is to tantivy's; large indexes lie
 same time, and the same weights make them one.
 """
 
-import math
 import os
 import shutil
 from collections.abc import Iterable, Sequence
@@ -19,6 +18,7 @@ from typing import Any
 from selfright.domain.errors import StoreError
 from selfright.retrieval.catalogue import Catalogue, Changes, Entry
 from selfright.retrieval.projection import LATEST, Projection, Standing, State
+from selfright.retrieval.rarity import Population, idf
 from selfright.retrieval.scored import SPARE, Scored, in_order
 
 SMALL = 5_000  # passages that are indexed anew in a fraction of a second
@@ -50,16 +50,25 @@ class LexicalIndex(Projection[_Snapshot]):
         self._helpers = helpers
         super().__init__(folder, identity)
 
-    def search(self, terms: Sequence[str], limit: int, collections: Sequence[str] = (), at: int = LATEST) -> Scored:
+    def search(
+        self,
+        terms: Sequence[str],
+        limit: int,
+        collections: Sequence[str] = (),
+        at: int = LATEST,
+        korean: int | None = None,
+    ) -> Scored:
         """The ``limit`` best passages by BM25 (k1 = 1.2, b = 0.75); repeated terms count repeatedly.
 
-        ``at``: the change as of which to search, if that is still known.
+        ``at``: the change as of which to search, if that is still known. ``korean``: see ``Population``.
         """
         snapshot = self.at(at)
         if not terms:
             return Scored()
         terms = terms[:_MAX_QUERY_TERMS]
-        weights = [None] * len(snapshot.parts) if snapshot.exact else _weights(snapshot, terms)
+        population = Population(snapshot.state.passages, korean)
+        plain = snapshot.exact and not population.mixed
+        weights = [None] * len(snapshot.parts) if plain else _weights(snapshot, terms, population)
         first, *others = (
             (part, _query(snapshot.schema, terms, weight, collections), limit + SPARE)
             for part, weight in zip(snapshot.parts, weights, strict=True)
@@ -69,10 +78,10 @@ class LexicalIndex(Projection[_Snapshot]):
         keys, id_hashes, scores = (list(chain.from_iterable(columns)) for columns in zip(*found, strict=True))
         return in_order(keys, id_hashes, scores, limit)
 
-    def frequencies(self, terms: Sequence[str]) -> tuple[list[int], int]:
-        """In how many passages each term occurs, and how many passages there are."""
+    def idf(self, terms: Sequence[str], korean: int | None = None) -> list[float]:
+        """How rare each term is; ``korean``: see ``Population``."""
         snapshot = self.current()
-        return [sum(_alive(snapshot, term)) for term in terms], snapshot.state.passages
+        return Population(snapshot.state.passages, korean).idf(terms, [sum(_alive(snapshot, term)) for term in terms])
 
     # Projection
 
@@ -168,20 +177,14 @@ def _alive(snapshot: _Snapshot, term: str) -> tuple[int, ...]:
     return found
 
 
-def _weights(snapshot: _Snapshot, terms: Sequence[str]) -> list[list[float]]:
+def _weights(snapshot: _Snapshot, terms: Sequence[str], population: Population) -> list[list[float]]:
     """For each part and term: its true inverse document frequency, as a multiple of what tantivy makes of it."""
-    total = snapshot.state.passages
-    true = [idf(sum(_alive(snapshot, term)), total) for term in terms]
+    true = population.idf(terms, [sum(_alive(snapshot, term)) for term in terms])
     weights = []
     for part in snapshot.parts:
         held = part.doc_freq("everywhere", "1")
         weights.append([wanted / idf(part.doc_freq("terms", t), held) for wanted, t in zip(true, terms, strict=True)])
     return weights
-
-
-def idf(frequency: int, total: int) -> float:
-    """``ln(1 + (N - df + 0.5) / (df + 0.5))``: how much a term says that ``frequency`` of ``total`` passages have."""
-    return math.log(1 + (total - frequency + 0.5) / (frequency + 0.5))
 
 
 def _commit(indexes: Sequence[Any], delete: Sequence[int], entries: Iterable[Entry], threads: int) -> None:

@@ -14,6 +14,7 @@ from selfright.domain.ports import TermStatistics, Tokenizer
 from selfright.roles.words import KOREAN_LIGHT, mask_stop_words
 
 _LONGEST_CACHED = 20_000
+_NEVER_SEEN = "\ufffe"  # no tokenizer yields it
 _WORD = re.compile(r"[A-Za-z0-9À-ÿ][\w.%°/+-]*|[가-힣]+[\w-]*|\w+")
 
 
@@ -52,6 +53,10 @@ class TextAnalyzer:
     def idf(self, tokens: Iterable[str]) -> list[float]:
         """The weight of each token: how rare it is in the index."""
         return self._statistics.idf(list(tokens))
+
+    def unseen(self, tokens: Iterable[str]) -> list[float]:
+        """For each token, the weight of one in the same script that the index does not know."""
+        return self._statistics.idf([f"{_NEVER_SEEN}{token}" for token in tokens])
 
     def key_terms(self, text: str) -> tuple[Term, ...]:
         """The words of ``text`` that carry its topic, once each, in order of appearance.

@@ -133,6 +133,27 @@ def test_of_html_in_markdown_stays_what_a_reader_sees(read_one: Callable[..., Do
     )
 
 
+def test_front_matter_names_the_document_and_is_no_text(read_one: Callable[..., Document]) -> None:
+    front = "---\ntitle: 'Pumps: an overview'\ntags:\n  - pump\n- valve\n# draft\nrank_boost: 100\n---\n\n"
+    document = read_one("a.md", f"{front}The valve opens.\n\n---\n\nIt closes.\n")
+    assert (document.title, document.text) == ("Pumps: an overview", "The valve opens.\n\n---\n\nIt closes.\n")
+    assert read_one("a.md", f"{front}# Pumps\n").title == "Pumps"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\n\nThe valve opens.\n\n---\n",
+        "---\nvalve: open\nIt was closed.\n---\n",
+        "---\nvalve: open\n",
+        "---\n",
+        "----\na: b\n---\n",
+    ],
+)
+def test_a_rule_at_the_beginning_opens_no_front_matter(read_one: Callable[..., Document], text: str) -> None:
+    assert read_one("a.md", text).text == text
+
+
 @pytest.mark.parametrize("opening", ["<!-- ", "`", "``", "```\n", "<a ", "<", "{#", "# [¶](#"])
 def test_markdown_that_never_closes_takes_no_longer(opening: str) -> None:
     begun = time.process_time()

@@ -1,1 +1,1 @@
-"""One node a file; the file, the function and the node share a name."""
+"""One node per file; file, function and node have the same name."""

@@ -10,7 +10,7 @@ from selfright.flow.state import AgentState
 
 
 async def assemble_context(state: AgentState, tools: Tools) -> dict[str, Any]:
-    """Merges the evidence and writes the prompts; in mode ``llm`` the model gets the text as it is."""
+    """Merges the evidence and builds the prompts; in mode ``llm`` the model gets the message unchanged."""
     if state["mode"] == "llm":
         notes = (_NO_MODEL[state["language"]],) if tools.generator.needs_documents else ()
         return {"strips": (), "system_prompt": "", "user_prompt": state["user_text"], "notes": notes}
@@ -30,20 +30,20 @@ async def assemble_context(state: AgentState, tools: Tools) -> dict[str, Any]:
 
 
 def _asked(state: AgentState) -> str:
-    """The question as a model that writes reads it: with what is no part of what is searched for and judged by."""
-    if state.get("restated") is not None:  # the question is the earlier one, and the message how to answer it again
+    """The question for the writing model, with the context that search and judges do not use."""
+    if state.get("restated") is not None:  # an earlier question; the message says how to answer it again
         return f"{state['question']} {state['user_text']}".strip()
     return f"{state.get('told', '')} {state['question']}".strip()
 
 
 def _said_again(state: AgentState) -> Restated | None:
-    """The answer before, where that is what this pass says again."""
+    """The previous answer, if this pass restates it."""
     return None if state.get("used_retrieval") else state.get("restated")
 
 
 def _evidence(state: AgentState, tools: Tools) -> tuple[Strip, ...]:
     if again := _said_again(state):
-        # An extractive writer says the draft as it is; a model may use whatever the answer before rested on.
+        # An extractive writer repeats the draft; a model may use all sources of the previous answer.
         return cited(again.draft.citations if tools.generator.needs_documents else again.sources)
     refined = state.get("strips")
     index = whole(state.get("retrieved_docs", ())) if refined is None else refined

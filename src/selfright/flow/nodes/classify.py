@@ -1,4 +1,4 @@
-"""store_memory → classify; again after an answer that was off topic."""
+"""store_memory → classify; once more after an off-topic answer."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from selfright.flow.state import AgentState
 
 
 async def classify(state: AgentState, tools: Tools) -> dict[str, Any]:
-    """Tells the kind of message. The second time around nothing passes as chit-chat or fast: that went wrong before."""
+    """Classifies the message. On a second visit, chit-chat and the fast path are ruled out, because they failed."""
     first = state["iteration_count"] == 0
     if first and (again := await _restated(state, tools)) is not None:
         asked = {"question": again.question, "query_for_retrieval": again.question} if again.question else {}
@@ -22,7 +22,7 @@ async def classify(state: AgentState, tools: Tools) -> dict[str, Any]:
 
 
 async def _restated(state: AgentState, tools: Tools) -> Restated | None:
-    """The answer before in fewer words, where nothing else is asked for."""
+    """The previous answer in fewer words, if that is all the user wants."""
     history = state.get("messages", ())
     if not (history and tools.flags.fast_path_enabled):
         return None
@@ -30,7 +30,7 @@ async def _restated(state: AgentState, tools: Tools) -> Restated | None:
 
 
 async def _fast(state: AgentState, tools: Tools) -> bool:
-    """Whether to answer first and look up only if that does not do. An extractive writer cannot."""
+    """Whether to answer first and retrieve only if that fails. An extractive writer cannot do that."""
     if not tools.flags.fast_path_enabled or tools.generator.needs_documents:
         return False
     if tools.flags.fast_path == "always":

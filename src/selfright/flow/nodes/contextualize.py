@@ -9,10 +9,10 @@ from selfright.flow.state import AgentState
 
 
 async def contextualize(state: AgentState, tools: Tools) -> dict[str, Any]:
-    """Keeps the last messages, takes older ones into the summary, and makes of the message a question by itself.
+    """Keeps the last messages, summarises older ones, and turns the message into a question that stands alone.
 
-    What a message tells is set apart from what it asks, and a follow-up is completed from the conversation: that
-    question is searched for and judged by.
+    The question is separated from its context, and a follow-up is completed from the conversation. Search and judges
+    use the result.
     """
     message = state["user_text"].strip()
     context = await _context(state, tools)

@@ -13,7 +13,7 @@ from selfright.flow.state import AgentState
 
 
 async def evaluate(state: AgentState, tools: Tools) -> dict[str, Any]:
-    """Lets the strategy judge the draft, and keeps it when it is the best one seen."""
+    """Lets the strategy judge the draft, and stores it if it is the best so far."""
     update = await tools.strategy.refine(state)
     score = update["quality_score"]
     if not (isinstance(score, int | float) and math.isfinite(score)):

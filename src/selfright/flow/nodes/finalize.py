@@ -9,10 +9,10 @@ from selfright.flow.state import AgentState
 
 
 async def finalize(state: AgentState, tools: Tools) -> dict[str, Any]:
-    """Gives the best answer seen, without what could not be supported, or says that there is none.
+    """Returns the best answer without unsupported sentences, or a refusal.
 
-    Where a model answer fails its checks, the documents' own words are given if they are better, or if nothing
-    but a refusal would be left.
+    If a model answer fails its checks, an extractive answer replaces it if it is better, or if the turn would refuse
+    otherwise.
     """
     best = await floored(state, tools)
     judged: AgentState = {**state, "best": best} if best is not None else state

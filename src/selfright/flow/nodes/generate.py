@@ -10,7 +10,7 @@ from selfright.flow.state import AgentState
 
 
 async def generate(state: AgentState, tools: Tools) -> dict[str, Any]:
-    """Writes a draft from the assembled evidence; who listens hears first what the message calls for at once."""
+    """Writes a draft from the evidence; a listener gets urgent advice first."""
     say = _say(state["iteration_count"], tools)
     if say is not None and (urgent := tools.pack.urgent(state["user_text"], state["language"])):
         say(f"{urgent}\n\n")

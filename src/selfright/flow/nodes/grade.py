@@ -10,7 +10,7 @@ from selfright.flow.state import AgentState
 
 
 async def grade(state: AgentState, tools: Tools) -> dict[str, Any]:
-    """Judges what was retrieved against the original question, not against a rewritten one."""
+    """Judges the passages against the original question, not against a rewritten one."""
     grading, notes = await judged(tools.grader, state["question"], state["retrieved_docs"], tools.flags)
     ask_web = tools.web is not None and tools.flags.web_search_enabled
     if not ask_web and grading.verdict is Verdict.INCORRECT:

@@ -10,7 +10,7 @@ from selfright.flow.state import AgentState
 
 
 async def quality_check(state: AgentState, tools: Tools) -> dict[str, Any]:
-    """Stops with a reason, or counts one more pass and says where it starts."""
+    """Stops with a reason, or starts another pass at the node it names."""
     wanted = state["needs_retrieval"] and tools.strategy.should_retrieve(state) and not _said_again(state)
     reason = stop_reason(state, tools.flags, tools.meter, wanted)
     spent = {"budget": tools.meter.cost()}
@@ -28,7 +28,7 @@ async def quality_check(state: AgentState, tools: Tools) -> dict[str, Any]:
 
 
 def _said_again(state: AgentState) -> bool:
-    """Whether the draft is what was asked for, an earlier answer in fewer words, and its sources bear it out."""
+    """Whether the draft restates an earlier answer, as requested, and its sources support it."""
     evaluation = state.get("evaluation")
     if state.get("restated") is None or state.get("used_retrieval") or evaluation is None:
         return False

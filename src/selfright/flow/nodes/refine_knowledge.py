@@ -1,4 +1,4 @@
-"""grade → refine_knowledge; or web_search → refine_knowledge when the web stands in for the index."""
+"""grade → refine_knowledge; or web_search → refine_knowledge if the web replaces the index."""
 
 from typing import Any
 
@@ -13,10 +13,9 @@ _MOST_STRIPS = 2
 
 
 async def refine_knowledge(state: AgentState, tools: Tools) -> dict[str, Any]:
-    """Cuts the evidence down to the strips that help; when none does, the verdict drops one step.
+    """Reduces the evidence to the strips that help; if none does, lowers the verdict one step.
 
-    A web that stands in for the index is used alone only when the same grader likes it better than the index;
-    else the turn would exchange weak evidence for weaker, so both are kept.
+    Web results replace those of the index only if the grader finds them more sufficient; otherwise both are used.
     """
     question, verdict = state["question"], state["verdict"]
     web = state.get("web_docs", ()) if instead_of_index(state) else ()
@@ -33,7 +32,7 @@ async def refine_knowledge(state: AgentState, tools: Tools) -> dict[str, Any]:
 
 
 async def _profile_warnings(state: AgentState, tools: Tools) -> list[Strip]:
-    """Strips that deal with what in the profile speaks against what is asked about, which the question may not ask."""
+    """Strips about conflicts between the profile and the question's subject, which the question may not mention."""
     found: list[Strip] = []
     for concern in state.get("concerns", ())[:_MOST_CONCERNS]:
         bearing = [h for h in state["retrieved_docs"] if concern.bears(h.passage.heading, h.passage.text)]

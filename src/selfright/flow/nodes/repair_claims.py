@@ -25,9 +25,9 @@ _PASSAGES = 4
 
 
 async def repair_claims(state: AgentState, tools: Tools) -> dict[str, Any]:
-    """One search for the claims of the best answer that nothing supports yet; what it finds is cited.
+    """Searches once for the unsupported claims of the best answer, and cites what supports them.
 
-    What stays unsupported is removed at the end. Nothing is written anew, so this can only add support.
+    Claims without support are removed later. Nothing is rewritten, so this can only add support.
     """
     best = state.get("best")
     claims = _unsupported(best)
@@ -36,7 +36,7 @@ async def repair_claims(state: AgentState, tools: Tools) -> dict[str, Any]:
     try:
         hits = await _found(claims, best, tools)
     except FAILURES as error:
-        # The answer is there already: what this search would have supported is removed instead.
+        # The answer exists already; claims that this search might have supported are removed instead.
         log.warning("unsupported claims were not looked up: the search failed (%s)", type(error).__name__)
         return {"repaired_claims": (), "notes": (_NOT_LOOKED_UP[state["language"]],)}
     if not hits:
@@ -61,7 +61,7 @@ def _unsupported(best: Attempt | None) -> list[Claim]:
 
 
 async def _found(claims: list[Claim], best: Attempt, tools: Tools) -> tuple[Hit, ...]:
-    """Passages for the claims that the answer was not written from."""
+    """Passages for the claims, without those that the answer was written from."""
     searches = (tools.retriever.search(claim.text, _PASSAGES) for claim in claims)
     known = {strip.passage.id for strip in best.strips}
     fresh = {hit.passage.id: hit for found in await asyncio.gather(*searches) for hit in found.hits}

@@ -1,4 +1,4 @@
-"""→ retrieve: the start of every pass that looks something up."""
+"""→ retrieve: the start of every pass that retrieves."""
 
 import asyncio
 import logging
@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 
 async def retrieve(state: AgentState, tools: Tools) -> dict[str, Any]:
-    """Searches the index, all of it or the collections that were chosen, and clears the evidence of the pass before."""
+    """Searches all collections or the chosen ones, and clears the evidence of the previous pass."""
     found, routing = await _found(state, tools)
     hits = await _best(found.hits, state, tools)
     return {
@@ -64,7 +64,7 @@ async def _found(state: AgentState, tools: Tools) -> tuple[Retrieval, RoutingDec
 
 
 async def _routed(state: AgentState, router: Router) -> RoutingDecision:
-    """The router's choice for the first pass; a pass that corrects another one looks everywhere."""
+    """The router's choice for the first pass; later passes search all collections."""
     if "routing" in state:
         return RoutingDecision.everywhere("a pass before did not find enough")
     try:

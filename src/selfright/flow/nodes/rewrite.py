@@ -11,7 +11,7 @@ ANSWER_CHARACTERS = 200
 
 
 async def rewrite(state: AgentState, tools: Tools) -> dict[str, Any]:
-    """A new query from what was missing; the original question stays what answers are judged by."""
+    """Writes a new query from what was missing; answers are still judged by the original question."""
     if not tools.flags.query_rewrite_enabled:
         return {}
     evaluation = state.get("evaluation")
@@ -34,6 +34,6 @@ async def rewrite(state: AgentState, tools: Tools) -> dict[str, Any]:
 
 
 def _profile(state: AgentState, tools: Tools) -> str:
-    """Who asks, where it bears on the question: what is remembered has no place in queries about other things."""
+    """The profile, if it concerns the question; other queries should not contain it."""
     said_now = state.get("given_profile", Profile()).slots or state.get("slot_out", ())
     return state.get("profile_summary", "") if said_now or tools.pack.about(state["question"]) else ""

@@ -8,11 +8,11 @@ from selfright.flow.state import AgentState
 
 
 async def store_memory(state: AgentState, tools: Tools) -> dict[str, Any]:
-    """Remembers what was said (unless ``memory_mode`` is ``none``), and works out who asks and what speaks against it.
+    """Stores facts about the user (unless ``memory_mode`` is ``none``), and finds conflicts with the question.
 
-    What came with the question goes over what was remembered, and what was just said over both.
+    A profile passed with the question overrides the stored one; facts in the message override both.
     """
-    # What a question says of others ("can people with gout eat fish?") is nobody's profile.
+    # Facts about others ("can people with gout eat fish?") do not belong in the profile.
     slots = [slot for slot in state.get("slot_out", ()) if slot.subject != "other"]
     language = state["language"]
     keeps = tools.flags.memory_mode != "none" and state.get("remembers", True)

@@ -1,4 +1,4 @@
-"""grade → web_search: instead of the index when the verdict is incorrect, beside it when ambiguous or unknown."""
+"""grade → web_search: replaces the index if the verdict is incorrect, adds to it if ambiguous or unknown."""
 
 import logging
 from typing import Any
@@ -17,7 +17,7 @@ PAGES = 5
 
 
 async def web_search(state: AgentState, tools: Tools) -> dict[str, Any]:
-    """Asks the web and grades what came; beside the index it also refines it, for the other branch refines its own."""
+    """Searches the web and grades the results; also refines them if the index is refined in parallel."""
     evaluation = state.get("evaluation")
     missing = evaluation.missing_info if evaluation else ()
     finding, notes = await _search(state, tools, missing)
@@ -46,7 +46,7 @@ async def _search(state: AgentState, tools: Tools, missing: tuple[str, ...]) -> 
         query = await tools.rewriter.for_web(state["question"], missing)
         return await tools.web.search(query, PAGES), ()
     except FAILURES as error:
-        # A provider's trouble costs the web, not the turn.
+        # A failing provider does not end the turn.
         log.warning("the web search failed: %s", type(error).__name__)
         why = str(error) if isinstance(error, SelfrightError) else type(error).__name__
         requests = getattr(error, "requests", 0)

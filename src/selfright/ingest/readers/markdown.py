@@ -1,4 +1,7 @@
-"""Markdown as it stands in the file, its marks too, but for what only a browser reads: tags, attributes, comments."""
+"""Markdown as it stands in the file, with its marks, but without what no reader of the page sees.
+
+Left out are tags, attributes, comments and front matter.
+"""
 
 import html
 import re
@@ -26,12 +29,34 @@ _ATTRIBUTES = re.compile(r"[ \t]{0,9}\{:?[ \t]{0,9}[#.][^{}\n]{0,300}\}[ \t]{0,9
 _ANCHOR = re.compile(
     r"""^(#{1,6}[^\n]{0,300}?)[ \t]{0,9}\[(?:¶|#|\u200b)?\]\(#[^)\n]{0,300}\)[ \t]{0,9}$""", re.MULTILINE
 )
+# Front matter: fields of YAML between two lines of dashes, at the very beginning.
+_DASHES = re.compile(r"---\s*$")
+_FIELD = re.compile(r"[\w.-]+:(?:\s|$)")
+_INNER = re.compile(r"\s|[-#}\]]|$")  # what is below a field: nested, a list, a comment, the end of a bracket
+_NAMED = re.compile(r"""^title:[ \t]*(["']?)(.+?)\1[ \t]*$""", re.MULTILINE)
+_MOST_FRONT = 200  # lines
 
 
 def read(file: SourceFile) -> Iterator[Document]:
-    """One document; its title is its first ``# heading``."""
-    text = shown(file.read_text())
-    yield file.document(text, title_of(text), "text/markdown")
+    """One document; its title is its first ``# heading``, else the title in its front matter."""
+    front, rest = parted(file.read_text())
+    text = shown(rest)
+    named = _NAMED.search(front)
+    yield file.document(text, title_of(text) or (named.group(2) if named else ""), "text/markdown")
+
+
+def parted(text: str) -> tuple[str, str]:
+    """The front matter, empty when there is none, and the text after it."""
+    lines = text[:50_000].split("\n", _MOST_FRONT)
+    if not _DASHES.match(lines[0]) or len(lines) < 3 or not _FIELD.match(lines[1]):
+        return "", text
+    for number, line in enumerate(lines[1:_MOST_FRONT], start=1):
+        if _DASHES.match(line):
+            front = "\n".join(lines[: number + 1])
+            return front, text[len(front) :].lstrip("\n")
+        if not _FIELD.match(line) and not _INNER.match(line):
+            break
+    return "", text
 
 
 def shown(text: str) -> str:

@@ -6,7 +6,7 @@ Rows carry hashes (``id_hash``) of ids and names, by which they are found: no us
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,7 +25,10 @@ _NOTHING = {"nothing": [0.0, 0.0]}  # every collection of Milvus needs a vector
 
 @dataclass
 class Counts:
-    """What the index holds; ``length`` in terms, ``blank`` passages have no vector, ``size`` are the bytes written."""
+    """What the index holds; ``length`` in terms, ``blank`` passages have no vector, ``size`` are the bytes written.
+
+    ``languages`` counts documents, ``passages_in`` passages by language; None in an index made without it.
+    """
 
     passages: int = 0
     length: int = 0
@@ -33,18 +36,31 @@ class Counts:
     size: int = 0
     collections: Counter[str] = field(default_factory=Counter)
     languages: Counter[str] = field(default_factory=Counter)
+    passages_in: Counter[str] | None = field(default_factory=Counter)
+
+    @property
+    def korean(self) -> int | None:
+        """The number of passages in Korean, if it is known."""
+        return None if self.passages_in is None else self.passages_in["ko"]
+
+    def move(self, head: Sequence[Any], sign: int) -> None:
+        """Counts a document that came (1) or went (-1), but for its passages' terms; ``head`` is as in ``head_of``."""
+        self.collections[head[11]] += sign
+        self.languages[head[7]] += sign
+        if self.passages_in is not None:
+            self.passages_in[head[7]] += sign * head[2]
 
     def text(self) -> str:
         """As it is kept."""
-        return json.dumps(
-            [self.passages, self.length, self.blank, self.size, dict(+self.collections), dict(+self.languages)]
-        )
+        counted = [self.passages, self.length, self.blank, self.size, dict(+self.collections), dict(+self.languages)]
+        return json.dumps(counted if self.passages_in is None else [*counted, dict(+self.passages_in)])
 
     @classmethod
     def of(cls, text: str) -> "Counts":
         """As it was kept."""
-        passages, length, blank, size, collections, languages = json.loads(text)
-        return cls(passages, length, blank, size, Counter(collections), Counter(languages))
+        passages, length, blank, size, collections, languages, *more = json.loads(text)
+        passages_in = Counter(more[0]) if more else None
+        return cls(passages, length, blank, size, Counter(collections), Counter(languages), passages_in)
 
 
 def make(server: Server, about: Mapping[str, str], dimension: int) -> None:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from selfright.domain.passages import Document, DocumentInfo, Passage
-from selfright.retrieval.lexical import idf
 from selfright.retrieval.milvus.layout import Counts, passage_of, read_about
 from selfright.retrieval.milvus.server import Server
 from selfright.retrieval.milvus.terms import encoded
+from selfright.retrieval.rarity import Population
 from selfright.retrieval.records import id_hash
 from selfright.retrieval.scored import SPARE, Scored, in_order
 from selfright.retrieval.search_request import Best, SearchRequest
@@ -156,7 +156,8 @@ class IndexReader:
                 self._frequencies = known = {}
             found = {row["term"]: int(row["df"]) for row in self._server.get("terms", missing, ["term", "df"])}
             known.update((term, found.get(term, 0)) for term in missing)
-        return [idf(known.get(term, 0), self.counts.passages) for term in terms]
+        found = [known.get(term, 0) for term in terms]
+        return Population(self.counts.passages, self.counts.korean).idf(terms, found)
 
     def _words(self, terms: Sequence[str], rarity: Sequence[float], limit: int, condition: str) -> Scored:
         if not terms:

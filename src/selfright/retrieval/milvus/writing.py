@@ -149,8 +149,7 @@ class Writing:
         server.delete("documents", stale)
         counts, frequencies, stale = Counts(), Counter[str](), []
         for head in heads:
-            counts.collections[head[11]] += 1
-            counts.languages[head[7]] += 1
+            counts.move(head, 1)
         fields = ["key", "document", "generation", "terms", "record", *(["known"] if self._dimension else [])]
         for row in server.rows("passages", "key >= 0", fields):
             if current.get(row["document"]) != row["generation"]:
@@ -237,16 +236,11 @@ class Writing:
                 for part, start in enumerate(range(0, len(document.text), PIECE), start=1)
             ],
         )
-        server.upsert(
-            "documents",
-            [
-                document_row(id_hash(name), id_hash(name), generation, 0, head_of(document, len(some), generation))
-                for name, (document, some) in put.items()
-            ],
-        )
-        for document, _ in put.values():
-            counts.collections[document.collection] += 1
-            counts.languages[document.language] += 1
+        heads = {name: head_of(document, len(some), generation) for name, (document, some) in put.items()}
+        rows = [document_row(id_hash(name), id_hash(name), generation, 0, head) for name, head in heads.items()]
+        server.upsert("documents", rows)
+        for head in heads.values():
+            counts.move(json.loads(head), 1)
 
     def _delete(self, old: Sequence[Sequence[Any]], counts: Counts, frequencies: Counter[str]) -> None:
         server = self._server
@@ -261,8 +255,7 @@ class Writing:
             server.delete("passages", [row["key"] for row in rows])
             for row in rows:
                 frequencies.subtract(set(_measure(counts, row, -1)))
-            counts.collections[head[11]] -= 1
-            counts.languages[head[7]] -= 1
+            counts.move(head, -1)
 
     def _write_frequencies(self, changes: Counter[str]) -> None:
         changed = {term: count for term, count in changes.items() if count}

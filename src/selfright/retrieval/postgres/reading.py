@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from selfright.domain.passages import Document, DocumentInfo, Origin, Passage
-from selfright.retrieval.lexical import idf
 from selfright.retrieval.postgres.connections import Connection, Connections
 from selfright.retrieval.postgres.schema import packed, unpacked, unpacked_or_none
 from selfright.retrieval.postgres.terms import term_as_kept
+from selfright.retrieval.rarity import Population, fewest_holders
 from selfright.retrieval.scored import SPARE, Scored, in_order
 from selfright.retrieval.search_request import Best, SearchRequest
 from selfright.retrieval.server_search import Lists
@@ -36,15 +36,16 @@ _DOCUMENT = "id, title, text, language, source, url, media_type, collection, met
 _INFO = "id, title, collection, language, source, content_hash, characters, passages"
 _PASSAGE = 'p.id, p.document_id, p.title, p.text, p.start, p."end", p.section, p.language, p.collection, p.url'
 
-# BM25 with k1 = 1.2 and b = 0.75 over the live passages, exactly. Rows: kind, key, mark, score.
+# BM25 (k1 = 1.2, b = 0.75), exact over the live passages; ``held``: ``Population.of``. Rows: kind, key, mark, score.
 _WORDS = """
-asked AS (
-    SELECT t.id, t.df, u.times, u.place
-    FROM unnest(%(terms)s::text[], %(times)s::int[]) WITH ORDINALITY AS u (term, times, place) JOIN terms t USING (term)
-),
 size AS (SELECT coalesce(sum(passages), 0)::float8 AS n, coalesce(sum(length), 0)::float8 AS length FROM tally),
+asked AS (
+    SELECT t.id, t.df, times, place, CASE WHEN fewest > 0 THEN least(greatest(fewest, df), n) ELSE n END AS held
+    FROM unnest(%(terms)s::text[], %(times)s::int[], %(fewest)s::bigint[])
+    WITH ORDINALITY AS u (term, times, fewest, place) JOIN terms t USING (term) CROSS JOIN size
+),
 weighed AS MATERIALIZED (  -- once for each term, not for each posting
-    SELECT a.id, a.times * ln(1 + (s.n - a.df + 0.5) / (a.df + 0.5)) * 2.2 AS weight,
+    SELECT a.id, a.times * ln(1 + (a.held - a.df + 0.5) / (a.df + 0.5)) * 2.2 AS weight,
            0.9 * s.n / greatest(s.length, 1) AS slope
     FROM asked a, size s
 ),
@@ -87,7 +88,7 @@ class Shape:
 
     dimension: int
     graph: bool = False
-    languages: frozenset[str] = frozenset()
+    languages: Mapping[str, int] = field(default_factory=dict)  # passages
     passages: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -111,6 +112,7 @@ class Reader:
             {
                 "terms": list(counted),
                 "times": list(counted.values()),
+                "fewest": [fewest_holders(term, self._shape.languages.get("ko", 0)) for term in counted],
                 "collections": collections,
                 "vector": vector,
                 "limit": request.depth + SPARE,
@@ -120,9 +122,8 @@ class Reader:
         total = next(int(row[1]) for row in rows if row[0] == "size")
         names = list(counted)
         found = {names[row[1] - 1]: int(row[2]) for row in rows if row[0] == "df"}
-        return Lists(
-            _scored(words, request.depth), _scored(near, request.depth), [idf(found.get(t, 0), total) for t in kept]
-        )
+        rarity = Population(total, self._shape.languages.get("ko", 0)).idf(kept, [found.get(term, 0) for term in kept])
+        return Lists(_scored(words, request.depth), _scored(near, request.depth), rarity)
 
     def shown(
         self, best: Sequence[Best], vector: "NDArray[np.float32] | None", /
@@ -143,7 +144,7 @@ class Reader:
 
     def languages(self) -> frozenset[str]:
         """The languages of the documents as of the last look."""
-        return self._shape.languages
+        return frozenset(self._shape.languages)
 
     def languages_of(self, keys: Sequence[int], /) -> Mapping[int, str]:
         """The language of each of these passages, by key."""
@@ -179,9 +180,9 @@ class IndexReader:
         self._looked = time.monotonic()
         rows = self._rows("SELECT collection, passages FROM tally")
         (graph,) = self._rows("SELECT to_regclass('vectors_graph') IS NOT NULL")[0]
-        languages = frozenset(name for (name,) in self._rows("SELECT DISTINCT language FROM documents"))
+        by_language = self._rows("SELECT language, sum(passages)::bigint FROM documents GROUP BY language")
         passages = {unpacked(name): count for name, count in rows}
-        self.shape = Shape(self.shape.dimension, bool(graph), languages, passages)
+        self.shape = Shape(self.shape.dimension, bool(graph), dict(by_language), passages)
 
     def document(self, document_id: str) -> Document | None:
         """The document with its text, or None."""
@@ -223,7 +224,7 @@ class IndexReader:
             list(set(kept)),
         )
         found = {term: int(count) for term, count in rows}
-        return [idf(found.get(term, 0), found[None]) for term in kept]
+        return Population(found[None], self.shape.languages.get("ko")).idf(kept, [found.get(term, 0) for term in kept])
 
     def counts(self) -> tuple[Counter[str], Counter[str], int, int]:
         """Documents by collection and by language; passages; bytes on disk with all indexes."""

@@ -25,7 +25,7 @@ from selfright.retrieval.dense import DenseIndex
 from selfright.retrieval.files import folder_bytes
 from selfright.retrieval.fusion import Fusion, fusion_named
 from selfright.retrieval.hybrid import HybridSearch, Indexes
-from selfright.retrieval.lexical import LexicalIndex, idf
+from selfright.retrieval.lexical import LexicalIndex
 from selfright.retrieval.locking import WriterLock
 from selfright.retrieval.preparing import GivenVectors, Preparer, check_input, embedder_name
 from selfright.retrieval.projection_sync import ProjectionSync
@@ -248,9 +248,8 @@ class EmbeddedStore:
     # TermStatistics
 
     def idf(self, terms: Sequence[str]) -> list[float]:
-        """``ln(1 + (N - df + 0.5) / (df + 0.5))`` of each term; the highest value for a term never seen."""
-        frequencies, total = self._indexes.lexical.frequencies(terms)
-        return [idf(found, total) for found in frequencies]
+        """How rare terms are; see ``TermStatistics``."""
+        return self._search.idf(terms)
 
     @contextmanager
     def _changing(self) -> Iterator[None]:

@@ -2,8 +2,8 @@
 
 from selfright.roles.analysis import TextAnalyzer
 
-_NEVER_SEEN = "\ufffe"  # no tokenizer yields it, so its weight is that of a term the index does not know
-_UBIQUITOUS, _INCIDENTAL = 0.2, 0.8  # shares of that weight: a topic's words come more than once, but not everywhere
+# Shares of the weight of a word that the index does not know: a topic's words come more than once, but not everywhere.
+_UBIQUITOUS, _INCIDENTAL = 0.2, 0.8
 
 
 class IndexTopics:
@@ -19,5 +19,7 @@ class IndexTopics:
     def __call__(self, text: str) -> bool:
         """Whether ``text`` is on topic; false while the index is empty."""
         terms = self._analyzer.key_terms(text)
-        (unknown,) = self._analyzer.idf([_NEVER_SEEN])
-        return any(_UBIQUITOUS * unknown < term.weight < _INCIDENTAL * unknown for term in terms)
+        unseen = self._analyzer.unseen(term.token for term in terms)
+        return any(
+            _UBIQUITOUS * most < term.weight < _INCIDENTAL * most for term, most in zip(terms, unseen, strict=True)
+        )

@@ -20,7 +20,6 @@ _MOST_SENTENCES = 60
 _LEAST_TERMS: dict[Language, int] = {"en": 3, "ko": 4}  # of a question about something by itself; Korean verbs count
 _LEAST_TERMS_BEFORE = 2  # a pronoun, for it to mean one of them
 _LONGEST_TITLE, _MOST_TITLE_WORDS = 60, 5
-_UNSEEN = "\ufffe"  # no tokenizer yields it, so its weight is that of a term the index does not know
 _AS_TELLING = 0.95  # of the weight of the story's rarest term, so that the question speaks for itself
 _AS_TELLING_OF_SELF = 0.6  # the same after somebody's age and condition, which questions are seldom about
 
@@ -223,7 +222,8 @@ def _is_specific(asking: str, analyzer: TextAnalyzer) -> bool:
 
 def _outweighs(asking: str, told: str, analyzer: TextAnalyzer, share: float = _AS_TELLING) -> bool:
     """Whether the rarest word asked has ``share`` of the weight of the rarest one told that the index knows."""
-    (unknown,) = analyzer.idf([_UNSEEN])
     own = max((term.weight for term in analyzer.key_terms(asking)), default=0.0)
-    said = max((term.weight for term in analyzer.key_terms(told) if term.weight < unknown), default=0.0)
+    terms = analyzer.key_terms(told)
+    unseen = analyzer.unseen(term.token for term in terms)
+    said = max((term.weight for term, most in zip(terms, unseen, strict=True) if term.weight < most), default=0.0)
     return own >= share * said

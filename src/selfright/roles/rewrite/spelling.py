@@ -13,7 +13,6 @@ _ALIKE = 0.85
 _RARE = 0.78  # of the weight of a word that the index does not have at all
 _MOST = 12
 _WORD = re.compile(rf"[A-Za-z]{{{_SHORTEST},24}}")
-_UNSEEN = "\x00"
 
 
 def respelt(text: str, vocabulary: Callable[[], frozenset[str]], analyzer: TextAnalyzer) -> str:
@@ -21,7 +20,7 @@ def respelt(text: str, vocabulary: Callable[[], frozenset[str]], analyzer: TextA
     known = _by_start(vocabulary)
     if not known:
         return text
-    least = _RARE * analyzer.idf([_UNSEEN])[0]
+    least = _RARE * analyzer.unseen([""])[0]
     left = _MOST
 
     def mended(match: re.Match[str]) -> str:
