@@ -31,7 +31,7 @@ MAX_FILE_BYTES = 1_000_000
 
 WEB_PROVIDERS = ("none", "static", "tavily", "brave", "searxng", "duckduckgo")
 EMBEDDERS = ("auto", "e5", "none")
-PACKS = ("none", "medical")
+PACKS = {"none": "selfright.domain.packs:GENERAL", "medical": "selfright.medical.pack:MEDICAL"}  # by their short names
 OFFLINE = "offline"
 _LEAST_CONTEXT = 2_048  # tokens: the judges' rules and some evidence
 # What the web page reads from the environment, and what Kubernetes puts there beside a service called "selfright".
@@ -58,7 +58,7 @@ class Settings:
     ``web_provider``: several names, with commas, are the order of fall-back; ``static`` reads ``web_folder`` as the
     web. ``web_base_url``: where a provider listens (``searxng=http://…`` when there are several). ``web_allow``:
     private hosts that may be fetched. ``web_cache``: bytes of the web that are kept, for ``web_cache_hours``.
-    ``pack``: the field it knows its way in: ``medical``, ``none``, or ``module:attribute`` of one's own.
+    ``pack``: the field it knows its way in: ``none``, ``medical``, or ``module:attribute`` of one's own.
     ``medcat_pack``: a MedCAT 2 model pack (folder or .zip), which is read when flag ``medcat2_enabled`` is on.
     ``serve_turns`` run at once in the service and ``serve_queue`` more wait; ``serve_rate`` requests a minute are a
     key's; ``serve_hosts`` may stand in the Host header, ``serve_origins`` may send from a browser (CORS).
@@ -91,7 +91,7 @@ class Settings:
     web_allow: tuple[str, ...] = ()
     web_cache: int = 100_000_000
     web_cache_hours: float = 24.0
-    pack: str = "medical"
+    pack: str = "none"
     medcat_pack: Path | None = None
     lexicon: Path | None = None
     embedding_cache: int = 1_000_000_000
