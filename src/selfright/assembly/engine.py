@@ -68,6 +68,10 @@ class Engine:
         tools = self._tools(preset, self._flags(preset, flags), scope)
         return Turn(preset, compiled(preset.name), replace(tools, emit=_into_the_stream) if listen else tools)
 
+    def graph(self, preset_name: str | None) -> "Graph":
+        """The compiled graph of a preset, as a copy of one's own."""
+        return compiled(find_preset(preset_name or self.settings.preset).name).copy()
+
     def tapped_turn(
         self,
         preset: Preset,
