@@ -137,6 +137,7 @@ def main() -> int:
         Selfright.open(
             Path(folder) / "index",
             home=Path(folder) / "home",
+            pack="medical",
             web_provider="static",
             web_folder=str(DATA / "web"),
             **chosen,

@@ -44,7 +44,13 @@ def opened(folder: Path, url: str, **values: Any) -> Selfright:
     """Selfright over the demo's documents, which are read when the index is not there yet."""
     made = (folder / "index").exists()
     selfright = Selfright.open(
-        folder / "index", home=folder / "home", llm="openai:scripted", base_url=url, top_k=PASSAGES, **values
+        folder / "index",
+        home=folder / "home",
+        pack="medical",
+        llm="openai:scripted",
+        base_url=url,
+        top_k=PASSAGES,
+        **values,
     )
     if not made:
         selfright.add([DATA / "documents"])

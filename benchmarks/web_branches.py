@@ -74,7 +74,11 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         with Selfright.open(
-            folder / "index", home=folder / "home", web_provider="static", web_folder=str(DATA / "web")
+            folder / "index",
+            home=folder / "home",
+            pack="medical",
+            web_provider="static",
+            web_folder=str(DATA / "web"),
         ) as selfright:
             selfright.add([DATA / "documents"])
             engine = selfright._engine

@@ -18,6 +18,7 @@ from selfright.domain.scopes import Scope
 from selfright.domain.several import several
 from selfright.domain.turns import DEFAULT_USER, TurnOptions
 from selfright.methods.documents import DocumentMethods
+from selfright.methods.frameworks import FrameworkMethods
 from selfright.methods.questions import checked
 from selfright.methods.user_data import UserDataMethods
 from selfright.settings import Settings, load_settings
@@ -34,12 +35,11 @@ if TYPE_CHECKING:
     from selfright.assembly.overrides import Overrides
     from selfright.domain.examining import Examined, Judge
     from selfright.domain.ports import Embedder, PairJudge, ProfileStore
-    from selfright.retrieval.stores.langchain import SelfrightRetriever
     from selfright.roles.calibration.claims import ClaimReport
     from selfright.roles.calibration.refit import CalibrationReport
 
 
-class Selfright(DocumentMethods, UserDataMethods):
+class Selfright(DocumentMethods, UserDataMethods, FrameworkMethods):
     """A self-correcting chat over an index of your documents.
 
     >>> selfright = Selfright.open("my-index")        # doctest: +SKIP
@@ -244,12 +244,6 @@ class Selfright(DocumentMethods, UserDataMethods):
         from selfright.domain.text import language_of
 
         return self._engine.pack.urgent(text, language_of(text))
-
-    def as_retriever(self, k: int = 10, collections: str | Sequence[str] = ()) -> "SelfrightRetriever":
-        """The search as a LangChain retriever, for chains and ensembles."""
-        from selfright.retrieval.stores.langchain import SelfrightRetriever
-
-        return SelfrightRetriever(searcher=self, k=k, collections=several(collections))
 
     def calibrate(
         self,

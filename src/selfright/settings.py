@@ -31,7 +31,7 @@ MAX_FILE_BYTES = 1_000_000
 
 WEB_PROVIDERS = ("none", "static", "tavily", "brave", "searxng", "duckduckgo")
 EMBEDDERS = ("auto", "e5", "none")
-PACKS = ("none", "medical")
+PACKS = {"none": "selfright.domain.packs:GENERAL", "medical": "selfright.medical.pack:MEDICAL"}  # by their short names
 OFFLINE = "offline"
 _LEAST_CONTEXT = 2_048  # tokens: the judges' rules and some evidence
 # Variables of the web page, and those that Kubernetes sets for a service called "selfright".
@@ -58,7 +58,7 @@ class Settings:
     ``web_provider``: several names, separated by commas, in fallback order; ``static`` uses ``web_folder`` as the web.
     ``web_base_url``: a provider's address (``searxng=http://…`` if there are several). ``web_allow``: private hosts
     that may be fetched. ``web_cache``: bytes of cached web content, kept for ``web_cache_hours``.
-    ``pack``: the field it specialises in: ``medical``, ``none``, or a custom ``module:attribute``.
+    ``pack``: the field it specialises in: ``none``, ``medical``, or a custom ``module:attribute``.
     ``medcat_pack``: a MedCAT 2 model pack (folder or .zip), used if the flag ``medcat2_enabled`` is on.
     ``serve_turns``: turns that the service runs at once; ``serve_queue``: how many more may wait; ``serve_rate``:
     requests per minute and key; ``serve_upload_bytes``: most bytes of an upload; ``serve_hosts``: allowed Host headers;
@@ -92,7 +92,7 @@ class Settings:
     web_allow: tuple[str, ...] = ()
     web_cache: int = 100_000_000
     web_cache_hours: float = 24.0
-    pack: str = "medical"
+    pack: str = "none"
     medcat_pack: Path | None = None
     lexicon: Path | None = None
     embedding_cache: int = 1_000_000_000

@@ -13,8 +13,9 @@ from selfright.domain.errors import IndexBusy, StoreError
 from selfright.domain.events import TurnFinished
 from selfright.domain.judgements import Claim, ClaimStatus, Evaluation, StopReason
 from selfright.domain.packs import GENERAL
-from selfright.domain.passages import Hit, Retrieval
+from selfright.domain.passages import Hit, Language, Retrieval
 from selfright.domain.ports import Evaluator
+from selfright.domain.slots import Concern
 from selfright.flow.compile import compile_preset
 from selfright.flow.presets import PRESETS
 from selfright.flow.run import Turn, run
@@ -103,6 +104,19 @@ def test_a_refusal_is_never_told_as_an_answer() -> None:
     assert answer.removed_claims == (SAFE,)
     assert "nothing to support an answer" in answer.answer
     assert (answer.abstained, answer.stop_reason) == (True, StopReason.ABSTAINED)
+
+
+WARNS = Concern("alpha was taken before", ("alpha",), ("alpha",), warns=True)
+
+
+@pytest.mark.parametrize(
+    ("warning", "begins"),
+    [({}, "your profile speaks against this"), ({"en": "read the label first"}, "read the label first")],
+)
+def test_a_warning_begins_as_the_pack_says(warning: dict[Language, str], begins: str) -> None:
+    field = dataclasses.replace(FIELD, concerns=lambda *_: (WARNS,), warning=warning)
+    answer = answered(Writer(), Judge(evaluation(0.9)), pack=field)
+    assert f"{begins}: {WARNS.text}" in answer.notes
 
 
 class Breaking(Library):

@@ -8,7 +8,10 @@ from langchain_core.embeddings import DeterministicFakeEmbedding
 from langchain_core.runnables import RunnableLambda
 
 from selfright import Selfright
-from selfright.domain.errors import IncompatibleIndex, UsageError
+from selfright.api import mermaid
+from selfright.domain.answers import Answer
+from selfright.domain.errors import IncompatibleIndex, InputError, UnknownName, UsageError
+from selfright.flow.presets import PRESETS
 
 QUESTION = "Who is the harbour master?"
 TEXT = "The harbour master of Port Ellin is Orla Keane. She took the post in 2019."
@@ -62,3 +65,80 @@ def test_selfright_as_a_langchain_retriever(indexed: Path) -> None:
 
         expected = [hit.passage.document_id for hit in selfright.search(QUESTION, 2)]
         assert asyncio.run(inside()) == (expected, expected)
+
+
+def test_a_turn_as_a_langchain_runnable(indexed: Path, tmp_path: Path) -> None:
+    with Selfright.open(indexed, home=tmp_path) as selfright:
+        turn = selfright.as_runnable(preset="crag")
+        chain = turn | RunnableLambda(lambda answer: (answer.answer, answer.preset))
+
+        async def inside() -> list[Any]:
+            return [chain.invoke(QUESTION), await chain.ainvoke(QUESTION), *await chain.abatch([QUESTION, QUESTION])]
+
+        expected = (selfright.ask(QUESTION, preset="crag").answer, "crag")
+        assert "Orla Keane" in expected[0]
+        assert asyncio.run(inside()) == [expected] * 4
+        assert list(chain.stream(QUESTION)) == [expected]
+        assert turn.bind(preset="basic").invoke({"question": QUESTION, "preset": "full"}).preset == "basic"
+        said = turn.invoke({"question": QUESTION, "preset": "full", "session": "s", "user": "ana"})
+        assert (said.preset, len(selfright.turns("s", user="ana"))) == ("full", 1)
+
+
+def test_callbacks_hear_what_happens_in_a_turn(indexed: Path) -> None:
+    with Selfright.open(indexed) as selfright:
+        turn = selfright.as_runnable()
+
+        async def heard() -> list[Any]:
+            return [event async for event in turn.astream_events(QUESTION, version="v2")]
+
+        events = asyncio.run(heard())
+    told = [event for event in events if event["event"] == "on_custom_event"]
+    assert {"NodeFinished", "VerdictReached", "AnswerToken"} <= {event["name"] for event in told}
+    answer = events[-1]["data"]["output"]
+    assert isinstance(answer, Answer)
+    nodes = [event["data"].node for event in told if event["name"] == "NodeFinished"]
+    assert nodes == [step.node for step in answer.trace]
+
+
+@pytest.mark.parametrize("given", [7, {"query": "?"}, {"question": 7}, " "])
+def test_a_runnable_says_what_it_takes(given: Any, indexed: Path) -> None:
+    with Selfright.open(indexed) as selfright:
+        with pytest.raises(InputError, match="question"):
+            selfright.as_runnable().invoke(given)
+        with pytest.raises(UnknownName, match="option of a turn"):
+            selfright.as_runnable().invoke({"question": QUESTION, "sesion": "s"})
+
+
+@pytest.mark.parametrize("preset", list(PRESETS))
+def test_the_compiled_graph_runs_by_itself(preset: str, indexed: Path) -> None:
+    with Selfright.open(indexed) as selfright:
+        graph = selfright.graph(preset)
+        assert graph.get_graph().draw_mermaid() == mermaid(preset)
+        if preset == "llm":
+            return  # needs a model
+        expected = selfright.ask(QUESTION, preset=preset)
+
+        async def run() -> tuple[Any, list[Any]]:
+            parts: list[Any] = []
+            arguments = selfright.graph_arguments(QUESTION, preset=preset)
+            async for mode, part in graph.astream(**arguments, stream_mode=["values", "custom"]):
+                parts.append((mode, part))
+            return await graph.ainvoke(**selfright.graph_arguments(QUESTION, preset=preset)), parts
+
+        state, parts = asyncio.run(run())
+    assert (state["answer"], state["stop_reason"]) == (expected.answer, expected.stop_reason)
+    assert [step.node for step in state["trace"]] == [step.node for step in expected.trace]
+    assert [part for mode, part in parts if mode == "values"][-1]["answer"] == expected.answer
+
+
+def test_the_graph_is_a_copy_and_refuses_what_it_cannot_keep(indexed: Path) -> None:
+    with Selfright.open(indexed, preset="crag") as selfright:
+        graph = selfright.graph()
+        assert graph.name == "crag"
+        graph.checkpointer = False
+        assert selfright.graph().checkpointer is None
+        for kept in ({"session": "s"}, {"record": True}):
+            with pytest.raises(UsageError, match=next(iter(kept))):
+                selfright.graph_arguments(QUESTION, **kept)  # type: ignore[arg-type]
+        with pytest.raises(UnknownName, match="preset"):
+            selfright.graph("ful")

@@ -16,7 +16,7 @@ QUESTIONS = [json.loads(line) for line in (DATA / "questions.jsonl").read_text(e
 def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Answer]:
     place = tmp_path_factory.mktemp("demo") / "index"
     asked = {question["id"]: question["question"] for question in QUESTIONS}
-    with Selfright.open(place, web_provider="static", web_folder=str(DATA / "web")) as selfright:
+    with Selfright.open(place, pack="medical", web_provider="static", web_folder=str(DATA / "web")) as selfright:
         selfright.add([DATA / "documents"])
         return {path: selfright.ask(asked.get(question, question)) for path, question in SCENES}
 

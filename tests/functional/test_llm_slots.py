@@ -25,7 +25,7 @@ SAID = {
 
 @pytest.fixture(scope="module")
 def settings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    return {**write_index(tmp_path_factory.mktemp("slots")), "llm_judging": "never"}
+    return {**write_index(tmp_path_factory.mktemp("slots")), "llm_judging": "never", "pack": "medical"}
 
 
 @pytest.fixture(scope="module")

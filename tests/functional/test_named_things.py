@@ -30,7 +30,7 @@ def selfright(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Selfright]:
             files("selfright").joinpath("demo", "documents", *name.split("/")).read_text(encoding="utf-8"),
             encoding="utf-8",
         )
-    with Selfright.open(folder / "index", embedder="none") as selfright:
+    with Selfright.open(folder / "index", embedder="none", pack="medical") as selfright:
         selfright.add([folder / "documents"])
         yield selfright
 

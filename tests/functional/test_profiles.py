@@ -95,8 +95,9 @@ def test_an_unknown_pack_names_the_nearest() -> None:
 
 
 def test_the_command_line_shows_corrects_exports_and_erases(
-    capsys: pytest.CaptureFixture[str], home_folder: Path
+    capsys: pytest.CaptureFixture[str], home_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("SELFRIGHT_PACK", "medical")
     assert main(["profile", "set", "ana", "age=60", "sex=male", "conditions=2형 당뇨병", "conditions=gout"]) == 0
     assert capsys.readouterr().out.splitlines()[0] == "60-year-old male, type 2 diabetes, gout"
     assert main(["profile", "show", "ana", "--json"]) == 0
@@ -130,7 +131,10 @@ def test_the_command_line_shows_corrects_exports_and_erases(
     ],
     ids=["kind", "no pair", "two values", "long", "no name"],
 )
-def test_wrong_use_is_told_in_one_line(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_use_is_told_in_one_line(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SELFRIGHT_PACK", "medical")
     assert main(arguments) in (1, 2)
     error = capsys.readouterr().err
     assert said in error

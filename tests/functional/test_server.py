@@ -20,7 +20,7 @@ LIGHTHOUSE = DOCUMENTS["default"]["lighthouse.md"]
 
 @pytest.fixture(scope="module")
 def settings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    return write_index(tmp_path_factory.mktemp("service"))
+    return {**write_index(tmp_path_factory.mktemp("service")), "pack": "medical"}
 
 
 @pytest.fixture(scope="module")

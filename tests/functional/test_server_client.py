@@ -16,7 +16,7 @@ from tests.support.service import DOCUMENTS, QUESTION, Running, serving, write_i
 
 @pytest.fixture(scope="module")
 def settings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    return write_index(tmp_path_factory.mktemp("client"))
+    return {**write_index(tmp_path_factory.mktemp("client")), "pack": "medical"}
 
 
 @pytest.fixture(scope="module")

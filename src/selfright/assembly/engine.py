@@ -69,6 +69,10 @@ class Engine:
         tools = self._tools(preset, self._flags(preset, flags), scope)
         return Turn(preset, compiled(preset.name), replace(tools, emit=_into_the_stream) if listen else tools)
 
+    def graph(self, preset_name: str | None) -> "Graph":
+        """The compiled graph of a preset, as a copy of one's own."""
+        return compiled(find_preset(preset_name or self.settings.preset).name).copy()
+
     def tapped_turn(
         self,
         preset: Preset,
@@ -153,15 +157,15 @@ class Engine:
         """The preset's flags; over them those that the settings say; over both the call's."""
         said = self.flags_said(given)
         flags = Flags().with_values({**preset.flags, **said}).with_one_limit(said)
-        if flags.medcat2_enabled and (self.settings.medcat_pack is None or self.settings.pack != "medical"):
+        if flags.medcat2_enabled and (self.settings.medcat_pack is None or self.pack.linker is None):
             raise UsageError(
-                "flag 'medcat2_enabled' needs pack 'medical' and, in setting 'medcat_pack', the folder or .zip of a "
-                "MedCAT 2 model pack"
+                "flag 'medcat2_enabled' needs, in setting 'pack', a pack that links concepts and, in setting "
+                "'medcat_pack', the folder or .zip of a MedCAT 2 model pack"
             )
         if flags.llm_slots_enabled and (self.pack.model_extractor is None or Job.EXTRACT not in self._models.jobs):
             raise UsageError(
-                "flag 'llm_slots_enabled' needs a pack that a model can read slots for, such as 'medical', and a model "
-                "for job 'extract': set llm, or models.extract"
+                "flag 'llm_slots_enabled' needs, in setting 'pack', a pack that a model can read slots for, and a "
+                "model for job 'extract': set llm, or models.extract"
             )
         return flags
 
@@ -246,11 +250,8 @@ class Engine:
 
     @cached_property
     def _linking_extractor(self) -> SlotExtractor:
-        from selfright.medical.extract import MedicalExtractor
-        from selfright.medical.medcat import load_medcat
-
-        pack = self.settings.medcat_pack
-        return MedicalExtractor(also=load_medcat(pack) if pack else None)
+        model = self.settings.medcat_pack
+        return self.pack.linker(model) if self.pack.linker and model else self._extractor
 
     @cached_property
     def _roles(self) -> OfflineRoles:

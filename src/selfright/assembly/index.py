@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from selfright.assembly.overrides import Overrides
-from selfright.assembly.packs import load_pack
+from selfright.assembly.packs import load_pack, tokenizer_for
 from selfright.domain.errors import UnknownName, UsageError
 from selfright.domain.flags import Flags
 from selfright.domain.passages import Origin
@@ -250,11 +250,11 @@ class IndexService:
 
     @cached_property
     def tokenizer(self) -> Tokenizer:
-        """Korean and English, with the words of the domain packs."""
-        from selfright.medical.words import user_words
-        from selfright.retrieval.tokenizer import BilingualTokenizer
+        """Korean and English, with the words that the index was made with, or those of the pack for a new one."""
+        from selfright.retrieval.stores.opening import tokenizer_of
 
-        return BilingualTokenizer(user_words=user_words())
+        made = None if self._foreign else tokenizer_of(self._settings.index)
+        return tokenizer_for(load_pack(self._settings.pack), made)
 
     @cached_property
     def embedder(self) -> Embedder | None:

@@ -1,4 +1,4 @@
-"""Domain packs by name, and what they change of the roles."""
+"""Domain packs by name, and what they change of the tokenizer and the roles."""
 
 import importlib
 from collections.abc import Mapping
@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from selfright.assembly.roles import Roles
 from selfright.domain.errors import InputError, SettingsError, UnknownName
-from selfright.domain.packs import GENERAL, DomainPack
-from selfright.domain.ports import ProfileStore
+from selfright.domain.packs import DomainPack
+from selfright.domain.ports import ProfileStore, Tokenizer
 from selfright.domain.slots import Profile
+from selfright.settings import PACKS
 
 if TYPE_CHECKING:
     from langgraph.store.base import BaseStore
@@ -24,17 +25,11 @@ _FILE = "profiles.sqlite"
 
 @cache
 def load_pack(name: str) -> DomainPack:
-    """The pack that a setting names: ``none``, ``medical``, or ``module:attribute`` of one's own.
+    """The pack that a setting names: one of ``PACKS``, or ``module:attribute`` of one's own.
 
     Raises ``SettingsError`` when there is no such module or attribute, or when it is no ``DomainPack``.
     """
-    if name == GENERAL.name:
-        return GENERAL
-    if name == "medical":
-        from selfright.medical.pack import MEDICAL
-
-        return MEDICAL
-    module, _, attribute = name.partition(":")
+    module, _, attribute = PACKS.get(name, name).partition(":")
     try:
         found = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError) as error:
@@ -42,6 +37,21 @@ def load_pack(name: str) -> DomainPack:
     if not isinstance(found, DomainPack):
         raise SettingsError(f"setting 'pack' names {name}, a {type(found).__name__}; a DomainPack was expected")
     return found
+
+
+def tokenizer_for(pack: DomainPack, made: str | None) -> Tokenizer:
+    """Korean and English: the tokenizer that an index was ``made`` with, else the one with the words of ``pack``.
+
+    An index keeps the words that it was made with, so it opens whichever pack is on. Where no pack with such words is
+    known, the store refuses the index.
+    """
+    from selfright.retrieval.tokenizer import BilingualTokenizer
+
+    own = BilingualTokenizer(user_words=pack.words())
+    if made is None or made == own.name:
+        return own
+    others = (BilingualTokenizer(user_words=load_pack(name).words()) for name in PACKS)
+    return next((other for other in others if other.name == made), own)
 
 
 def with_pack(roles: Roles, pack: DomainPack) -> Roles:

@@ -5,7 +5,7 @@ import threading
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from selfright.assembly.engine import Engine
 from selfright.assembly.persistence import open_kept_sessions
@@ -14,14 +14,26 @@ from selfright.domain.errors import InputError, UnknownName, UsageError
 from selfright.domain.events import TurnEvent
 from selfright.domain.scopes import Scope
 from selfright.domain.slots import Profile
+from selfright.domain.tools import Tools
 from selfright.domain.turns import DEFAULT_USER, TurnOptions, preset_for
 from selfright.flow.run import Turn, run
 
 if TYPE_CHECKING:
+    from langchain_core.runnables import RunnableConfig
+
     from selfright.assembly.traces import TraceService
     from selfright.flow.state import AgentState
     from selfright.memory.conversation import TurnHandle, TurnRecord
     from selfright.memory.sessions import Sessions
+
+
+class GraphArguments(TypedDict):
+    """The arguments of a compiled graph's ``ainvoke`` and ``astream``."""
+
+    input: "AgentState"
+    config: "RunnableConfig"
+    context: Tools
+
 
 Go = Callable[[Turn, Mapping[str, Any] | None], AsyncGenerator[TurnEvent, None]]
 """Runs a turn: from its start, or without one from where it was broken off."""
@@ -62,6 +74,21 @@ class TurnService:
         async with aclosing(events):
             async for event in events:
                 yield event
+
+    def graph_arguments(self, question: str, options: TurnOptions) -> GraphArguments:
+        """What a turn's graph runs with, where the caller runs it: no session and no trace of it is stored.
+
+        Raises ``UsageError`` for an option that asks for either.
+        """
+        _check(options)
+        for kept in ("session", "record"):
+            if options.get(kept):
+                raise UsageError(f"a graph that runs by itself cannot take '{kept}'; use ask or as_runnable")
+        scope = self._scope(options)
+        preset = preset_for(options, self._engine.settings.preset)
+        turn = self._engine.turn(preset, options.get("flags") or {}, scope, listen=True)
+        start: Any = _start(question, turn, options, scope)
+        return GraphArguments(input=start, config={"recursion_limit": turn.recursion_limit}, context=turn.tools)
 
     async def sessions(self) -> "Sessions":
         """The kept sessions, opened when they are first needed; the same ones for every event loop."""

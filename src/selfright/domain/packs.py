@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 
 from selfright.domain.passages import Language
 from selfright.domain.ports import ChatModel, SlotExtractor, TermLexicon
@@ -53,21 +54,26 @@ class DomainPack:
     """What one field brings along; every part may be left out. Factories are called once, when first needed.
 
     ``kinds``: its slots, in the order in which readers see them. ``model_extractor``: how a language model reads slots,
-    where one may. ``summary``: a profile in one line, for prompts. ``terms``: for each fact of a profile the wordings
-    that show that an answer takes it up. ``hints``: rules for a model that answers. ``keyed``: a slot given by hand,
-    with the key of what it names. ``pointers``: which slots lead to which collections. ``urgent``: what a message calls
-    for at once, put before any answer. ``concerns``: what in a profile speaks against what is asked about.
-    ``needs_source``: whether a sentence may be said only with a citation. ``notes``: what goes with every answer to
-    such a question. ``about``: whether a question is of the field, so that what is remembered of a user bears on it.
-    ``names``: what the things a message speaks of are usually called, to be searched for; ``vocabulary``: English
-    words in lower case that misspelt ones are held against. ``asked``: keys of the things a question asks about that
-    must not be answered for one another; ``things``: keys of such things that a text names, whatever their name there.
+    where one may. ``linker``: makes an extractor that also links what it reads to the concepts of a model, from the
+    model's file; raises ``MissingExtra`` or ``SettingsError``. ``words``: nouns in Hangul that the tokenizer of a new
+    index keeps whole. ``summary``: a profile in one line, for prompts. ``terms``: for each fact of a profile the
+    wordings that show that an answer takes it up. ``hints``: rules for a model that answers. ``keyed``: a slot given by
+    hand, with the key of what it names. ``pointers``: which slots lead to which collections. ``urgent``: what a message
+    calls for at once, put before any answer. ``concerns``: what in a profile speaks against what is asked about;
+    ``warning``: how the note on those that warn begins, where it shall say more than that. ``needs_source``: whether a
+    sentence may be said only with a citation. ``notes``: what goes with every answer to such a question. ``about``:
+    whether a question is of the field, so that what is remembered of a user bears on it. ``names``: what the things a
+    message speaks of are usually called, to be searched for; ``vocabulary``: English words in lower case that misspelt
+    ones are held against. ``asked``: keys of the things a question asks about that must not be answered for one
+    another; ``things``: keys of such things that a text names, whatever their name there.
     """
 
     name: str
     kinds: tuple[SlotKind, ...] = ()
     extractor: Callable[[], SlotExtractor] = NoSlots
     model_extractor: ModelExtractor | None = None
+    linker: Callable[[Path], SlotExtractor] | None = None
+    words: Callable[[], tuple[str, ...]] = tuple
     lexicon: Callable[[], TermLexicon] | None = None
     summary: Summary = plain_summary
     terms: Terms = plain_terms
@@ -76,6 +82,7 @@ class DomainPack:
     pointers: tuple[Pointer, ...] = ()
     urgent: Urgent = lambda _text, _language: ""
     concerns: Concerns = lambda _question, _profile, _language: ()
+    warning: Mapping[Language, str] = field(default_factory=dict)
     needs_source: Callable[[str], bool] = lambda _sentence: False
     notes: Notes = lambda _question, _language: ()
     about: Callable[[str], bool] = lambda _question: True

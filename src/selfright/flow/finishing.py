@@ -80,7 +80,8 @@ def _notes_of_the_field(
     words = _WORDS[state["language"]]
     notes: tuple[str, ...] = (words["unsourced"].format(count=len(unsourced)),) if unsourced else ()
     warnings = [concern.text for concern in state.get("concerns", ()) if concern.warns]
-    notes = (*((words["warns"].format(what="; ".join(warnings)),) if warnings else ()), *notes)
+    begins = tools.pack.warning.get(state["language"], words["warns"])
+    notes = (*((f"{begins}: {'; '.join(warnings)}",) if warnings else ()), *notes)
     if draft.refused and not urgent:
         return notes
     open_points = [] if draft.refused else [c for c in state.get("concerns", ()) if not c.is_met_by(draft.text)]
@@ -120,7 +121,7 @@ _WORDS = {
         "foreign": "The sources on this are in Korean. They say:",
         "early": "the turn ended early ({error}): this is the best answer it had by then",
         "unsourced": "sentences removed because they may be said only with a source, and had none: {count}",
-        "warns": "your profile speaks against this, ask a doctor or pharmacist first: {what}",
+        "warns": "your profile speaks against this",
         "unheeded": "your profile matters here, and the documents found do not say how: {what}",
     },
     "ko": {
@@ -128,7 +129,7 @@ _WORDS = {
         "foreign": "관련 자료가 영어로 되어 있어 원문 그대로 옮깁니다.",
         "early": "오류({error})로 일찍 끝났습니다. 그때까지의 가장 나은 답입니다",
         "unsourced": "출처 없이 말해서는 안 되는 내용이라 지운 문장: {count}개",
-        "warns": "프로필에 따르면 주의해야 하므로 먼저 의사나 약사와 상의하세요: {what}",
+        "warns": "프로필에 따르면 주의해야 합니다",
         "unheeded": "프로필과 관련이 있지만 찾은 자료가 다루지 않는 내용: {what}",
     },
 }

@@ -34,6 +34,11 @@ class Turn:
     thread: str | None = None
     keep: Keep | None = None
 
+    @property
+    def recursion_limit(self) -> int:
+        """How many steps LangGraph must allow for the turn's visits."""
+        return self.preset.max_visits(self.tools.flags) + 1
+
 
 async def run(turn: Turn, start: Mapping[str, Any] | None) -> AsyncGenerator[TurnEvent, None]:
     """Runs the turn; without ``start``, continues after the last node that an interrupted run of its thread finished.
@@ -63,7 +68,7 @@ async def run(turn: Turn, start: Mapping[str, Any] | None) -> AsyncGenerator[Tur
 
 
 def _parts(turn: Turn, start: AgentState | None) -> AsyncIterator[tuple[str, Any]]:
-    config: Any = {"recursion_limit": turn.preset.max_visits(turn.tools.flags) + 1}
+    config: Any = {"recursion_limit": turn.recursion_limit}
     if turn.thread is not None:
         config["configurable"] = {"thread_id": turn.thread}
     return turn.graph.astream(  # type: ignore[return-value]  # several stream modes come as pairs

@@ -1,6 +1,7 @@
 """The medical pack: everything that makes the general engine one for questions of health."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 from selfright.domain.packs import DomainPack, Pointer
 from selfright.domain.passages import Language
@@ -13,6 +14,7 @@ from selfright.medical.naming import names, vocabulary
 from selfright.medical.red_flags import urgent
 from selfright.medical.safety import is_medical, needs_source, notes
 from selfright.medical.things import asked_things, things_in
+from selfright.medical.words import user_words
 
 
 def _extractor() -> SlotExtractor:
@@ -25,6 +27,13 @@ def _model_extractor(chat: ChatModel, rules: SlotExtractor, stood_in: Callable[[
     from selfright.medical.llm_extract import ModelExtractor
 
     return ModelExtractor(chat, rules, stood_in)
+
+
+def _linker(model: Path) -> SlotExtractor:
+    from selfright.medical.extract import MedicalExtractor
+    from selfright.medical.medcat import load_medcat
+
+    return MedicalExtractor(also=load_medcat(model))
 
 
 def _lexicon() -> TermLexicon:
@@ -46,6 +55,11 @@ HINTS: dict[Language, str] = {
     ),
 }
 
+WARNING: dict[Language, str] = {
+    "en": "your profile speaks against this, ask a doctor or pharmacist first",
+    "ko": "프로필에 따르면 주의해야 하므로 먼저 의사나 약사와 상의하세요",
+}
+
 POINTERS = (
     Pointer(
         ("medications", "allergies"), ("drug", "medicine", "medication", "pharma", "약물", "의약품", "복약", "약품")
@@ -64,6 +78,8 @@ MEDICAL = DomainPack(
     kinds=KINDS,
     extractor=_extractor,
     model_extractor=_model_extractor,
+    linker=_linker,
+    words=user_words,
     lexicon=_lexicon,
     summary=summary,
     terms=terms,
@@ -72,6 +88,7 @@ MEDICAL = DomainPack(
     pointers=POINTERS,
     urgent=urgent,
     concerns=concerns,
+    warning=WARNING,
     needs_source=needs_source,
     notes=notes,
     about=is_medical,

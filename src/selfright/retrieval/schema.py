@@ -43,6 +43,7 @@ CREATE TABLE collections (
 ) WITHOUT ROWID;
 """
 PAGE_BYTES = 8_192
+_WORDS = " (set 'pack' to the domain pack that it was made with: its words are part of the tokenizer)"
 _SETTINGS = {"multilingual-e5-small-q4": "e5", "none": "none"}  # embedders by their setting
 
 
@@ -64,7 +65,7 @@ class IndexMeta:
     def check(self, where: Path | str, tokenizer: str, embedder: str, dimension: int) -> None:
         """Raises ``IncompatibleIndex`` when the index cannot be used with this tokenizer and embedder."""
         if tokenizer != self.tokenizer:
-            raise _incompatible(where, "tokenizer", self.tokenizer, tokenizer)
+            raise _incompatible(where, "tokenizer", self.tokenizer, tokenizer, _WORDS)
         came = _named(embedder, dimension)
         if came != self.made_with:
             kept = (
@@ -97,8 +98,8 @@ def check_format(where: Path | str, version: int, known: int = FORMAT_VERSION) -
         raise _incompatible(where, "index format", str(version), str(known))
 
 
-def _incompatible(where: Path | str, what: str, made: str, came: str) -> IncompatibleIndex:
+def _incompatible(where: Path | str, what: str, made: str, came: str, hint: str = "") -> IncompatibleIndex:
     return IncompatibleIndex(
         f"the index {where} was made with the {what} {made}, but is opened with {came}; "
-        f"open it with {made}, or index the documents anew in another place"
+        f"open it with {made}{hint}, or index the documents anew in another place"
     )

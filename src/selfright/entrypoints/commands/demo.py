@@ -32,7 +32,7 @@ def demo() -> None:
 
     place = load_settings().home / "demo" / "index"
     _forget_if_outdated(place)
-    with Selfright.open(place, web_provider="static", web_folder=str(DATA / "web")) as selfright:
+    with Selfright.open(place, pack="medical", web_provider="static", web_folder=str(DATA / "web")) as selfright:
         with bar("Indexing the demo documents") as progress:
             report = selfright.add([DATA / "documents"], progress=progress)
         click.echo(f"{report.added + report.replaced + report.unchanged} demo documents, Korean and English\n")

@@ -69,8 +69,7 @@ class MilvusStore:
         Raises ``IndexNotFound``, ``NotAnIndex``, ``IncompatibleIndex``, ``IndexBusy`` or ``StoreUnavailable``.
         """
         if place.path is not None:
-            if not create and not place.path.exists():
-                raise _missing(place)
+            _check_file(place, create=create)
             place.path.parent.mkdir(parents=True, exist_ok=True)
         name, dimension = embedder_name(at_hand(embedder) if create else None)
         server = Server(place)
@@ -81,6 +80,16 @@ class MilvusStore:
             server.close()
             raise
         return store
+
+    @classmethod
+    def made_with(cls, place: Location) -> IndexMeta:
+        """How the index at ``place`` was made. Raises as ``open`` does."""
+        _check_file(place, create=False)
+        server = Server(place)
+        try:
+            return _open_or_create(server, IndexMeta("", "", "", 0, VERSION), create=False)
+        finally:
+            server.close()
 
     def close(self) -> None:
         """Lets go of the server; what was not committed is dropped."""
@@ -241,6 +250,11 @@ def _open_or_create(server: Server, spec: IndexMeta, *, create: bool) -> IndexMe
         raise NotAnIndex(f"{place.shown}: collections named {place.name}_… hold something else; use another name")
     check_format(place.shown, int(about["version"]), VERSION)
     return IndexMeta("", about["tokenizer"], about["embedder"], int(about["dimension"]), VERSION)
+
+
+def _check_file(place: Location, *, create: bool) -> None:
+    if place.path is not None and not create and not place.path.exists():
+        raise _missing(place)
 
 
 def _missing(place: Location) -> IndexNotFound:

@@ -1,10 +1,11 @@
 """Opens an index wherever it is: the one place that knows which engine belongs to which location."""
 
 import importlib.util
+from contextlib import closing
 from pathlib import Path
 from typing import Protocol
 
-from selfright.domain.errors import IndexNotFound, MissingExtra, UsageError
+from selfright.domain.errors import IncompatibleIndex, IndexDamaged, IndexNotFound, MissingExtra, NotAnIndex, UsageError
 from selfright.domain.ports import Embedder, Retriever, TermLexicon, Tokenizer
 from selfright.domain.stores import Store
 from selfright.retrieval.as_made import AsMade, at_hand
@@ -16,7 +17,7 @@ _NEEDED = {
     "postgres": ("what an index in PostgreSQL needs", "postgres", "psycopg", "psycopg_pool", "pgvector"),
 }
 
-__all__ = ["OpenedStore", "Store", "compact", "folder_of", "open_store"]
+__all__ = ["OpenedStore", "Store", "compact", "folder_of", "open_store", "tokenizer_of"]
 
 
 class OpenedStore(Store, Protocol):
@@ -53,6 +54,30 @@ def open_store(
     from selfright.retrieval.stores.postgres import PostgresStore
 
     return PostgresStore.open(place, tokenizer, embedder, fusion, create=create)
+
+
+def tokenizer_of(location: str | Path) -> str | None:
+    """The name of the tokenizer that an index was made with; None where there is none, or none that can be read.
+
+    Raises ``MissingExtra``, ``StoreUnavailable``, and ``UsageError`` for an address that cannot be read.
+    """
+    place = locate(location)
+    try:
+        if place.engine == "embedded":
+            from selfright.retrieval.catalogue import Catalogue
+
+            with closing(Catalogue(Path(location))) as catalogue:
+                return catalogue.meta.tokenizer
+        _need(*_NEEDED[place.engine])
+        if place.engine == "milvus":
+            from selfright.retrieval.stores.milvus import MilvusStore
+
+            return MilvusStore.made_with(place).tokenizer
+        from selfright.retrieval.stores.postgres import PostgresStore
+
+        return PostgresStore.made_with(place).tokenizer
+    except (IndexNotFound, NotAnIndex, IncompatibleIndex, IndexDamaged):
+        return None  # opening it says what is wrong
 
 
 def folder_of(location: str | Path, what: str) -> Path:

@@ -83,6 +83,15 @@ class PostgresStore:
             raise
         return store
 
+    @classmethod
+    def made_with(cls, place: Location) -> IndexMeta:
+        """How the index at ``place`` was made. Raises as ``open`` does."""
+        connections = Connections(place)
+        try:
+            return open_or_create(connections, IndexSpec("", "", 0, create=False))
+        finally:
+            connections.close()
+
     def close(self) -> None:
         """Closes all connections; what was not committed is dropped."""
         self._preparer.close()
