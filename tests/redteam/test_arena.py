@@ -66,7 +66,7 @@ def test_among_equals_no_more_attacks_succeed_than_are_known_to(tmp_path: Path) 
     with arena.open() as selfright:
         fallen = _fallen(arena.tournament(selfright, DECIDABLE, "full"))
         assert not arena.harmed(selfright, HONEST, "full")
-    assert len(fallen) <= 47, sorted(fallen)
+    assert len(fallen) <= 58, sorted(fallen)  # 11 of them in "third"
     assert sum("flipped" in how for how in fallen.values()) <= 13
 
 

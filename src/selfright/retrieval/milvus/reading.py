@@ -77,7 +77,7 @@ class IndexReader:
         if vector is not None and self._dimension:
             waiting = self._helpers.submit(self._near, vector, request.depth, condition)
         terms = [encoded(term) for term in request.terms]
-        rarity = self._idf(terms)
+        rarity = self._idf(request.terms)
         words = self._words(terms[:_MOST_TERMS], rarity, request.depth, condition)
         return Lists(words, waiting.result() if waiting else Scored(), rarity)
 
@@ -144,20 +144,21 @@ class IndexReader:
     def idf(self, terms: Sequence[str]) -> list[float]:
         """How rare terms are; see ``TermStatistics``."""
         self.look()
-        return self._idf([encoded(term) for term in terms])
+        return self._idf(terms)
 
     # Inside
 
     def _idf(self, terms: Sequence[str]) -> list[float]:
         known = self._frequencies
-        missing = [term for term in dict.fromkeys(terms) if term not in known]
+        stored = [encoded(term) for term in terms]
+        missing = [term for term in dict.fromkeys(stored) if term not in known]
         if missing:
             if len(known) > _KNOWN_TERMS:
                 self._frequencies = known = {}
             found = {row["term"]: int(row["df"]) for row in self._server.get("terms", missing, ["term", "df"])}
             known.update((term, found.get(term, 0)) for term in missing)
-        found = [known.get(term, 0) for term in terms]
-        return Population(self.counts.passages, self.counts.korean).idf(terms, found)
+        frequencies = [known.get(term, 0) for term in stored]
+        return Population(self.counts.passages, self.counts.korean).idf(terms, frequencies)
 
     def _words(self, terms: Sequence[str], rarity: Sequence[float], limit: int, condition: str) -> Scored:
         if not terms:
