@@ -56,3 +56,30 @@ def test_a_question_over_an_index_of_words_loads_no_network_no_analyser_and_no_r
     assert seen["code"] == 0
     assert NOT_FOR_A_QUESTION.intersection(name.partition(".")[0] for name in seen["modules"]) == set()
     assert [name for name in seen["modules"] if name.startswith("selfright.medical")] == []  # no pack is on
+
+
+OF_EXTRAS = (
+    "docx", "faiss", "fastapi", "huggingface_hub", "kiwipiepy", "openai", "openpyxl", "pint", "pptx", "psycopg",
+    "pymilvus", "rich", "streamlit", "tokenizers", "trafilatura", "uvicorn",
+)  # fmt: skip
+
+PLAIN = """
+import sys
+sys.modules.update(dict.fromkeys({packages!r}))
+from selfright.entrypoints.cli import main
+usual = ["--index", {index!r}, "--set", "embedder=none"]
+code = main(["index", "add", {folder!r}, *usual])
+raise SystemExit(code or main(["ask", "How often is the lamp changed?", *usual]))
+"""
+
+
+def test_the_plain_install_reads_and_answers_and_names_the_extra_that_is_missing(tmp_path: Path) -> None:
+    folder = tmp_path / "documents"
+    folder.mkdir()
+    (folder / "lamp.html").write_text("<h1>Lamp</h1><p>The lamp is changed every 90 days.</p>", encoding="utf-8")
+    (folder / "letter.docx").write_bytes(b"PK")
+    probe = PLAIN.format(packages=OF_EXTRAS, index=str(tmp_path / "index"), folder=str(folder))
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "90 days" in done.stdout
+    assert 'pip install "selfright[office]"' in done.stderr

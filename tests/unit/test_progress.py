@@ -1,9 +1,12 @@
-"""Progress where nobody has a terminal: a line every few seconds, and none for what is over at once."""
+"""Progress: a line that is drawn anew on a terminal; elsewhere one every few seconds, none for what is over at once."""
 
+import re
+import sys
 import time
 
 import pytest
 
+from selfright.entrypoints import progress
 from selfright.entrypoints.progress import bar, progress_line
 
 
@@ -36,3 +39,22 @@ def test_what_is_over_at_once_says_nothing(capsys: pytest.CaptureFixture[str]) -
     with bar("Indexing") as move:
         move(1, 1, "small.md")
     assert capsys.readouterr().err == ""
+
+
+def test_a_terminal_shows_one_line_that_fits_and_is_erased(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setattr(progress, "_REDRAWN_S", 0.02)
+    monkeypatch.setenv("COLUMNS", "60")
+    with bar("Indexing") as move:
+        move(1, 4, "안내서.md" * 10)
+        time.sleep(0.2)
+    written = capsys.readouterr().err
+    assert "\n" not in written
+    drawn = re.split(r"\r\x1b\[K", written)
+    assert len(drawn) >= 3
+    assert drawn[0] == drawn[-1] == ""
+    for line in drawn[1:-1]:
+        assert line.startswith("selfright: Indexing: 25 % after ")
+        assert len(line) + sum("가" <= character <= "힣" for character in line) <= 59

@@ -1,8 +1,10 @@
-"""Progress on stderr: a bar with the time left on a terminal, elsewhere a line every few seconds."""
+"""Progress on stderr, with the time left: one line on a terminal, elsewhere a line every few seconds."""
 
+import shutil
 import sys
 import threading
 import time
+import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -13,39 +15,48 @@ if TYPE_CHECKING:
     from selfright.ingest.pipeline import Progress
 
 _EVERY_S = 5.0
+_REDRAWN_S = 0.2
+_ERASE = "\r\x1b[K"  # to the beginning of the line, and erase it
 
 
 @contextmanager
 def bar(label: str, every: float = _EVERY_S) -> Iterator["Progress"]:
-    """Gives a function ``(done, total, name)`` that moves the bar; without a terminal a line comes ``every`` seconds.
+    """Gives a function ``(done, total, name)`` that says how far the work is.
 
-    What is over sooner than that says nothing at all.
+    A terminal shows it in one line, which is erased at the end. Elsewhere a line comes ``every`` seconds; what is over
+    sooner than that says nothing at all.
     """
     if not sys.stderr.isatty():
-        with _Lines(label, every) as lines:
+        with _Lines(label, every, lambda line: click.echo(line, err=True)) as lines:
             yield lines.move
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bars
+    try:
+        with _Lines(label, _REDRAWN_S, _redraw) as lines:
+            yield lines.move
+    finally:
+        click.echo(_ERASE, err=True, nl=False)
 
-    counts = (BarColumn(), TaskProgressColumn(), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
-    columns = (TextColumn(label), *counts, TextColumn("{task.fields[name]}", markup=False))
-    with Bars(*columns, console=Console(stderr=True), transient=True, speed_estimate_period=300) as progress:
-        task = progress.add_task(label, total=None, name="")
 
-        def move(done: int, total: int, name: str) -> None:
-            progress.update(task, completed=done, total=total, name=name[-40:])
+def _redraw(line: str) -> None:
+    columns = shutil.get_terminal_size().columns
+    click.echo(_ERASE + _cut(line, columns - 1), err=True, nl=False)
 
-        yield move
+
+def _cut(line: str, columns: int) -> str:
+    """As much of the line as fits; Hangul takes two columns."""
+    taken = 0
+    for place, character in enumerate(line):
+        taken += 2 if unicodedata.east_asian_width(character) in "WF" else 1
+        if taken > columns:
+            return line[:place]
+    return line
 
 
 class _Lines:
     """A line every few seconds, also when nothing moves: one large file takes its time."""
 
-    def __init__(self, label: str, every: float, tell: Callable[[str], None] | None = None) -> None:
-        self._label, self._every = label, every
-        self._tell = tell or (lambda line: click.echo(line, err=True))
+    def __init__(self, label: str, every: float, tell: Callable[[str], None]) -> None:
+        self._label, self._every, self._tell = label, every, tell
         self._begun = time.monotonic()
         self._last: tuple[int, int, str] = 0, 0, ""
         self._over = threading.Event()

@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar
 from selfright.domain.errors import JudgeFailed, ModelError, ModelFilesDamaged, SelfrightError, SettingsError
 from selfright.domain.judgements import PairReading
 from selfright.domain.passages import Language
-from selfright.llm import pair_hub, pair_torch
+from selfright.llm import pair_hub, pair_onnx, pair_torch
 from selfright.llm.kept_pairs import KeptPairs
 from selfright.llm.pair_files import Layout, check_classifies, choose, fingerprint, listed, read_config, read_languages
 from selfright.llm.pair_labels import Job, Labels, read_labels
@@ -205,4 +205,6 @@ def _look_through(folder: Path, job: Job) -> _Found:
     if layout.backend == "sentence-transformers":
         check_classifies(config, str(folder))
         pair_torch.check_installed()
+    else:
+        pair_onnx.check_installed()
     return _Found(folder, layout, config, labels, read_languages(folder))

@@ -1,19 +1,27 @@
-"""Pair models as ONNX files: onnxruntime and tokenizers, which are installed with Selfright, and nothing else."""
+"""Pair models as ONNX files: onnxruntime, which is installed with Selfright, and the extra ``onnx``."""
 
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from selfright.domain.errors import ModelFilesDamaged
+from selfright.domain.errors import MissingExtra, ModelFilesDamaged
 from selfright.llm.onnx_session import cpu_session
 from selfright.llm.pair_files import Layout, first_position, window
 from selfright.llm.pair_labels import Job, Labels
 from selfright.llm.pair_windows import most_text_pieces, sendable
 
+INSTALL = 'pip install "selfright[onnx]"'
 _BEYOND = 16
 _TYPES = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
+
+
+def check_installed() -> None:
+    """Raises ``MissingExtra`` where tokenizers is not installed."""
+    if find_spec("tokenizers") is None:
+        raise MissingExtra("tokenizers, which reads text for a pair model that is an ONNX file,", INSTALL)
 
 
 class OnnxPairs:

@@ -1,42 +1,41 @@
-"""One unit for each measure: what other units mean is left to pint, what a mole weighs to the table of analytes."""
+"""One unit for each measure: a table of units, and what a mole weighs from the table of analytes."""
 
-import functools
 import re
 from dataclasses import dataclass
-from typing import Any
 
 from selfright.domain.errors import InputError
 
-# As pint reads units ← as people write them, in small letters. A percent or a ratio is converted by rules of its own.
-_SPELLINGS = {
-    "mg/dL": "mg/dl|mg%|㎎/㎗",
-    "mg/L": "mg/l",
-    "g/dL": "g/dl",
-    "g/L": "g/l",
-    "ug/dL": "ug/dl",
-    "ug/L": "ug/l|mcg/l",
-    "ng/mL": "ng/ml",
-    "ng/dL": "ng/dl",
-    "pg/mL": "pg/ml",
-    "mmol/L": "mmol/l",
-    "umol/L": "umol/l",
-    "nmol/L": "nmol/l",
-    "pmol/L": "pmol/l",
-    "kg": "kg|킬로|킬로그램|㎏|키로",
-    "g": "g",
-    "lb": "lb|lbs|pound|pounds",
-    "stone": "stone",
-    "cm": "cm|센티|센티미터|㎝",
-    "m": "m|미터",
-    "ft": "ft|feet",
-    "degC": "c|°c|° c|℃|도|degree c|degrees c",
-    "degF": "f|°f|° f|℉|degree f|degrees f|degrees fahrenheit",
-    "U/L": "iu/l|u/l",
-    "mIU/L": "miu/l|uiu/ml|mu/l",
-    "mmHg": "mmhg|mm hg",
-    "kPa": "kpa",
+_MASS, _MOLES = "g/L", "mol/L"
+# Unit: what it measures, its factor to that base, an offset, and how people write it, in small letters. A percent or a
+# ratio is converted by rules of its own.
+_UNITS = {
+    "mg/dL": (_MASS, 1e-2, 0.0, "mg/dl|mg%|㎎/㎗"),
+    "mg/L": (_MASS, 1e-3, 0.0, "mg/l"),
+    "g/dL": (_MASS, 10.0, 0.0, "g/dl"),
+    "g/L": (_MASS, 1.0, 0.0, "g/l"),
+    "ug/dL": (_MASS, 1e-5, 0.0, "ug/dl"),
+    "ug/L": (_MASS, 1e-6, 0.0, "ug/l|mcg/l"),
+    "ng/mL": (_MASS, 1e-6, 0.0, "ng/ml"),
+    "ng/dL": (_MASS, 1e-8, 0.0, "ng/dl"),
+    "pg/mL": (_MASS, 1e-9, 0.0, "pg/ml"),
+    "mmol/L": (_MOLES, 1e-3, 0.0, "mmol/l"),
+    "umol/L": (_MOLES, 1e-6, 0.0, "umol/l"),
+    "nmol/L": (_MOLES, 1e-9, 0.0, "nmol/l"),
+    "pmol/L": (_MOLES, 1e-12, 0.0, "pmol/l"),
+    "kg": ("kg", 1.0, 0.0, "kg|킬로|킬로그램|㎏|키로"),
+    "g": ("kg", 1e-3, 0.0, "g"),
+    "lb": ("kg", 0.45359237, 0.0, "lb|lbs|pound|pounds"),
+    "stone": ("kg", 6.35029318, 0.0, "stone"),
+    "cm": ("cm", 1.0, 0.0, "cm|센티|센티미터|㎝"),
+    "m": ("cm", 100.0, 0.0, "m|미터"),
+    "ft": ("cm", 30.48, 0.0, "ft|feet"),
+    "°C": ("°C", 1.0, 0.0, "c|°c|° c|℃|도|degree c|degrees c"),
+    "°F": ("°C", 5 / 9, -160 / 9, "f|°f|° f|℉|degree f|degrees f|degrees fahrenheit"),
+    "U/L": ("U/L", 1.0, 0.0, "iu/l|u/l"),
+    "mIU/L": ("U/L", 1e-3, 0.0, "miu/l|uiu/ml|mu/l"),
+    "mmHg": ("mmHg", 1.0, 0.0, "mmhg|mm hg"),
 }
-_WRITTEN = {spelling: unit for unit, spellings in _SPELLINGS.items() for spelling in spellings.split("|")}
+_WRITTEN = {spelling: unit for unit, (*_, spellings) in _UNITS.items() for spelling in spellings.split("|")}
 _PLAIN = frozenset({"", "%", "/min", "mL/min/1.73m²", "10⁹/L", "kg/m²", "U/L", "mIU/L", "mmHg"})
 
 
@@ -96,40 +95,16 @@ def _same(unit: str, own: str) -> bool:
     return _WRITTEN.get(unit, unit).lower() == own.lower() or unit in _ALIASES.get(own, ())
 
 
-@functools.lru_cache(maxsize=256)
 def _linear(unit: str, target: str, molar: float) -> tuple[float, float] | None:
-    """Factor and offset from one unit to another, through pint; moles become grams by their weight."""
-    registry = _registry()
-    weight = registry.Quantity(molar, "g/mol") if molar else None
-    target = _TO_PINT.get(target, target)
-
-    def at(number: float) -> float | None:
-        quantity = registry.Quantity(number, unit)
-        if quantity.check("[substance] / [length] ** 3"):
-            if weight is None or registry.Quantity(1, target).check("[substance] / [length] ** 3"):
-                return _magnitude(quantity, target)
-            quantity = quantity * weight
-        elif weight is not None and registry.Quantity(1, target).check("[substance] / [length] ** 3"):
-            quantity = quantity / weight
-        return _magnitude(quantity, target)
-
-    zero, one = at(0.0), at(1.0)
-    return None if zero is None or one is None else (one - zero, zero)
+    """Factor and offset from one unit to another; moles become grams by their weight."""
+    (of, factor, offset, _), (wanted, base, _, _) = _UNITS[unit], _UNITS[target]
+    if molar and (of, wanted) == (_MOLES, _MASS):
+        of, factor = _MASS, factor * molar
+    elif molar and (of, wanted) == (_MASS, _MOLES):
+        of, factor = _MOLES, factor / molar
+    return (factor / base, offset / base) if of == wanted else None
 
 
-def _magnitude(quantity: Any, target: str) -> float | None:
-    return float(quantity.to(target).magnitude) if quantity.is_compatible_with(target) else None
-
-
-@functools.cache
-def _registry() -> Any:
-    """pint's units, loaded at the first conversion."""
-    import pint
-
-    return pint.UnitRegistry(cache_folder=None)
-
-
-_TO_PINT = {"°C": "degC"}
 _ALIASES: dict[str, tuple[str, ...]] = {
     "°C": ("c", "°c", "℃", "도", "degrees c", "degrees"),
     "/min": (

@@ -7,7 +7,7 @@ that cannot be approximated well enough are not approximated at all.
 """
 
 import functools
-import importlib
+import importlib.util
 import math
 import threading
 from collections.abc import Callable, Iterator
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from selfright.domain.errors import MissingExtra
 from selfright.processes import usable_cpus
 
 if TYPE_CHECKING:
@@ -63,9 +64,20 @@ class Source:
     some: "Callable[[NDArray[np.int64]], NDArray[np.float32]]"
 
 
+def is_installed() -> bool:
+    """Whether FAISS is there: without it nothing is approximated."""
+    return importlib.util.find_spec("faiss") is not None
+
+
 def faiss() -> Any:
-    """FAISS, imported late for it takes a third of a second; untyped, for its wrappers take more than they declare."""
-    return importlib.import_module("faiss")
+    """FAISS, imported late for it takes a third of a second; untyped, for its wrappers take more than they declare.
+
+    Raises ``MissingExtra``.
+    """
+    try:
+        return importlib.import_module("faiss")
+    except ImportError as error:
+        raise MissingExtra("FAISS, which this index or file needs,", 'pip install "selfright[faiss]"') from error
 
 
 def approximate(source: Source) -> Approximation | None:

@@ -174,7 +174,7 @@ class DenseIndex(Projection[_Snapshot]):
             self.identity, sequence, details={"vectors": vectors.path.name, "embedder": catalogue.meta.made_with}
         )
         found = None
-        if len(places) > EXACT_UNTIL:
+        if len(places) > EXACT_UNTIL and approximate.is_installed():
             found = approximate.approximate(_source(vectors, places, catalogue.meta.dimension))
         if found is None:
             self._write(_Snapshot(state, vectors, places, _matrix(vectors, places)), new_base=False)
@@ -197,6 +197,8 @@ class DenseIndex(Projection[_Snapshot]):
         if snapshot is None or snapshot.vectors.path.name != catalogue.stats().vectors:
             return True
         if snapshot.base is None:
+            if not approximate.is_installed():
+                return False
             tried = GROWTH * float(snapshot.state.details.get("unapproximated", 0))
             return len(snapshot.tail) + len(changes.added) > max(EXACT_UNTIL, tried)
         held = len(snapshot.places) + len(changes.added)
@@ -213,7 +215,7 @@ class DenseIndex(Projection[_Snapshot]):
         self.folder.mkdir(parents=True, exist_ok=True)
         try:
             names = [self._put(details["tail"], snapshot.tail)]
-            if snapshot.base is None and len(snapshot.tail) > EXACT_UNTIL:
+            if snapshot.base is None and len(snapshot.tail) > EXACT_UNTIL and approximate.is_installed():
                 details.setdefault("unapproximated", len(snapshot.tail))
             if snapshot.base is not None:
                 if new_base:

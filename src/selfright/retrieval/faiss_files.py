@@ -1,6 +1,5 @@
 """Vectors in FAISS files: those of an index made elsewhere, read without loading it; and ours, written row by row."""
 
-import importlib
 import os
 import struct
 from collections.abc import Sequence
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from selfright.domain.errors import InputError, StoreError, UnreadableFile
+from selfright.retrieval.approximate import faiss as _faiss
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -155,8 +155,3 @@ def _refuse(path: Path, why: str) -> UnreadableFile:
 def _reason(error: BaseException) -> str:
     """The last, plain part of what FAISS says, which begins with its own source lines."""
     return str(error).strip().rpartition("\n")[2].rpartition(": ")[2][:200] or type(error).__name__
-
-
-def _faiss() -> Any:
-    """FAISS, imported late for it takes a third of a second; untyped, for its wrappers take more than they declare."""
-    return importlib.import_module("faiss")

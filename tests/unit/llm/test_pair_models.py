@@ -412,6 +412,13 @@ def test_what_is_not_installed_is_named_with_its_command(tmp_path: Path, monkeyp
             check_named(named, "passages")
 
 
+def test_an_onnx_judge_names_what_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tiny_cross_encoder(tmp_path, TEXTS)
+    monkeypatch.setitem(sys.modules, "tokenizers", None)
+    with pytest.raises(MissingExtra, match=r'pip install "selfright\[onnx\]"'):
+        check_named(str(folder), "passages")
+
+
 def _finds_packages(finder: Any) -> bool:
     try:
         return finder.find_spec("huggingface_hub") is not None

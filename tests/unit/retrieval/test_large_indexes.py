@@ -1,12 +1,14 @@
 """What changes when an index grows large, with the sizes at which it changes made small."""
 
 import random
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from selfright.domain.errors import MissingExtra
 from selfright.domain.passages import Document, Hit, Passage
 from selfright.retrieval import dense, lexical
 from selfright.retrieval.approximate import Source, approximate
@@ -91,6 +93,29 @@ def test_the_approximate_index_grows_by_its_tail_and_forgets_what_is_removed(tmp
         found = {hit.passage.document_id for word in WORDS for hit in search(store, word, 65) if hit.dense}
     assert not found & gone
     assert found == {f"d{number}" for number in range(65)} - gone
+
+
+def test_without_faiss_all_vectors_are_compared_until_it_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with made(tmp_path / "index") as store:
+        with monkeypatch.context() as bare:
+            bare.setitem(sys.modules, "faiss", None)
+            for first, last in ((0, 45), (45, 90)):
+                store.put(list(some(first, last)))
+                store.commit()
+                assert store.info().dense_kind == "exact"
+            found = {hit.passage.document_id for word in WORDS for hit in search(store, word, 90) if hit.dense}
+            assert found == {f"d{number}" for number in range(90)}
+        store.put(list(some(90, 91)))
+        store.commit()
+        assert store.info().dense_kind.startswith("ivf")
+    monkeypatch.setitem(sys.modules, "faiss", None)
+    with (
+        pytest.raises(MissingExtra, match=r"selfright\[faiss\]"),
+        EmbeddedStore.open(tmp_path / "index", BilingualTokenizer(HangulBigrams()), WordHashes()) as store,
+    ):
+        search(store, "bal den", 5)
 
 
 def test_an_approximate_search_stays_within_collections(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

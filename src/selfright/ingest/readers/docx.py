@@ -23,8 +23,10 @@ _NO_TITLE = "Word Document"  # what the library says when there is none
 
 def read(file: SourceFile) -> Iterator[Document]:
     """One document; its title is the one in its properties, else its first heading."""
-    import docx
-
+    try:
+        import docx
+    except ImportError as error:
+        raise file.refuse('Word files need: pip install "selfright[office]"') from error
     archive = packed.archive_of(file, _KIND)
     try:
         word = docx.Document(archive)
