@@ -11,6 +11,7 @@ import pytest
 
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
+from selfright.ingest import ocr
 from selfright.ingest.apart import Bounds, read_apart
 from selfright.ingest.files import FileLimits, SourceFile
 from selfright.ingest.parallel import ReadDocument
@@ -209,7 +210,8 @@ def test_vertical_text_has_no_blanks_between_its_letters(read_one: ReadOne) -> N
     assert text.endswith("가로로 쓴 문장은 남는다.")
 
 
-def test_scanned_pages_are_named(read_file: Read) -> None:
+def test_scanned_pages_are_named(read_file: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ocr, "is_installed", lambda: False)
     from PIL import Image
     from reportlab.lib.utils import ImageReader
     from reportlab.pdfgen.canvas import Canvas
