@@ -79,10 +79,10 @@ def test_lists_notes_and_boxes_in_the_cells_of_an_opendocument_table(read_one: R
     items = "".join(f"<text:list-item><text:p>{word}</text:p></text:list-item>" for word in ("bolt", "nut"))
     cells = f"<text:p>parts</text:p><text:list>{items}</text:list>", f"<text:p>7 bar{note}</text:p>"
     row = "".join(f"<table:table-cell>{cell}</table:table-cell>" for cell in cells)
-    shape = "<text:p>drawn: <draw:rect><text:p>a rectangle</text:p></draw:rect></text:p>"
+    shape = "<text:p>drawn: <draw:rect><svg:desc>blue</svg:desc><text:p>a box</text:p></draw:rect></text:p>"
     body = f"<table:table><table:table-row>{row}</table:table-row></table:table>{shape}"
     assert read_one("a.odt", odt(body)).text == (
-        "| parts bolt nut | 7 bar |\n\nAt 20 degrees.\n\ndrawn:\n\na rectangle"
+        "| parts bolt nut | 7 bar |\n\nAt 20 degrees.\n\ndrawn:\n\nblue\n\na box"
     )
 
 

@@ -18,9 +18,10 @@ _TEXT, _TABLE, _OFFICE, _DRAW = (f"{{{_OPEN}:{name}:1.0}}" for name in ("text", 
 _TITLE = "{http://purl.org/dc/elements/1.1/}title"
 _HEADING, _PARAGRAPH, _LIST, _ITEM = f"{_TEXT}h", f"{_TEXT}p", f"{_TEXT}list", f"{_TEXT}list-item"
 _TABLE_TAG, _ROW, _CELL = f"{_TABLE}table", f"{_TABLE}table-row", f"{_TABLE}table-cell"
-_BLOCKS = frozenset((_HEADING, _PARAGRAPH, _LIST, _TABLE_TAG))
+_SAID_OF_PICTURES = tuple(f"{{{_OPEN}:svg-compatible:1.0}}{name}" for name in ("title", "desc"))
+_BLOCKS = frozenset((_HEADING, _PARAGRAPH, _LIST, _TABLE_TAG, *_SAID_OF_PICTURES))
 _NOT_SHOWN = frozenset((f"{_TEXT}tracked-changes", f"{_OFFICE}annotation", f"{_TEXT}table-of-content"))
-_SHAPES = ("text-box", "custom-shape", "rect", "ellipse", "circle", "polygon", "polyline", "path", "line", "caption")
+_SHAPES = ("frame", "custom-shape", "rect", "ellipse", "circle", "polygon", "polyline", "path", "line", "caption")
 _APART = frozenset((f"{_TEXT}note", *(f"{_DRAW}{shape}" for shape in _SHAPES), *_NOT_SHOWN))
 _MOST_REPEATS = 100
 
