@@ -203,6 +203,17 @@ def test_what_cannot_be_answered_is_marked_so_in_words(visit: Visit) -> None:
     assert answer.locator("a.cite").count() == 0
 
 
+def test_a_weak_answer_looks_weak_and_says_what_is_not_covered(visit: Visit) -> None:
+    """Without unfolding anything."""
+    answer = visit.ask("How often is the lamp of the Dunmore lighthouse changed and who painted the tower?")
+    assert "weak" in (answer.get_attribute("class") or "").split()
+    weak = answer.locator(".notice.weak")
+    assert weak.is_visible()
+    assert "Only part of what was asked was found" in weak.inner_text()
+    assert answer.get_by_text("Not covered", exact=True).is_visible()
+    assert answer.get_by_text("who painted the tower", exact=True).first.is_visible()
+
+
 def test_documents_cannot_put_markup_into_the_page(visit: Visit) -> None:
     upload(visit, ("harbour.md", HOSTILE))
     assert visit.page.locator("#planted").count() == 0
