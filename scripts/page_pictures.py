@@ -52,9 +52,7 @@ def _demo() -> Iterator[Path]:
 def _take(browser: Browser, url: str, folder: Path) -> None:
     with desktop(browser) as context:
         _start(context, url, folder / "page-start.png")
-        _answer(
-            context, url, "How is the dose of metformin adjusted when the kidneys are weak?", folder / "page-light.png"
-        )
+        _answer(context, url, "What are the side effects of metformin?", folder / "page-light.png")
         _documents(context, url, folder / "page-documents.png")
     with desktop(browser, color_scheme="dark") as context:
         _answer(context, url, "I have chest pain and I am short of breath. What is this?", folder / "page-dark.png")

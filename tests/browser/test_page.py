@@ -91,7 +91,7 @@ def test_an_uploaded_file_is_cited_and_its_passage_marked(visit: Visit) -> None:
     assert "✓ mooring.md: 1 added" in said
     assert "✗ broken.pdf:" in said
     assert "✗ empty.txt:" in said
-    assert "mooring.md" in " ".join(visit.page.locator(".document").all_inner_texts())
+    visit.page.locator(".document", has_text="mooring.md").wait_for()  # the list is drawn behind what was said
 
     visit.go("Chat")
     answer = visit.ask("How much does mooring at the quay of Dunmore cost?")
@@ -201,6 +201,17 @@ def test_what_cannot_be_answered_is_marked_so_in_words(visit: Visit) -> None:
     notice = answer.get_by_role("note").first
     assert "No answer" in notice.inner_text()
     assert answer.locator("a.cite").count() == 0
+
+
+def test_a_weak_answer_looks_weak_and_says_what_is_not_covered(visit: Visit) -> None:
+    """Without unfolding anything."""
+    answer = visit.ask("How often is the lamp of the Dunmore lighthouse changed and who painted the tower?")
+    assert "weak" in (answer.get_attribute("class") or "").split()
+    weak = answer.locator(".notice.weak")
+    assert weak.is_visible()
+    assert "Only part of what was asked was found" in weak.inner_text()
+    assert answer.get_by_text("Not covered", exact=True).is_visible()
+    assert answer.get_by_text("who painted the tower", exact=True).first.is_visible()
 
 
 def test_documents_cannot_put_markup_into_the_page(visit: Visit) -> None:

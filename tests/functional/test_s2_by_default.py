@@ -39,12 +39,6 @@ def chat(index: Path, question: str, drafts: list[str], verdicts: list[dict[str,
     return last.answer, [event.reason for event in events if isinstance(event, DraftWithdrawn)]
 
 
-# A draft without documents has nothing that bears it out, so the offline judge is sure of an invention, and by default
-# the model is asked only where that judge is unsure. The answers come out right; a pass and its label do not.
-OFFLINE_JUDGE_FIRST = pytest.mark.xfail(reason="the offline judge withdraws drafts that only the model can judge")
-
-
-@OFFLINE_JUDGE_FIRST
 def test_what_is_known_is_answered_at_once(index: Path) -> None:
     answer, withdrawn = chat(index, "FxStore가 뭐야?", [WHAT], [judged("adequate")])
     assert answer.answer == WHAT
@@ -52,7 +46,6 @@ def test_what_is_known_is_answered_at_once(index: Path) -> None:
     assert answer.stop_reason is StopReason.FAST_PATH
 
 
-@OFFLINE_JUDGE_FIRST
 def test_a_vague_answer_sends_for_documents(index: Path) -> None:
     drafts = [
         "FxStore API는 여러 가지 기능을 제공합니다.",

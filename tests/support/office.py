@@ -7,7 +7,13 @@ from collections.abc import Mapping, Sequence
 HP = 'xmlns:hp="http://www.hancom.co.kr/hwpml/2011/paragraph" xmlns:hh="http://www.hancom.co.kr/hwpml/2011/head"'
 ODF = " ".join(
     f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{full}:1.0"'
-    for name, full in (("office", "office"), ("text", "text"), ("table", "table"), ("draw", "drawing"))
+    for name, full in (
+        ("office", "office"),
+        ("text", "text"),
+        ("table", "table"),
+        ("draw", "drawing"),
+        ("svg", "svg-compatible"),
+    )
 )
 
 

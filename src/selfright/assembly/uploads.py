@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
 from selfright.domain.ports import Library
+from selfright.ingest import ocr
 from selfright.ingest.apart import Bounds, read_apart
 from selfright.ingest.files import FileLimits, SourceFile
 from selfright.ingest.naming import Known
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from selfright.domain.stores import Store
 
 _MIB = 2**20
-_LIMITS = FileLimits(file_bytes=100 * _MIB, row_bytes=16 * _MIB, unpacked_bytes=128 * _MIB)
+_LIMITS = FileLimits(file_bytes=100 * _MIB, row_bytes=16 * _MIB, unpacked_bytes=128 * _MIB, ocr_seconds=240.0)
 _NAMED = 100
 _BATCH = 256
 
@@ -61,7 +62,10 @@ def take_in(path: Path, name: str, collection: str, opened: Callable[[], "Store"
 
 
 def _read(file: SourceFile, report: UploadReport) -> Generator[ReadDocument, None, None]:
-    for item in read_apart(file, Bounds.of(file.path.stat().st_size)):
+    bounds = Bounds.of(file.path.stat().st_size)
+    if ocr.is_installed() and file.path.suffix.lower() == ".pdf":
+        bounds = bounds.and_for(_LIMITS.ocr_seconds)
+    for item in read_apart(file, bounds):
         if isinstance(item, UnreadableFile):
             report.failed.append((item.path, item.why))
         else:

@@ -189,7 +189,8 @@ class EvaluationRequest:
     """All an evaluator may use: the question, the draft, the hits and strips it was written from, and the user.
 
     ``concerns`` are points that an answer to this user must cover; ``personal`` has, for each fact of the profile, the
-    wordings that show that an answer considers it.
+    wordings that show that an answer considers it. ``unsearched``: the user wants answers first and documents only if
+    those do not do, and nothing was searched yet.
     """
 
     question: str
@@ -203,6 +204,7 @@ class EvaluationRequest:
     history: tuple[Message, ...] = ()
     concerns: tuple[Concern, ...] = ()
     personal: tuple[tuple[str, ...], ...] = ()
+    unsearched: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ Routing is part of a strategy: by score (``overall < quality_threshold``) [S0], 
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from selfright.domain.answers import EvaluationRequest
@@ -58,7 +58,8 @@ class CorrectiveRAGStrategy:
 
     async def refine(self, state: Mapping[str, Any]) -> dict[str, Any]:
         """The evaluation, the quality score, and whether another retrieval is needed."""
-        evaluation, notes = await self._evaluate(evaluation_request(state))
+        first = self.flags.fast_path == "always" and state.get("fast_path", False) and not state.get("used_retrieval")
+        evaluation, notes = await self._evaluate(replace(evaluation_request(state), unsearched=bool(first)))
         update: dict[str, Any] = {"evaluation": evaluation, "quality_score": evaluation.overall, "notes": notes}
         target = self._target({**state, **update})
         return update | {"needs_retrieval": target is not None, "next_node": target or "finalize"}

@@ -7,15 +7,15 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Literal, TypeVar
 
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
-from selfright.ingest.files import SourceFile
+from selfright.ingest.files import FileLimits, SourceFile
 from selfright.ingest.parallel import ReadDocument, decoded, encoded, file_of, read_here, task_of
 from selfright.ingest.splitting import split
 from selfright.processes import end, receive, send, start
@@ -25,6 +25,10 @@ _MIB = 2**20
 _POLL_S = 0.05
 _PIECE_CHARACTERS = 2**18
 _PIECE_ITEMS = 200
+Item = TypeVar("Item")
+Ending = Literal["done", "late", "memory", "lost", "no process"]
+"""How the work of a process ended."""
+
 _START_S = 30.0  # of the processor, for starting Python and loading a reader
 
 
@@ -40,6 +44,10 @@ class Bounds:
         """The bounds for a file of so many bytes; the slowest format takes a second and a half a megabyte."""
         return cls(seconds=60 + 4 * size / _MIB)
 
+    def and_for(self, seconds: float) -> "Bounds":
+        """The same with so many seconds more."""
+        return replace(self, seconds=self.seconds + seconds)
+
 
 def read_apart(file: SourceFile, bounds: Bounds) -> Generator[ReadDocument | UnreadableFile, None, None]:
     """The documents of a file, split already, and an error for each row that is none; the last one may be the file's.
@@ -47,18 +55,10 @@ def read_apart(file: SourceFile, bounds: Bounds) -> Generator[ReadDocument | Unr
     The seconds are those in which the reader is waited for: what is done with its documents meanwhile does not count.
     Close the iterator to end the process.
     """
-    try:
-        process = start(_ENTRY)
-    except OSError:
+    ended = yield from map_apart(_ENTRY, task_of(file), bounds, decoded)
+    if ended == "no process":
         yield file.refuse("no process could be started to read it in; try again")
-        return
-    watch = _Watch(process, bounds.seconds)
-    try:
-        ended = yield from _pieces(process, {**task_of(file), "memory": bounds.memory}, bounds.seconds, watch)
-    finally:
-        watch.stop()
-        end(process)
-    if watch.is_late:
+    elif ended == "late":
         yield file.refuse(f"reading it took more than {bounds.seconds:.0f} s; split it, or save it in a simpler format")
     elif ended == "memory":
         yield file.refuse(f"reading it took more than {bounds.memory // _MIB:,} MiB of memory; split it")
@@ -68,7 +68,8 @@ def read_apart(file: SourceFile, bounds: Bounds) -> Generator[ReadDocument | Unr
 
 def read_page_apart(path: Path) -> Document:
     """The first document of one file, called by the file's name. Raises ``UnreadableFile``."""
-    with closing(read_apart(SourceFile(path, path.name), Bounds.of(path.stat().st_size))) as items:
+    file = SourceFile(path, path.name, FileLimits(ocr_seconds=0.0))  # somebody waits for it
+    with closing(read_apart(file, Bounds.of(path.stat().st_size))) as items:
         for item in items:
             if isinstance(item, UnreadableFile):
                 raise item
@@ -76,19 +77,40 @@ def read_page_apart(path: Path) -> Document:
     raise UnreadableFile(str(path), "there is no document in it")
 
 
-def _pieces(process: Any, task: dict[str, Any], seconds: float, watch: "_Watch") -> Any:
-    """Yields the items; gives back how it ended: ``done``, ``memory`` or nothing."""
+def map_apart(
+    entry: str, task: dict[str, Any], bounds: Bounds, decode: Callable[[Any], Item]
+) -> Generator[Item, None, Ending]:
+    """What ``entry`` (``module:function``, which calls ``answer``) makes of a task in a process of its own.
+
+    Gives back how it ended. Close the iterator to end the process.
+    """
+    try:
+        process = start(entry)
+    except OSError:
+        return "no process"
+    watch = _Watch(process, bounds.seconds)
+    try:
+        ended = yield from _pieces(process, {**task, **asdict(bounds)}, watch, decode)
+    finally:
+        watch.stop()
+        end(process)
+    return "late" if watch.is_late else ended
+
+
+def _pieces(
+    process: Any, task: dict[str, Any], watch: "_Watch", decode: Callable[[Any], Item]
+) -> Generator[Item, None, Ending]:
     with suppress(OSError):
-        send(process.stdin, {**task, "seconds": seconds})
+        send(process.stdin, task)
     while True:
         try:
             with watch:
                 piece = receive(process.stdout)
         except (OSError, ValueError, MemoryError):
-            return None
+            return "lost"
         if piece is None or isinstance(piece, str):
-            return piece
-        yield from map(decoded, piece)
+            return "memory" if piece == "memory" else "done" if piece == "done" else "lost"
+        yield from map(decode, piece)
 
 
 class _Watch:
@@ -124,6 +146,18 @@ class _Watch:
 
 def serve(answers: IO[bytes]) -> None:
     """The reader's side."""
+    answer(answers, lambda task: ((encoded(item, split), _size(item)) for item in read_here(file_of(task))))
+
+
+def _size(item: ReadDocument | UnreadableFile) -> int:
+    return len(item.document.text) if isinstance(item, ReadDocument) else 0
+
+
+def answer(answers: IO[bytes], work: Callable[[dict[str, Any]], Iterable[tuple[Any, int]]]) -> None:
+    """The other side of ``map_apart``: does one task within its bounds and sends what comes of it, in pieces.
+
+    ``work`` gives JSON values, each with about how many characters it has; a piece is sent when it has enough.
+    """
     task = receive(sys.stdin.buffer)
     if task is None:
         return
@@ -131,9 +165,9 @@ def serve(answers: IO[bytes]) -> None:
     piece: list[Any] = []
     size = 0
     try:
-        for item in read_here(file_of(task)):
-            piece.append(encoded(item, split))
-            size += len(item.document.text) if isinstance(item, ReadDocument) else 0
+        for value, characters in work(task):
+            piece.append(value)
+            size += characters
             if size >= _PIECE_CHARACTERS or len(piece) >= _PIECE_ITEMS:
                 send(answers, piece)
                 piece, size = [], 0

@@ -23,13 +23,17 @@ _TITLE_LENGTH = 300
 class FileLimits:
     """What one file may cost, in bytes: the file, one row of JSON Lines, what a packed file unpacks to.
 
-    ``reported_rows``: that many bad rows of a file are named one by one, the rest are counted.
+    ``reported_rows``: that many bad rows of a file are named one by one, the rest are counted. ``ocr_pages``,
+    ``ocr_seconds``: how many scanned pages have their text recognised, where that is installed, and for how long; 0
+    seconds for none.
     """
 
     file_bytes: int = 100 * _MIB
     row_bytes: int = 64 * _MIB
     unpacked_bytes: int = 256 * _MIB
     reported_rows: int = 20
+    ocr_pages: int = 200
+    ocr_seconds: float = 900.0
 
 
 @dataclass(frozen=True, slots=True)

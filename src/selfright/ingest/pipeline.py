@@ -57,7 +57,8 @@ class Report:
 
     ``skipped`` counts files that were passed over, ``skipped_why`` by reason. ``moved`` are those of ``replaced`` of
     which only the place changed. ``removed`` and ``kept`` are for ``sync`` alone: what is gone, and what would be but
-    for a file or folder that could not be read. ``changes`` names the first 1,000.
+    for a file or folder that could not be read. ``changes`` names the first 1,000. ``recognised`` has the documents
+    with text from scanned pages, and those pages ("2, 5-7"), the first 1,000 likewise.
     """
 
     added: int
@@ -72,6 +73,7 @@ class Report:
     kept: int = 0
     changes: tuple[Change, ...] = ()
     skipped_why: tuple[tuple[str, int], ...] = ()
+    recognised: tuple[tuple[str, str], ...] = ()
 
 
 def ingest(  # noqa: PLR0913, PLR0917 - where documents come from and go to, and named options
@@ -157,6 +159,7 @@ class Run:
         self._committed_at = time.monotonic()
         self._added = self._replaced = self._unchanged = self._passages = self._moved = self._removed = 0
         self._changes: list[Change] = []
+        self._recognised: list[tuple[str, str]] = []
         self._divided: set[str | None] = set()
 
     def through(self, progress: Progress | None, processes: int | Elsewhere | None = None) -> None:
@@ -189,6 +192,9 @@ class Run:
         document = dataclasses.replace(document, id=name_of(document, look, self._stored_elsewhere))
         before, now = look(document.id), Known.of(document, fresh=True)
         self.seen[document.id] = now
+        pages = document.metadata.get("recognised_pages")
+        if pages and document.media_type == "application/pdf" and len(self._recognised) < _NAMED:
+            self._recognised.append((document.id, pages))
         if before is not None and before.holds_what(now):
             self._unchanged += 1
             return
@@ -277,4 +283,5 @@ class Run:
             kept=kept,
             changes=tuple(self._changes),
             skipped_why=tuple(sorted(self._found.skipped_why.items(), key=lambda why: (-why[1], why[0]))),
+            recognised=tuple(self._recognised),
         )

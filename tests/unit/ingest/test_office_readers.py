@@ -2,6 +2,7 @@
 
 import datetime
 import io
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
+from selfright.ingest import ocr
 from selfright.ingest.apart import Bounds, read_apart
 from selfright.ingest.files import FileLimits, SourceFile
 from selfright.ingest.parallel import ReadDocument
@@ -72,6 +74,18 @@ def test_an_opendocument_text(read_one: ReadOne) -> None:
     assert read_one("b.odt", odt("<text:p>x</text:p>", title="Given")).title == "Given"
 
 
+def test_lists_notes_and_boxes_in_the_cells_of_an_opendocument_table(read_one: ReadOne) -> None:
+    note = "<text:note><text:note-body><text:p>At 20 degrees.</text:p></text:note-body></text:note>"
+    items = "".join(f"<text:list-item><text:p>{word}</text:p></text:list-item>" for word in ("bolt", "nut"))
+    cells = f"<text:p>parts</text:p><text:list>{items}</text:list>", f"<text:p>7 bar{note}</text:p>"
+    row = "".join(f"<table:table-cell>{cell}</table:table-cell>" for cell in cells)
+    shape = "<text:p>drawn: <draw:rect><svg:desc>blue</svg:desc><text:p>a box</text:p></draw:rect></text:p>"
+    body = f"<table:table><table:table-row>{row}</table:table-row></table:table>{shape}"
+    assert read_one("a.odt", odt(body)).text == (
+        "| parts bolt nut | 7 bar |\n\nAt 20 degrees.\n\ndrawn:\n\nblue\n\na box"
+    )
+
+
 def test_a_presentation(read_one: ReadOne) -> None:
     pptx = pytest.importorskip("pptx", reason="python-pptx is not installed")
     made = pptx.Presentation()
@@ -111,6 +125,18 @@ def workbook(**sheets: list[list[object]]) -> bytes:
     buffer = io.BytesIO()
     made.save(buffer)
     return buffer.getvalue()
+
+
+def test_the_strict_variant_of_a_workbook_is_named(read_file: Read) -> None:
+    """The library sees no sheets in it."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(workbook(One=[["pump"]]))) as old, zipfile.ZipFile(buffer, "w") as strict:
+        for name in old.namelist():
+            usual, other = b"http://schemas.openxmlformats.org/", b"http://purl.oclc.org/ooxml/"
+            data = old.read(name).replace(usual + b"spreadsheetml/2006/main", other + b"spreadsheetml/main")
+            strict.writestr(name, data)
+    with pytest.raises(UnreadableFile, match="Strict Open XML Spreadsheet"):
+        read_file("strict.xlsx", buffer.getvalue())
 
 
 def test_a_workbook(read_file: Read) -> None:
@@ -184,7 +210,8 @@ def test_vertical_text_has_no_blanks_between_its_letters(read_one: ReadOne) -> N
     assert text.endswith("가로로 쓴 문장은 남는다.")
 
 
-def test_scanned_pages_are_named(read_file: Read) -> None:
+def test_scanned_pages_are_named(read_file: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ocr, "is_installed", lambda: False)
     from PIL import Image
     from reportlab.lib.utils import ImageReader
     from reportlab.pdfgen.canvas import Canvas

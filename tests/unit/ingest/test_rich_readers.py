@@ -236,6 +236,41 @@ def test_every_word_of_nested_tables_text_boxes_and_moves_comes_once(read_one: R
     )
 
 
+def test_the_lines_of_a_text_box_do_not_run_together(read_one: ReadOne, tmp_path: Path) -> None:
+    box = f"<w:r><w:pict><w:txbxContent>{paragraphs('Open', 'slowly')}</w:txbxContent></w:pict></w:r>"
+    body = f"<w:p><w:r><w:t>before</w:t></w:r>{box}<w:r><w:t>behind</w:t></w:r></w:p>"
+    content = repacked(word(tmp_path / "made.docx"), lambda xml: xml.replace("<w:body>", "<w:body>" + body))
+    assert read_one("b.docx", content).text.startswith("before\nOpen\nslowly\nbehind\n\n# 밸브 안내서")
+
+
+def test_footnotes_and_endnotes_follow_the_paragraph_that_refers_to_them(read_one: ReadOne, tmp_path: Path) -> None:
+    import docx
+    from docx.opc.constants import CONTENT_TYPE, RELATIONSHIP_TYPE
+    from docx.opc.packuri import PackURI
+    from docx.opc.part import Part
+
+    document = docx.Document()
+    document.add_paragraph("It opens at 7 bar.")
+    document.add_paragraph("It closes at 6 bar.")
+    names = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+    for kind, text in (("footnote", "At 20 degrees."), ("endnote", "Measured in 2024.")):
+        xml = f'<w:n xmlns:w="{names}"><w:{kind} w:id="-1"/><w:{kind} w:id="2">{paragraphs(text)}</w:{kind}></w:n>'
+        types = getattr(CONTENT_TYPE, f"WML_{kind.upper()}S"), getattr(RELATIONSHIP_TYPE, f"{kind.upper()}S")
+        part = Part(PackURI(f"/word/{kind}s.xml"), types[0], xml.encode(), document.part.package)
+        document.part.relate_to(part, types[1])
+    path = tmp_path / "made.docx"
+    document.save(str(path))
+    marked = repacked(
+        path.read_bytes(),
+        lambda xml: xml.replace(
+            "bar.</w:t>", 'bar.</w:t><w:footnoteReference w:id="2"/><w:endnoteReference w:id="2"/>', 1
+        ),
+    )
+    assert read_one("n.docx", marked).text == (
+        "It opens at 7 bar.\n\nAt 20 degrees.\n\nMeasured in 2024.\n\nIt closes at 6 bar."
+    )
+
+
 def test_a_zip_bomb_is_refused_before_it_is_unpacked(read_file: Callable[..., object], tmp_path: Path) -> None:
     bomb = repacked(word(tmp_path / "made.docx"), lambda xml: xml + " " * 3_000_000)
     assert len(bomb) < 100_000

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -366,6 +366,14 @@ def test_without_documents_the_conversation_may_support_an_answer() -> None:
 def test_a_question_supports_nothing() -> None:
     history = (Message("user", "Should one descale the kettle every 3 months with citric acid?"),)
     assert judge(request(draft(VERBATIM), history=history)).evaluation.needs_retrieval
+
+
+@pytest.mark.parametrize("label", [AnswerQuality.ADEQUATE, AnswerQuality.HALLUCINATION])
+def test_a_draft_before_any_search_is_judged_by_the_model(label: AnswerQuality) -> None:
+    """Where answers first were asked for; with nothing to hold it against, the local judge turns all of them down."""
+    asked = replace(request(draft(LOOSE)), unsearched=True)
+    assert judge(asked, {**GOOD, "answer_quality": label.value}).evaluation.answer_quality is label
+    assert judge(asked, ModelUnavailable("down")).evaluation.needs_retrieval
 
 
 @pytest.mark.parametrize("label", list(AnswerQuality))

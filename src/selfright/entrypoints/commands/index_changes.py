@@ -34,6 +34,7 @@ def tell_report(report: "Report", *, as_json: bool, pruned: bool = False, dry_ru
     """Counts on stdout; on stderr the files that failed, and the first ten that were passed over, with reasons."""
     _tell_failed(report)
     _tell_skipped(report)
+    _tell_recognised(report)
     if report.kept:
         click.echo(f"selfright: {report.kept:,} documents of files that cannot be read stay as they were", err=True)
     if as_json:
@@ -56,6 +57,7 @@ def report_form(report: "Report", *, pruned: bool, dry_run: bool = False) -> dic
         **_counts(report, pruned=pruned),
         "errors": [{"path": path, "error": why} for path, why in report.failed],
         "passed_over": [{"path": path, "why": why} for path, why in report.skipped_names],
+        "recognised": [{"document_id": name, "pages": pages} for name, pages in report.recognised],
     }
     if pruned:
         changes = [{"change": kind, "document_id": name, "source": source} for kind, name, source in report.changes]
@@ -104,6 +106,15 @@ def _tell_skipped(report: "Report") -> None:
         click.echo(f"selfright: passed over {path} ({why})", err=True)
     if report.skipped > _NAMED:
         click.echo(f"selfright: passed over {report.skipped:,} in all: {_listed(report.skipped_why)}", err=True)
+
+
+def _tell_recognised(report: "Report") -> None:
+    for name, pages in report.recognised[:_NAMED]:
+        click.echo(
+            f"selfright: {name}: text of scanned pages recognised (OCR; may have errors or gaps): {pages}", err=True
+        )
+    if len(report.recognised) > _NAMED:
+        click.echo(f"selfright: text of scanned pages recognised in {len(report.recognised):,} documents", err=True)
 
 
 def _listed(counts: Iterable[tuple[str, int]]) -> str:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from selfright.domain.passages import Document
 from selfright.ingest.files import SourceFile
@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _PARAGRAPH, _TABLE, _MOVED_AWAY = f"{_W}p", f"{_W}tbl", f"{_W}moveFrom"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
+_NOTES = {
+    "footnotes": (f"{_W}footnote", f"{_W}footnoteReference"),
+    "endnotes": (f"{_W}endnote", f"{_W}endnoteReference"),
+}
+_REFERENCES = tuple(reference for _, reference in _NOTES.values())
 _MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 _KIND = packed.Kind("Word document", ".docx", ".doc")
 _HEADING = re.compile(r"heading (\d)", re.IGNORECASE)
@@ -30,7 +35,8 @@ def read(file: SourceFile) -> Iterator[Document]:
     archive = packed.archive_of(file, _KIND)
     try:
         word = docx.Document(archive)
-        text = markup.joined(_blocks(word.element.body, _style_names(word.styles.element)))
+        notes = _notes(word.part)
+        text = markup.joined(_blocks(word.element.body, _style_names(word.styles.element), notes))
         title = word.core_properties.title
     except Exception as error:  # hostile files make the library fail in more ways than can be named
         raise packed.unreadable(file, _KIND, error) from error
@@ -43,12 +49,28 @@ def _style_names(styles: "_Element") -> dict[str, str]:
     return {key: name.get(f"{_W}val") or "" for key, name in names if key and name is not None}
 
 
-def _blocks(parent: "_Element", styles: Mapping[str, str]) -> Iterator[markup.Block]:
+def _notes(part: Any) -> dict[tuple[str, str], str]:
+    """Footnotes and endnotes, by the tag that refers to them and their number."""
+    notes: dict[tuple[str, str], str] = {}
+    for relation in part.rels.values():
+        kind = relation.reltype.rpartition("/")[2]
+        if kind in _NOTES and not relation.is_external:
+            tag, reference = _NOTES[kind]
+            for note in packed.parsed(relation.target_part.blob).iterchildren(tag):
+                notes[reference, note.get(f"{_W}id") or ""] = markup.one_blank(_visible(note))
+    return notes
+
+
+def _blocks(
+    parent: "_Element", styles: Mapping[str, str], notes: Mapping[tuple[str, str], str]
+) -> Iterator[markup.Block]:
     for child in _nearest(parent, _PARAGRAPH, _TABLE):
         if child.tag == _PARAGRAPH:
             yield _paragraph(child, styles)
         else:
             yield from _tables(child)
+        for reference in child.iter(*_REFERENCES):
+            yield "paragraph", notes.get((str(reference.tag), reference.get(f"{_W}id") or ""), "")
 
 
 def _tables(table: "_Element") -> Iterator[markup.Block]:
@@ -95,12 +117,19 @@ def _value(paragraph: "_Element", *names: str) -> str:
 
 
 def _visible(paragraph: "_Element") -> str:
-    """A paragraph's text; what was deleted is marked up as something else, and drawings and moves say all twice."""
+    """A paragraph's text; what was deleted is marked up as something else, and drawings and moves say all twice.
+
+    The paragraphs of a box that hangs on it are lines of their own.
+    """
     from lxml import etree
 
     pieces = []
-    walker = etree.iterwalk(paragraph, events=("start",))
-    for _, node in walker:
+    walker = etree.iterwalk(paragraph, events=("start", "end"))
+    for event, node in walker:
+        if node.tag == _PARAGRAPH and node is not paragraph:
+            pieces.append("\n")
+        if event == "end":
+            continue
         if node.tag in (_FALLBACK, _MOVED_AWAY):
             walker.skip_subtree()
         pieces.append(node.text or "" if node.tag == f"{_W}t" else _SIGNS.get(str(node.tag), ""))

@@ -14,13 +14,15 @@ if TYPE_CHECKING:
 _KIND = packed.Kind("OpenDocument text", ".odt", ".sxw")
 _MEDIA_TYPE = "application/vnd.oasis.opendocument.text"
 _OPEN = "urn:oasis:names:tc:opendocument:xmlns"
-_TEXT, _TABLE, _OFFICE = (f"{{{_OPEN}:{name}:1.0}}" for name in ("text", "table", "office"))
+_TEXT, _TABLE, _OFFICE, _DRAW = (f"{{{_OPEN}:{name}:1.0}}" for name in ("text", "table", "office", "drawing"))
 _TITLE = "{http://purl.org/dc/elements/1.1/}title"
 _HEADING, _PARAGRAPH, _LIST, _ITEM = f"{_TEXT}h", f"{_TEXT}p", f"{_TEXT}list", f"{_TEXT}list-item"
 _TABLE_TAG, _ROW, _CELL = f"{_TABLE}table", f"{_TABLE}table-row", f"{_TABLE}table-cell"
-_BLOCKS = frozenset((_HEADING, _PARAGRAPH, _LIST, _TABLE_TAG))
+_SAID_OF_PICTURES = tuple(f"{{{_OPEN}:svg-compatible:1.0}}{name}" for name in ("title", "desc"))
+_BLOCKS = frozenset((_HEADING, _PARAGRAPH, _LIST, _TABLE_TAG, *_SAID_OF_PICTURES))
 _NOT_SHOWN = frozenset((f"{_TEXT}tracked-changes", f"{_OFFICE}annotation", f"{_TEXT}table-of-content"))
-_APART = frozenset((f"{_TEXT}note", "{urn:oasis:names:tc:opendocument:xmlns:drawing:1.0}text-box", *_NOT_SHOWN))
+_SHAPES = ("frame", "custom-shape", "rect", "ellipse", "circle", "polygon", "polyline", "path", "line", "caption")
+_APART = frozenset((f"{_TEXT}note", *(f"{_DRAW}{shape}" for shape in _SHAPES), *_NOT_SHOWN))
 _MOST_REPEATS = 100
 
 
@@ -67,20 +69,30 @@ def _paragraph(paragraph: "_Element", depth: int) -> markup.Block:
 
 
 def _tables(table: "_Element") -> Iterator[markup.Block]:
-    """A table, and behind it those that stand in its cells."""
+    """A table, and behind it the notes, boxes and tables that stand in its cells."""
     rows = [list(_nearest(row, frozenset((_CELL,)))) for row in _nearest(table, frozenset((_ROW,)))]
     yield "table", markup.table([text for cell in row for text in _cell(cell)] for row in rows)
     for cell in (cell for row in rows for cell in row):
+        for paragraph in _in_cell(cell):
+            yield from (block for apart in _apart(paragraph) for block in _blocks(apart, 0))
         for inner in _nearest(cell, frozenset((_TABLE_TAG,))):
             yield from _tables(inner)
 
 
 def _cell(cell: "_Element") -> list[str]:
     """The cell's text, as often as it is repeated."""
-    paragraphs = _nearest(cell, frozenset((_PARAGRAPH, _HEADING)))
     times = cell.get(f"{_TABLE}number-columns-repeated") or "1"
-    text = " ".join(map(_visible, paragraphs))
+    text = " ".join(map(_visible, _in_cell(cell)))
     return [text] * (min(int(times), _MOST_REPEATS) if times.isdecimal() and text else 1)
+
+
+def _in_cell(parent: "_Element") -> Iterator["_Element"]:
+    """The paragraphs of a cell and of its lists."""
+    for child in parent:
+        if child.tag in (_PARAGRAPH, _HEADING):
+            yield child
+        elif child.tag != _TABLE_TAG and child.tag not in _NOT_SHOWN:
+            yield from _in_cell(child)
 
 
 def _nearest(parent: "_Element", tags: frozenset[str]) -> Iterator["_Element"]:

@@ -1,16 +1,17 @@
 """PDF: the text layer, with lines put back together and headings told by their size."""
 
 import importlib
+import logging
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import chain
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
 from selfright.domain.text import BlockKind
+from selfright.ingest import ocr
 from selfright.ingest.files import SourceFile, one_line
 from selfright.ingest.readers import markup
 from selfright.ingest.readers.pdf_notes import notes_of
@@ -18,7 +19,6 @@ from selfright.ingest.readers.pdf_notes import notes_of
 _PAGES = 10_000
 _NAMED = 20
 _PICTURE_SHARE = 0.2
-_RECOGNISE = "recognise the text (OCR) first, for example with: ocrmypdf -l kor+eng IN.pdf OUT.pdf"
 _HEADING_SIZE = 1.15
 _HEADING_LENGTH = 120
 _LEVELS = 3
@@ -45,17 +45,26 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """A page's lines, its form's values and comments as list items, and whether it is a picture without a text."""
+    """A page's lines, and its form's values and comments as list items.
+
+    ``is_picture``: it is one without a text; ``is_drawn``: without a text too, but with anything else.
+    """
 
     lines: list[Line]
     notes: list[str]
     is_picture: bool
+    is_drawn: bool
+
+    @property
+    def has_text(self) -> bool:
+        return bool(self.notes) or any(line.text.strip() for line in self.lines)
 
 
 def read(file: SourceFile) -> Iterator[Document | UnreadableFile]:
     """One document; its title is the one in its properties if that says anything, else its first heading.
 
-    Pages that are pictures without a text come as an error beside it, with their numbers.
+    Pages that are pictures without a text are recognised where the extra ``ocr`` is installed; the metadata says which
+    (``recognised_pages``). The others come as an error beside the document, with their numbers.
     """
     pypdfium2: Any = importlib.import_module("pypdfium2")
     data = file.read_bytes()
@@ -64,19 +73,40 @@ def read(file: SourceFile) -> Iterator[Document | UnreadableFile]:
     except pypdfium2.PdfiumError as error:
         raise file.refuse(_reason(str(error))) from error
     try:
-        text, scanned = _text(pdf, file)
+        pages = _pages(pdf, file)
         title = pdf.get_metadata_value("Title")
     except pypdfium2.PdfiumError as error:
         raise file.refuse(_reason(str(error))) from error
     finally:
         pdf.close()
+    # Where no page has a text, letters may also be drawn as shapes.
+    drawn = not any(page.has_text for page in pages)
+    scanned = [number for number, page in enumerate(pages, 1) if page.is_picture or (drawn and page.is_drawn)]
+    recognised = ocr.recognise(file, scanned) if scanned else ocr.Recognised()
+    text = _text(pages, recognised.pages)
     if not text.strip():
-        raise file.refuse(f"it has no text layer (scanned pages?); {_RECOGNISE}")
-    yield file.document(text, _title(title, text), "application/pdf")
-    if scanned:
-        more = f" and {len(scanned) - _NAMED:,} more" if len(scanned) > _NAMED else ""
-        numbers = ", ".join(map(str, scanned[:_NAMED]))
-        yield file.refuse(f"pages without a text layer were left out: {numbers}{more}; {_RECOGNISE}")
+        raise file.refuse(
+            f"it has no text layer (scanned pages?); {recognised.why}" if scanned else "no page has a text"
+        )
+    document = file.document(text, _title(title, text), "application/pdf")
+    if recognised.pages:
+        document = replace(document, metadata={"recognised_pages": _ranges(sorted(recognised.pages))})
+    yield document
+    left_out = [number for number in scanned if number not in recognised.pages]
+    if left_out:
+        yield file.refuse(f"pages without a text layer were left out: {_ranges(left_out)}; {recognised.why}")
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Ascending numbers in short: ``1-3, 7``."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and runs[-1][1] == number - 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    more = f" and {len(runs) - _NAMED:,} more" if len(runs) > _NAMED else ""
+    return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in runs[:_NAMED]) + more
 
 
 def _reason(error: str) -> str:
@@ -92,28 +122,38 @@ def _title(given: str, text: str) -> str:
     return markup.first_heading(text)
 
 
-def _text(pdf: Any, file: SourceFile) -> tuple[str, list[int]]:
-    """The text, and the numbers of pages that are pictures."""
+def _pages(pdf: Any, file: SourceFile) -> list[_Page]:
     if len(pdf) > _PAGES:
         raise file.refuse(f"more than {_PAGES:,} pages; split it")
     if pdf.get_formtype():
+        # Of XFA forms it would tell the user how to compile PDFium.
+        logging.getLogger("pypdfium2").setLevel(logging.ERROR)
         pdf.init_forms()
-    pages = [_page(pdf, n) for n in range(len(pdf))]
+    return [_page(pdf, n) for n in range(len(pdf))]
+
+
+def _text(pages: Sequence[_Page], recognised: Mapping[int, Sequence[str]]) -> str:
+    """The text of all pages; ``recognised`` has paragraphs of some, by number (from 1)."""
     sizes: Counter[float] = Counter()
     for line in (line for page in pages for line in page.lines):
         sizes[line.size] += len(line.text)
     levels = _levels(sizes)
-    parts = (chain(_blocks(page.lines, levels), (("list", note) for note in page.notes)) for page in pages)
-    text = markup.joined(block for part in parts for block in part)
-    return _UNPRINTABLE.sub("", text), [number for number, page in enumerate(pages, 1) if page.is_picture]
+    blocks: list[markup.Block] = []
+    for number, page in enumerate(pages, 1):
+        blocks += _blocks(page.lines, levels)
+        blocks += [("paragraph", text) for text in recognised.get(number, ())]
+        blocks += [("list", note) for note in page.notes]
+    return _UNPRINTABLE.sub("", markup.joined(blocks))
 
 
 def _page(pdf: Any, number: int) -> _Page:
     page = pdf[number]
     try:
         lines = _upright(_lines(page))
-        is_picture = not any(line.text.strip() for line in lines) and _has_picture(page)
-        return _Page(lines, list(notes_of(pdf, page)), is_picture)
+        is_drawn = (
+            not any(line.text.strip() for line in lines) and next(page.get_objects(max_depth=1), None) is not None
+        )
+        return _Page(lines, list(notes_of(pdf, page)), is_drawn and _has_picture(page), is_drawn)
     finally:
         page.close()
 

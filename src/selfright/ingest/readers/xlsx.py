@@ -2,6 +2,8 @@
 
 import datetime
 import importlib
+import io
+import zipfile
 from collections.abc import Iterator
 from typing import Any
 
@@ -46,8 +48,16 @@ def read(file: SourceFile) -> Iterator[Document | UnreadableFile]:
         raise
     except Exception as error:  # hostile files make the library fail in more ways than can be named
         raise packed.unreadable(file, _KIND, error) from error
+    if not found and _is_strict(archive):
+        raise packed.unreadable(file, _KIND, "it is a 'Strict Open XML Spreadsheet'")
     if not found:
         raise file.refuse("there is no text in it; nothing to index")
+
+
+def _is_strict(archive: io.BytesIO) -> bool:
+    """Whether it is of the variant in which the library sees no sheets."""
+    with zipfile.ZipFile(archive) as parts:
+        return "xl/workbook.xml" in parts.namelist() and b"purl.oclc.org/ooxml" in parts.read("xl/workbook.xml")
 
 
 def _rows(sheet: Any) -> Iterator[list[str]]:

@@ -33,7 +33,8 @@ class QualityEvaluator:
     """Judges with one structured call (port ``Evaluator``); ``local`` judges first and stands in.
 
     ``cascade``: the model is asked only where the local judge is not sure; an answer without documents is then adequate
-    only if the conversation supports it. ``always``: it is asked each time, except about small talk and refusals, which
+    only if the conversation supports it, or, before any search, if the model says so: what nothing was searched for,
+    the local judge can only turn down. ``always``: it is asked each time, except about small talk and refusals, which
     have nothing in them to judge. ``analyzer`` is for checking what it says against numbers and negations.
     """
 
@@ -74,7 +75,9 @@ class QualityEvaluator:
         return read_judgement(reply.data)
 
     def _is_sure(self, local: Evaluation, request: EvaluationRequest) -> bool:
-        return not _has_evidence(request) or is_sure(local)
+        if not _has_evidence(request) and not request.unsearched:
+            return True
+        return is_sure(local)
 
     async def _local(self, request: EvaluationRequest) -> Evaluation:
         """The local judgement; of an answer without documents, what the conversation makes of it."""
