@@ -1,13 +1,12 @@
 """Trains the network that reads pairs, on two cores, in steps that resume.
 
     python -m training.reading --data DIR --work DIR [--layers 6] [--minutes 60] [--from WEIGHTS.npz] [--seed 1]
-        [--questions-only]
+        [--rate 5e-5] [--edits] [--bfloat16] [--questions-only]
 
 The rows are made once and kept in ``--work``; a checkpoint is written there every few minutes, and the same command
-goes on from it. ``--from src/selfright/llm/pairs.npz`` goes on from the weights that ship (1,100 steps of 29,000 pairs,
-then 1,330 of 34,000 pairs of questions alone), the moments of the optimizer new; the loss rises over the first 250
-steps, until it is lower. The learning rate falls to a twentieth over ``--minutes`` of computing, all sittings together.
-Prints the loss, and now and then the AUC on groups that are left
+goes on from it. ``--from src/selfright/llm/pairs.npz`` goes on from the weights that ship, the moments of the optimizer
+new; a ``--rate`` of 1e-4 or more undoes what they know, 5e-5 does not. The learning rate falls to a twentieth over
+``--minutes`` of computing, all sittings together. Prints the loss, and now and then the AUC on groups that are left
 out. Needs PyTorch, which the package itself does not.
 """
 
