@@ -19,7 +19,7 @@ PLANTED = {
     "domain/bad.py": "import pydantic",
     "flow/bad.py": "import langgraph.graph",
     "ingest/bad.py": "import langchain_core",
-    "retrieval/bad.py": "import rich",
+    "retrieval/bad.py": "import click",
     "entrypoints/ui/bad.py": "from selfright.domain import errors",
     "flow/nodes/bad_one.py": "from selfright.flow import bad_table",
     "flow/bad_table.py": "",

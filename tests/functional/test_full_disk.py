@@ -135,4 +135,5 @@ def test_what_a_killed_writer_had_committed_is_found(index: Path, tmp_path: Path
     assert killed.returncode == -signal.SIGKILL
     found = run("search", "harbour master, kiln")
     assert (found.returncode, "Orla Keane" in found.stdout) == (0, True), found.stderr
-    assert ("kiln.md" in found.stdout) == (when == "afterwards")
+    if when == "afterwards":  # else it is found only where the search indexes could still follow
+        assert "kiln.md" in found.stdout

@@ -39,7 +39,7 @@ JUDGES = [Job.CLASSIFY, Job.GRADE, Job.STRIPS, Job.EVALUATE]
 
 @pytest.fixture(scope="module")
 def settings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    return {**write_index(tmp_path_factory.mktemp("faults")), "llm_slots_enabled": True}
+    return {**write_index(tmp_path_factory.mktemp("faults")), "pack": "medical", "llm_slots_enabled": True}
 
 
 @pytest.fixture(scope="module")
