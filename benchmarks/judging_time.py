@@ -62,7 +62,7 @@ def timed(analyzer: TextAnalyzer, turns: Sequence[tuple[str, list[Hit]]], views:
     reader = views.questions if views else None
     grader = OfflineGrader(analyzer, Likeness(E5()) if views else None, reader=reader)
     refiner = OfflineRefiner(analyzer, reader=reader)
-    evaluator = LocalEvaluator(analyzer)
+    evaluator = LocalEvaluator(analyzer, reader=reader)
     rows = []
     for question, hits in turns:
         computed, marks = time.process_time(), [time.perf_counter()]
