@@ -70,7 +70,7 @@ class Engine:
         return Turn(preset, compiled(preset.name), replace(tools, emit=_into_the_stream) if listen else tools)
 
     def graph(self, preset_name: str | None) -> "Graph":
-        """The compiled graph of a preset, as a copy of one's own."""
+        """A copy of the compiled graph of a preset."""
         return compiled(find_preset(preset_name or self.settings.preset).name).copy()
 
     def tapped_turn(

@@ -25,7 +25,7 @@ _FILE = "profiles.sqlite"
 
 @cache
 def load_pack(name: str) -> DomainPack:
-    """The pack that a setting names: one of ``PACKS``, or ``module:attribute`` of one's own.
+    """The pack that a setting names: one of ``PACKS``, or a custom ``module:attribute``.
 
     Raises ``SettingsError`` when there is no such module or attribute, or when it is no ``DomainPack``.
     """

@@ -59,7 +59,7 @@ class DomainPack:
     index keeps whole. ``summary``: a profile in one line, for prompts. ``terms``: for each fact of a profile the
     wordings that show that an answer takes it up. ``hints``: rules for a model that answers. ``keyed``: a slot given by
     hand, with the key of what it names. ``pointers``: which slots lead to which collections. ``urgent``: what a message
-    calls for at once, put before any answer. ``concerns``: what in a profile speaks against what is asked about;
+    calls for at once, put before any answer. ``concerns``: what a profile has against what is asked about;
     ``warning``: how the note on those that warn begins, where it shall say more than that. ``needs_source``: whether a
     sentence may be said only with a citation. ``notes``: what goes with every answer to such a question. ``about``:
     whether a question is of the field, so that what is remembered of a user bears on it. ``names``: what the things a
