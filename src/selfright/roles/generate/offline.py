@@ -55,7 +55,7 @@ class OfflineGenerator:
         return True
 
     async def generate(self, request: GenerationRequest, say: Say | None = None) -> Draft:
-        """One to four sentences (a summary: up to eight), the most direct answer first, or a refusal."""
+        """One to five sentences (a summary: up to eight), the most direct answer first, or a refusal."""
         draft = await self._draft(request)
         if say is not None:
             say(draft.text)

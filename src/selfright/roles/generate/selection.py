@@ -9,15 +9,15 @@ from selfright.roles.generate.candidates import Candidate
 # In log-odds: how far behind the best a candidate may be and still be said; how far the best may be behind a candidate
 # on one part of the question before that one must be said.
 _MARGIN, _CLEARLY = 1.8, 1.0
-_WORDS_OF_TWO, _WORDS_OF_MORE = 80, 50
+_WORDS_OF_TWO, _WORDS_OF_MORE = 80, 60
 _SAME = 0.55
 _MOST_SALIENT = 60
 
 
-def choose_answer(candidates: Sequence[Candidate], limit: int = 4) -> list[Candidate]:
+def choose_answer(candidates: Sequence[Candidate], limit: int = 5) -> list[Candidate]:
     """The most direct answer, one for each part of the question that it leaves open, then what answers nearly as well.
 
-    None repeats another. What is added last keeps the answer short: a second one within 80 words, more within 50.
+    None repeats another. What is added last keeps the answer short: a second one within 80 words, more within 60.
     """
     if not candidates:
         return []

@@ -37,9 +37,11 @@ SIGNALS = (
     "passage_chance",  # the reader's log-odds, over ten, that the passage answers
     "unread",  # most of it was not shown to the reader
     "meaning",  # the cosine of question and piece
+    "around",  # … of question and the piece with what stands before and after it
 )
 READ = ("answer", "answer_chance", "relative_chance", "passage_chance", "unread")
-LEXICAL = tuple(name for name in SIGNALS if name not in (*READ, "meaning"))
+MEANT = ("meaning", "around")
+LEXICAL = tuple(name for name in SIGNALS if name not in (*READ, *MEANT))
 
 _LONG = 300
 _NEAR, _BESIDE = 3, 20
@@ -142,6 +144,16 @@ def _form(asked: Asked, piece: Piece) -> dict[str, float]:
         "long": min(2.0, len(text) / _LONG),
         "asks": float(_ASKS.search(text) is not None),
     }
+
+
+def surroundings(pieces: Sequence[Piece]) -> list[str]:
+    """Of each piece its text between what leads to it and the next piece of its passage."""
+    texts = []
+    for piece, after in zip(pieces, [*pieces[1:], None], strict=True):
+        is_next = after is not None and after.strip.passage.id == piece.strip.passage.id
+        parts = (_introduced_by(piece), piece.text, after.text if after is not None and is_next else "")
+        texts.append(" ".join(filter(None, parts)))
+    return texts
 
 
 def read_signals(pieces: Sequence[Piece], spans: Mapping[str, AnswerSpans]) -> list[dict[str, float]]:
