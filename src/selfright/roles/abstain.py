@@ -74,9 +74,9 @@ class CalibratedAbstainer(SupportAbstainer):
         evaluation = best.evaluation
         if best.draft.refused or evaluation is None or not _is_familiar(best, evaluation, query_class):
             return super().should_abstain(question, query_class, best, flags)
-        probability = self._model.probability(Grounds(best.draft, evaluation, best.grading))
+        grounds = Grounds(best.draft, evaluation, best.grading)
         # NaN, from a signal that is no number, is no ground for an answer either.
-        return flags.abstention_enabled and not probability >= self._model.threshold
+        return flags.abstention_enabled and not self._model.probability(grounds) >= self._model.least(grounds)
 
 
 def _is_familiar(best: Attempt, evaluation: Evaluation, query_class: QueryClass) -> bool:

@@ -1,6 +1,6 @@
 """What a turn knows offline of its own answer, as numbers: what abstention is decided by.
 
-Nothing here decides; the weights in ``abstain.json`` do. Every signal but the last is log-odds, about -6…6.
+Nothing here decides; the weights in ``abstain.json`` do. Every signal is log-odds, about -6…6.
 """
 
 import math
@@ -14,10 +14,8 @@ SIGNALS = (
     "best",  # of the most probable passage
     "cited",  # of the most probable passage that the answer cites
     "completeness",  # as the evaluator judged the answer
-    "found",  # how many passages were graded: among few the best one is the best for want of others
 )
 _EDGE = 1e-3
-_MANY = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +37,6 @@ def signals(grounds: Grounds) -> dict[str, float]:
         "best": _log_odds(max(known.values(), default=0.0)),
         "cited": _log_odds(max((p for name, p in known.items() if name in cited), default=0.0)),
         "completeness": _log_odds(grounds.evaluation.completeness),
-        "found": math.log(max(1, min(_MANY, len(grading.grades))) / _MANY) if grading else 0.0,
     }
 
 
