@@ -76,7 +76,8 @@ class CalibratedAbstainer(SupportAbstainer):
             return super().should_abstain(question, query_class, best, flags)
         grounds = Grounds(best.draft, evaluation, best.grading)
         # NaN, from a signal that is no number, is no ground for an answer either.
-        return flags.abstention_enabled and not self._model.probability(grounds) >= self._model.least(grounds)
+        least = self._model.threshold_of_few if _is_everything(best.hits, flags.top_k) else self._model.threshold
+        return flags.abstention_enabled and not self._model.probability(grounds) >= least
 
 
 def _is_familiar(best: Attempt, evaluation: Evaluation, query_class: QueryClass) -> bool:
@@ -84,6 +85,11 @@ def _is_familiar(best: Attempt, evaluation: Evaluation, query_class: QueryClass)
     asked = query_class in (QueryClass.QUESTION, QueryClass.UNKNOWN)
     graded = best.grading is not None and best.grading.sufficiency is not None
     return asked and bool(best.hits) and graded and evaluation.source is EvaluationSource.LOCAL
+
+
+def _is_everything(hits: Sequence[Hit], wanted: int) -> bool:
+    """Whether there are fewer passages than a search asks for. By words alone it finds those only that share one."""
+    return 0 < len(hits) < wanted and any(hit.cosine is not None for hit in hits)
 
 
 def _nearest(best: Attempt, hits: Sequence[Hit]) -> list[str]:

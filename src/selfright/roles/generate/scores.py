@@ -13,6 +13,7 @@ from importlib.resources import files
 from selfright.domain.ports import PairJudge
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.extractive_units import Piece
+from selfright.roles.generate.features import feature_score
 from selfright.roles.generate.signals import read_signals, signals, surroundings
 from selfright.roles.grade.answer_spans import answer_spans
 from selfright.roles.grade.features import Asked
@@ -89,7 +90,10 @@ class PieceScorer:
         if like:
             rows = [{**row, "meaning": cosine, "around": 0.0} for row, cosine in zip(rows, like, strict=True)]
             rows = self._looked_around(asked, pieces, rows, weights)
-        return [ScoredPiece(_score(weights, row), row["in_context"]) for row, piece in zip(rows, pieces, strict=True)]
+        return [
+            ScoredPiece(_score(weights, row) + feature_score(asked, piece), row["in_context"])
+            for row, piece in zip(rows, pieces, strict=True)
+        ]
 
     def _looked_around(
         self, asked: Asked, pieces: Sequence[Piece], rows: Sequence[Signals], weights: Signals
