@@ -4,7 +4,6 @@ A request becomes a ``ProviderCall``: a LangChain runnable and the options besid
 """
 
 import dataclasses
-import functools
 import json
 import re
 from collections.abc import Mapping
@@ -176,13 +175,7 @@ def _strict(value: Any) -> Any:
 
 
 def response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """How OpenAI is asked for an object of this schema; not to be changed, for it is kept for the next call."""
-    return _response_format(json.dumps(schema, default=str))
-
-
-@functools.lru_cache(maxsize=64)
-def _response_format(text: str) -> dict[str, Any]:
-    schema = json.loads(text)
+    """How OpenAI is asked for an object of this schema."""
     inner = {"name": _name_of(schema), "strict": True, "schema": strict_schema(schema)}
     return {"type": "json_schema", "json_schema": inner}
 
