@@ -223,6 +223,7 @@ class Selfright(DocumentMethods, UserDataMethods, FrameworkMethods):
     async def aprepare(self) -> None:
         """``prepare`` as a coroutine."""
         await asyncio.to_thread(self._engine.turn, None, {}, Scope(DEFAULT_USER))
+        await asyncio.to_thread(self._engine.graph, None)  # for turns of sessions
         await self.asearch("ready?", 1)
 
     async def aexamples(

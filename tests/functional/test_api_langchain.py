@@ -1,14 +1,19 @@
 import asyncio
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.documents import Document
 from langchain_core.embeddings import DeterministicFakeEmbedding
 from langchain_core.runnables import RunnableLambda
 
 from selfright import Selfright
 from selfright.api import mermaid
+from selfright.assembly.listeners import langchain_listens
 from selfright.domain.answers import Answer
 from selfright.domain.errors import IncompatibleIndex, InputError, UnknownName, UsageError
 from selfright.flow.presets import PRESETS
@@ -98,6 +103,28 @@ def test_callbacks_hear_what_happens_in_a_turn(indexed: Path) -> None:
     assert isinstance(answer, Answer)
     nodes = [event["data"].node for event in told if event["name"] == "NodeFinished"]
     assert nodes == [step.node for step in answer.trace]
+    begun = [event["name"] for event in events if event["event"] == "on_chain_start"]
+    assert [name for name in begun if name in nodes] == nodes  # LangGraph's own runs, nested in the chain's
+
+
+def test_whoever_watches_with_langchain_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in list(os.environ):
+        if name.startswith(("LANGSMITH_", "LANGCHAIN_")):
+            monkeypatch.delenv(name)
+    assert not langchain_listens()
+
+    class Listener(BaseCallbackHandler):
+        pass
+
+    asks = RunnableLambda(lambda _: langchain_listens())
+    assert not asks.invoke("")
+    assert asks.invoke("", {"callbacks": [Listener()]})
+    ask = "from selfright.assembly.listeners import langchain_listens; print(langchain_listens())"
+    traced = {"LANGSMITH_TRACING": "true", "LANGSMITH_ENDPOINT": "http://127.0.0.1:9", "LANGSMITH_API_KEY": "none"}
+    for more, expected in (({}, "False"), (traced, "True")):
+        probe = [sys.executable, "-c", ask]
+        done = subprocess.run(probe, capture_output=True, text=True, check=False, env={**os.environ, **more})
+        assert done.stdout.strip() == expected, done.stderr
 
 
 @pytest.mark.parametrize("given", [7, {"query": "?"}, {"question": 7}, " "])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from selfright.assembly.index import IndexService
 from selfright.assembly.judges import JudgeService
+from selfright.assembly.listeners import langchain_listens
 from selfright.assembly.models import Models
 from selfright.assembly.overrides import Overrides
 from selfright.assembly.packs import load_pack, open_profiles, with_pack
@@ -64,10 +65,9 @@ class Engine:
         self._preload.expect(question)
 
     def turn(self, preset_name: str | None, flags: Mapping[str, object], scope: Scope, *, listen: bool = False) -> Turn:
-        """A turn ready to run: the preset's graph with tools and a meter of its own, searching within ``scope``."""
+        """A turn ready to run: the preset with tools and a meter of its own, searching within ``scope``."""
         preset = find_preset(preset_name or self.settings.preset)
-        tools = self._tools(preset, self._flags(preset, flags), scope)
-        return Turn(preset, compiled(preset.name), replace(tools, emit=_into_the_stream) if listen else tools)
+        return _turn(preset, self._tools(preset, self._flags(preset, flags), scope), listen=listen)
 
     def graph(self, preset_name: str | None) -> "Graph":
         """A copy of the compiled graph of a preset."""
@@ -86,8 +86,7 @@ class Engine:
         """``turn`` with a tap on all that it uses; ``models`` take the place of those that are configured."""
         from selfright.assembly.tapped import tapped_tools
 
-        tools = tapped_tools(self._tools(preset, flags, scope, tap, models), tap)
-        return Turn(preset, compiled(preset.name), replace(tools, emit=_into_the_stream) if listen else tools)
+        return _turn(preset, tapped_tools(self._tools(preset, flags, scope, tap, models), tap), listen=listen)
 
     @property
     def models(self) -> Models:
@@ -270,8 +269,13 @@ def _stood_in(meter: Meter) -> None:
     meter.trouble("slots read by rules")
 
 
+def _turn(preset: Preset, tools: Tools, *, listen: bool) -> Turn:
+    graph = compiled(preset.name) if langchain_listens() else None
+    return Turn(preset, graph, replace(tools, emit=_into_the_stream) if listen else tools)
+
+
 def _into_the_stream(_event: TurnEvent) -> None:
-    """Stands for the graph's own stream, which takes its place when the turn runs."""
+    """Stands for the turn's own stream, which takes its place when the turn runs."""
 
 
 def build_engine(settings: Settings, overrides: Overrides | None = None) -> Engine:

@@ -21,6 +21,7 @@ from selfright.domain.traces import Replay, ReplayOptions, Trace
 from selfright.flow.presets import Preset, find_preset
 from selfright.flow.run import Turn, run
 from selfright.flow.state import AgentState
+from selfright.flow.walk import walk
 from selfright.telemetry.recording import Visits
 from selfright.telemetry.replaying import MODEL, WEB, Player, Recording
 from selfright.telemetry.tapped import TappedProfiles, TappedWeb
@@ -190,10 +191,8 @@ def _place(place: str, before: Preset, preset: Preset) -> tuple[str, int]:
 
 async def _reached(turn: Turn, start: dict[str, Any], node: str, time: int) -> tuple[AgentState, list[str]]:
     """The state before a node's ``time``-th visit, and the nodes that ran side by side there."""
-    config: Any = {"recursion_limit": turn.preset.max_visits(turn.tools.flags) + 1}
     state, group, visits = AgentState(**start), [], 0  # type: ignore[typeddict-item]  # as it was recorded
-    stream = turn.graph.astream(state, config=config, context=turn.tools, stream_mode=["updates", "values"])
-    async with aclosing(stream) as parts:  # type: ignore[type-var]  # an async generator
+    async with aclosing(walk(turn.preset, state, turn.tools, turn.recursion_limit)) as parts:
         async for kind, part in parts:
             if kind == "updates":
                 group += list(part)

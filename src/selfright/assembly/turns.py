@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from selfright.assembly.engine import Engine
+from selfright.assembly.engine import Engine, compiled
 from selfright.assembly.persistence import open_kept_sessions
 from selfright.domain.answers import Answer, Message
 from selfright.domain.errors import InputError, UnknownName, UsageError
@@ -132,7 +132,7 @@ class TurnService:
                 handle, _record(start, answer), state.get("summary") if summarized else None, summarized
             )
 
-        graph = turn.graph.copy({"checkpointer": sessions.checkpointer})
+        graph = compiled(turn.preset.name).copy({"checkpointer": sessions.checkpointer})
         kept = replace(turn, graph=graph, thread=handle.thread_id, trace_id=handle.turn.trace_id, keep=keep)
         so_far = {**start, "messages": handle.conversation.messages, "summary": handle.conversation.summary}
         try:

@@ -46,10 +46,12 @@ class Block:
 
 def language_of(text: str) -> Language:
     """``ko`` when Hangul makes up at least a fifth of the letters (a syllable says more than a letter), else ``en``."""
+    if not has_hangul(text[:20_000]):
+        return "en"
     sample = unicodedata.normalize("NFC", text[:20_000])
     prose = _MARKUP.sub(" ", sample)
     hangul, latin = (len(pattern.findall(prose)) for pattern in (_HANGUL, _LATIN))
-    if not hangul and not latin:
+    if not hangul and not latin:  # all of it is markup
         hangul = len(_HANGUL.findall(sample))
     return "ko" if hangul and hangul * 4 >= latin else "en"
 

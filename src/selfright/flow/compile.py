@@ -1,8 +1,6 @@
 """Compiles a preset table to a LangGraph graph; the only module here that imports LangGraph."""
 
-import time
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -10,12 +8,11 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 
-from selfright.domain.answers import Step
 from selfright.domain.tools import Tools
 from selfright.flow.presets import Preset, Route
 from selfright.flow.state import AgentState
 from selfright.flow.table import NODES, Node
-from selfright.flow.tracing import said
+from selfright.flow.tracing import traced
 
 Graph = CompiledStateGraph[AgentState, Tools, AgentState, AgentState]
 
@@ -44,10 +41,8 @@ def mermaid(preset: Preset) -> str:
 
 def _visited(name: str, node: Node) -> Callable[..., Any]:
     async def visit(state: AgentState, runtime: Runtime[Tools]) -> dict[str, Any]:
-        began, tools = time.perf_counter(), _heard(runtime)
-        with tools.visiting(name) if tools.visiting else nullcontext():
-            update = await node(state, tools)
-        return {**update, "trace": (Step(name, time.perf_counter() - began, said(name, update)),)}
+        tools = _heard(runtime)
+        return await traced(name, node(state, tools), tools)
 
     return visit
 

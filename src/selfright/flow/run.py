@@ -1,7 +1,8 @@
 """Runs one turn: events as they happen, and the answer at the end."""
 
 import uuid
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from selfright.flow.finishing import broken_off
 from selfright.flow.outcome import outcome
 from selfright.flow.presets import Preset
 from selfright.flow.state import AgentState
+from selfright.flow.walk import Part, walk
 
 if TYPE_CHECKING:
     from selfright.flow.compile import Graph
@@ -21,14 +23,15 @@ Keep = Callable[[AgentState, Answer], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A preset's compiled graph and the tools of one turn.
+    """A preset and the tools of one turn.
 
-    ``thread`` names the turn's checkpoints, for a graph that stores any. ``keep`` is awaited with the end state and the
-    answer before the last event.
+    ``graph`` is the preset's compiled graph, where LangGraph is to run the turn: to keep checkpoints, or to tell
+    callbacks of the nodes. ``thread`` names the turn's checkpoints, for a graph that stores any. ``keep`` is awaited
+    with the end state and the answer before the last event.
     """
 
     preset: Preset
-    graph: "Graph"
+    graph: "Graph | None"
     tools: Tools
     trace_id: str = field(default_factory=lambda: uuid.uuid4().hex)
     thread: str | None = None
@@ -36,7 +39,7 @@ class Turn:
 
     @property
     def recursion_limit(self) -> int:
-        """How many steps LangGraph must allow for the turn's visits."""
+        """How many steps the turn's visits may take."""
         return self.preset.max_visits(self.tools.flags) + 1
 
 
@@ -48,13 +51,14 @@ async def run(turn: Turn, start: Mapping[str, Any] | None) -> AsyncGenerator[Tur
     state = AgentState(**start) if start is not None else await _left(turn)  # type: ignore[typeddict-item]  # as the API fills it
     meter, heard = turn.tools.meter, _Heard()
     try:
-        async for kind, part in _parts(turn, state if start is not None else None):
-            if kind == "values":
-                state = part
-                continue
-            for event in _events(kind, part):
-                heard.hear(event)
-                yield event
+        async with aclosing(_parts(turn, state, resumes=start is None)) as parts:
+            async for kind, part in parts:
+                if kind == "values":
+                    state = part
+                    continue
+                for event in _events(kind, part):
+                    heard.hear(event)
+                    yield event
     except Exception as error:
         if state.get("draft") is None:
             raise
@@ -67,12 +71,14 @@ async def run(turn: Turn, start: Mapping[str, Any] | None) -> AsyncGenerator[Tur
     yield TurnFinished(answer)
 
 
-def _parts(turn: Turn, start: AgentState | None) -> AsyncIterator[tuple[str, Any]]:
+def _parts(turn: Turn, state: AgentState, *, resumes: bool) -> AsyncGenerator[Part, None]:
+    if turn.graph is None:
+        return walk(turn.preset, state, turn.tools, turn.recursion_limit)
     config: Any = {"recursion_limit": turn.recursion_limit}
     if turn.thread is not None:
         config["configurable"] = {"thread_id": turn.thread}
     return turn.graph.astream(  # type: ignore[return-value]  # several stream modes come as pairs
-        start,
+        None if resumes else state,
         config=config,
         context=turn.tools,
         stream_mode=["updates", "values", "custom"],
@@ -81,6 +87,8 @@ def _parts(turn: Turn, start: AgentState | None) -> AsyncIterator[tuple[str, Any
 
 
 async def _left(turn: Turn) -> AgentState:
+    if turn.graph is None:
+        raise ValueError("only a turn with a graph leaves checkpoints to go on from")
     left = await turn.graph.aget_state({"configurable": {"thread_id": turn.thread}})
     state: Any = left.values
     return state  # type: ignore[no-any-return]  # the values of a graph over AgentState

@@ -1,8 +1,24 @@
-"""What a node decided, in a few words for the trace, without document text and profile content."""
+"""A node's step in the trace: how long it took, and what it decided in a few words.
 
-from collections.abc import Callable, Mapping
+Without document text and profile content.
+"""
+
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import nullcontext
 from types import MappingProxyType
 from typing import Any
+
+from selfright.domain.answers import Step
+from selfright.domain.tools import Tools
+
+
+async def traced(name: str, visit: Awaitable[dict[str, Any]], tools: Tools) -> dict[str, Any]:
+    """The update that a node's visit gives, with its step; whoever watches the turn is told of the visit."""
+    began = time.perf_counter()
+    with tools.visiting(name) if tools.visiting else nullcontext():
+        update = await visit
+    return {**update, "trace": (Step(name, time.perf_counter() - began, said(name, update)),)}
 
 
 def said(node: str, update: Mapping[str, Any]) -> str:

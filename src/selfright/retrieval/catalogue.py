@@ -5,13 +5,13 @@ Every record carries a checksum and every count is kept twice, so that a damaged
 
 import json
 import uuid
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from selfright.domain.errors import IndexNotFound, NotAnIndex
-from selfright.domain.passages import Document, DocumentInfo, Origin, Passage
+from selfright.domain.passages import Document, DocumentInfo, Passage
 from selfright.retrieval.catalogue_file import (
     FILE_NAME,
     LOCK_NAME,
@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _BATCH = 500  # rows read at a time
+# What is known of a passage's document, where it says who brought it: hardly any does.
+_ORIGIN = "(SELECT metadata FROM documents d WHERE d.id = passages.document_id AND metadata LIKE '%\"origin\"%')"
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,27 +143,10 @@ class Catalogue:
         """The passages with these keys, removed ones only where wanted; keys that are gone are left out."""
         if not keys:
             return {}
-        query = f"SELECT {SHOWN_COLUMNS} FROM passages WHERE key IN ({', '.join('?' * len(keys))})"
+        query = f"SELECT {SHOWN_COLUMNS}, {_ORIGIN} FROM passages WHERE key IN ({', '.join('?' * len(keys))})"
         if not removed:
             query += " AND NOT removed"
-        found = {row[0]: shown_of(row, self.path) for row in self._all(query, keys)}
-        origins = self._origins({shown.passage.document_id for shown in found.values()})
-        return {
-            key: replace(shown, passage=replace(shown.passage, origin=origins[shown.passage.document_id]))
-            if shown.passage.document_id in origins
-            else shown
-            for key, shown in found.items()
-        }
-
-    def _origins(self, documents: Collection[str]) -> dict[str, Origin]:
-        """Who brought these documents, where it was not the operator."""
-        query = (
-            f"SELECT id, metadata FROM documents WHERE id IN ({', '.join('?' * len(documents))}) "
-            "AND metadata LIKE '%\"origin\"%'"
-        )
-        rows = self._all(query, tuple(documents))
-        found = {row[0]: Document(row[0], "", "", metadata=json.loads(row[1])).origin for row in rows}
-        return {name: origin for name, origin in found.items() if origin != "index"}
+        return {row[0]: _with_origin(shown_of(row, self.path), metadata) for *row, metadata in self._all(query, keys)}
 
     def all_shown(self, after: int = 0) -> Iterator[Shown]:
         """All passages with a key behind ``after``, by key."""
@@ -289,3 +274,10 @@ class Catalogue:
     def _all(self, query: str, parameters: Sequence[object] = ()) -> list[Any]:
         with self.connections.reading() as connection:
             return connection.execute(query, tuple(parameters)).fetchall()
+
+
+def _with_origin(shown: Shown, metadata: str | None) -> Shown:
+    if metadata is None:
+        return shown
+    origin = Document("", "", "", metadata=json.loads(metadata)).origin
+    return replace(shown, passage=replace(shown.passage, origin=origin))

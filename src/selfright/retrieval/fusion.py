@@ -51,16 +51,18 @@ def reciprocal_rank_fusion(
     An item that occurs twice in one ranking counts once, at its best rank. Ties go to the better single rank, then to
     the smaller item. Without ``weights`` every ranking counts one; one of weight zero adds nothing and no items.
     """
-    places: dict[Item, list[tuple[float, int]]] = {}  # item → (weight, rank) of each ranking it is in
+    parts: dict[Item, list[float]] = {}  # of the score, one of each ranking that the item is in
+    best: dict[Item, int] = {}
     for number, ranking in enumerate(rankings):
         weight = weights[number] if weights else 1.0
-        if weight:
-            for item, rank in _best_ranks(ranking).items():
-                places.setdefault(item, []).append((weight, rank))
-    scored = [
-        (-math.fsum(weight / (k + rank) for weight, rank in found), min(rank for _, rank in found), item)
-        for item, found in places.items()
-    ]
+        for item, rank in _best_ranks(ranking).items() if weight else ():
+            part = weight / (k + rank)
+            if item not in parts:
+                parts[item], best[item] = [part], rank
+                continue
+            parts[item].append(part)
+            best[item] = min(best[item], rank)
+    scored = [(-math.fsum(found), best[item], item) for item, found in parts.items()]
     return [(item, -score) for score, _, item in sorted(scored)]
 
 

@@ -110,9 +110,10 @@ class HybridSearch:
             waiting = self._indexes.helpers.submit(self._search_dense, request, sequence)
         lexical, korean = self._indexes.lexical, self._languages.korean(sequence)
         bm25 = lexical.search(request.terms, request.depth, request.collections, sequence, korean)
+        idf = lexical.idf(request.terms, korean)
         dense, query_vector, plain = waiting.result() if waiting else (Scored(), None, True)
         foreign = self._languages.foreign(request, dense, sequence) if self._fusion.tells_languages else frozenset()
-        fused = FusedRanking(request, self._fusion, (bm25, dense), lexical.idf(request.terms, korean), foreign)
+        fused = FusedRanking(request, self._fusion, (bm25, dense), idf, foreign)
         near = dict(fused.near) if plain else {}  # judges are fitted on the cosines of vectors that do not lean
         return self._retrieval(fused, query_vector, near, sequence if together else None)
 

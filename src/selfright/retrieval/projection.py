@@ -7,6 +7,7 @@ stay) and then replaces the state atomically. Whenever the process stops, the ol
 
 import json
 import logging
+import os
 import sys
 import threading
 from abc import ABC, abstractmethod
@@ -59,6 +60,7 @@ class Projection(ABC, Generic[Snapshot]):
         self.folder = folder
         self.identity = identity
         self.problem = ""
+        self._state_path = str(folder / _STATE)  # looked at before each search
         self._stamp: tuple[int, int] | None = None
         self._checked: dict[str, tuple[int, ...]] = {}  # files whose checksum was verified, and as what
         self._refreshing = threading.Lock()
@@ -240,7 +242,7 @@ class Projection(ABC, Generic[Snapshot]):
 
     def _current_stamp(self) -> tuple[int, int]:
         try:
-            return _stamp_of(self.folder / _STATE)
+            return _stamp_of(self._state_path)
         except OSError:
             return (0, 0)
 
@@ -270,8 +272,8 @@ def is_current(projection: Projection[Any], catalogue: Catalogue) -> bool:
     return state is not None and state.sequence == catalogue.sequence() and projection.complete(catalogue)
 
 
-def _stamp_of(path: Path) -> tuple[int, int]:
-    stat = path.stat()
+def _stamp_of(path: Path | str) -> tuple[int, int]:
+    stat = os.stat(path)
     return stat.st_mtime_ns, stat.st_ino
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from selfright.domain.embedding import leaned
@@ -22,9 +23,9 @@ DEPTH = 100  # candidates of each half
 _SHOWN = 80  # characters
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SearchRequest:
-    """The query as asked, its text for the embedder, its terms, and how much is wanted from where.
+    """The query as asked, its text for the embedder, its text for the tokenizer, and how much is wanted from where.
 
     ``meaning`` is empty where nothing is searched for by meaning, and then ``silent`` says why.
     """
@@ -32,7 +33,8 @@ class SearchRequest:
     query: str
     meaning: str
     silent: str
-    terms: Sequence[str]
+    words: str
+    tokenizer: Tokenizer
     k: int
     collections: tuple[str, ...]
 
@@ -41,7 +43,12 @@ class SearchRequest:
         """How many candidates each half gives."""
         return max(DEPTH, self.k)
 
-    @property
+    @cached_property
+    def terms(self) -> Sequence[str]:
+        """What is searched for by words; made when first asked for, so that it can be beside the search by meaning."""
+        return content_terms(self.tokenizer.tokens(self.words), self.query)
+
+    @cached_property
     def language(self) -> Language:
         """Of what is searched for by meaning."""
         return language_of(self.meaning or self.query)
@@ -67,7 +74,8 @@ def prepare_request(
         query=query,
         meaning=meaning,
         silent=silent,
-        terms=content_terms(tokenizer.tokens(f"{query} {phrases}"), query),
+        words=f"{query} {phrases}",
+        tokenizer=tokenizer,
         k=k,
         collections=tuple(sorted(set(collections))),
     )
@@ -170,10 +178,9 @@ def pairs(ranking: Scored) -> list[tuple[int, float]]:
 
 def foreign(request: SearchRequest, dense: Scored, languages: Mapping[int, str]) -> frozenset[int]:
     """The id hashes of the near passages that ``languages``, by key, says are in another language than the query."""
+    own = request.language
     return frozenset(
-        id_hash
-        for key, id_hash in zip(dense.keys, dense.id_hashes, strict=True)
-        if languages.get(key, request.language) != request.language
+        id_hash for key, id_hash in zip(dense.keys, dense.id_hashes, strict=True) if languages.get(key, own) != own
     )
 
 
