@@ -80,7 +80,7 @@ class PieceScorer:
         return [self._judged(asked, pieces) for asked in questions]
 
     def _judged(self, asked: Asked, pieces: Sequence[Piece]) -> list[ScoredPiece]:
-        rows = signals(asked, pieces, self._analyzer)
+        rows: list[Signals] = list(signals(asked, pieces, self._analyzer))
         passages = {piece.strip.passage.id: piece.strip.passage for piece in pieces}
         spans = answer_spans(asked, list(passages.values()), self._reader)
         if spans:
