@@ -171,12 +171,15 @@ def _plain(value: Any) -> Any:
 
 
 def _written(out: Path, report: "CalibrationReport | ClaimReport", figures: dict[str, Any]) -> list[Path]:
-    from selfright.entrypoints.pictures import Series, picture
+    from selfright.entrypoints.pictures import picture
+    from selfright.evals.report.plots.lines import Series
     from selfright.roles.calibration.refit import CalibrationReport
 
     before, after = (
-        Series(name, [(bin_.said, bin_.came_true) for bin_ in table], [bin_.rows for bin_ in table])
-        for name, table in (("before", report.reliability_before), ("after", report.reliability_after))
+        Series(name, place, [(bin_.said, bin_.came_true) for bin_ in table], [bin_.rows for bin_ in table])
+        for place, (name, table) in enumerate(
+            (("before", report.reliability_before), ("after", report.reliability_after))
+        )
     )
     graded = isinstance(report, CalibrationReport)
     contents = {
@@ -191,11 +194,12 @@ def _written(out: Path, report: "CalibrationReport | ClaimReport", figures: dict
     }
     if isinstance(report, CalibrationReport):
         risk = report.calibration.origin.risk or 0.0
+        curve = [(point.coverage, point.risk) for point in report.curve]
         contents["risk-coverage.svg"] = picture(
             "Risk and coverage",
             "share of questions answered",
             "share of them without help",
-            (Series("risk of what is answered", [(point.coverage, point.risk) for point in report.curve]),),
+            (Series("risk of what is answered", 0, curve, dotted=False),),
             ((0, risk), (1, risk)),
         )
     out.mkdir(parents=True, exist_ok=True)
