@@ -37,7 +37,7 @@ class Webs:
         webs = [(name, beside(known)) for name, beside in self.providers]
         if len(webs) < 2:
             return webs[0][1] if webs else None
-        from selfright.web.chain import ChainedWeb
+        from selfright.web.search import ChainedWeb
 
         return ChainedWeb(webs)
 

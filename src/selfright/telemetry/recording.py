@@ -10,8 +10,7 @@ from contextvars import ContextVar
 from typing import Any, TypeVar
 
 from selfright.domain.errors import ModelUnavailable
-from selfright.telemetry.coding import Packer, digest
-from selfright.telemetry.failures import error_form
+from selfright.telemetry.coding import Packer, digest, error_form
 from selfright.telemetry.taps import PortCall
 
 T = TypeVar("T")

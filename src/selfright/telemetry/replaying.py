@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar, cast
 
 from selfright.domain.errors import ModelRejected, UsageError, WebUnavailable
-from selfright.telemetry.coding import Unpacker, digest
-from selfright.telemetry.failures import error_of
+from selfright.telemetry.coding import Unpacker, digest, error_of
 from selfright.telemetry.recording import visit
 from selfright.telemetry.taps import PortCall
 

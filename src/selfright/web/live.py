@@ -9,10 +9,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from selfright.domain.errors import SelfrightError
 from selfright.domain.passages import Document, Passage, WebFinding
 from selfright.domain.ports import Tokenizer
-from selfright.web.duplicates import new_passages
 from selfright.web.pages import Pages
 from selfright.web.providers.results import MOST, Provider, Result, as_rows, from_rows
-from selfright.web.ranking import Bm25
+from selfright.web.ranking import Bm25, new_passages
 from selfright.web.search import Split, passages_of
 from selfright.web.types import Tally
 

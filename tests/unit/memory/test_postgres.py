@@ -31,8 +31,8 @@ from selfright.memory import postgres, postgres_schema
 from selfright.memory.conversation import TurnRecord
 from selfright.memory.postgres import PostgresDatabase
 from selfright.memory.postgres_address import read_address, shown
-from selfright.memory.postgres_profiles import PostgresProfiles
 from selfright.memory.postgres_text import decode, encode
+from selfright.memory.profiles import PostgresProfiles
 from selfright.memory.sessions import Sessions
 from selfright.settings import load_settings
 from tests.support.postgres import MISSING, WHY_NOT, PostgresServer

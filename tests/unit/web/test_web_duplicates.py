@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selfright.domain.passages import Passage
-from selfright.web.duplicates import containment, new_passages, resemblance, shingles
+from selfright.web.ranking import containment, new_passages, resemblance, shingles
 
 TEXT = (
     "The safety valve of the boiler opens at two bar and has to be checked once in every year by somebody who knows it."
