@@ -17,7 +17,7 @@ from selfright.domain.passages import Hit, Language, Refinement
 from selfright.domain.tools import Tools
 from selfright.evals.funnel import STEPS
 from selfright.evals.redacting import redacted
-from selfright.evals.report.page import page
+from selfright.evals.report.writing import page
 from selfright.evals.results import read_study
 from selfright.flow.evidence import whole
 from selfright.flow.strategies import CorrectiveRAGStrategy

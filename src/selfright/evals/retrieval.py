@@ -9,8 +9,7 @@ from selfright.api import Selfright
 from selfright.domain.passages import Hit, Ranked
 from selfright.evals import provenance
 from selfright.evals.beir import JudgedQuery, RetrievalSet
-from selfright.evals.comparison import compare
-from selfright.evals.intervals import estimate
+from selfright.evals.intervals import compare, estimate
 from selfright.evals.ranking import MEASURES, Rankings, depth_of, parsed, run_lines, scored
 from selfright.evals.results import Row, RunResult, Study, Value
 from selfright.retrieval.files import write_atomically

@@ -13,7 +13,7 @@ from selfright.domain.errors import SelfrightError, UsageError
 from selfright.domain.examining import Judge
 from selfright.evals import provenance
 from selfright.evals.aggregation import aggregated, measured
-from selfright.evals.comparison import compare, ladder
+from selfright.evals.intervals import compare, ladder
 from selfright.evals.measures.standard import STANDARD
 from selfright.evals.metrics import Metric
 from selfright.evals.nodes import Asking, asking_on

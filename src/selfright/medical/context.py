@@ -6,7 +6,7 @@ from selfright.domain.passages import Language
 from selfright.domain.slots import Profile, Slot
 from selfright.domain.text import has_hangul
 from selfright.medical.kinds import KINDS, MEASURES
-from selfright.medical.names import name_in, wordings
+from selfright.medical.naming import name_in, wordings
 
 _MEN = ("m", "male", "man", "boy", "남", "남성", "남자", "남아")
 _WOMEN = ("f", "female", "woman", "girl", "여", "여성", "여자", "여아")

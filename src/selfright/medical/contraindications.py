@@ -13,7 +13,7 @@ from typing import Any
 
 from selfright.domain.passages import Language
 from selfright.domain.slots import Concern, Profile, Slot
-from selfright.medical.names import concept_of, names_of, wordings
+from selfright.medical.naming import concept_of, names_of, wordings
 from selfright.medical.things import of_its_class, things_in
 
 _KINDS = ("conditions", "symptoms", "allergies", "medications", "pregnancy")

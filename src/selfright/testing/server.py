@@ -16,8 +16,7 @@ from types import TracebackType
 from selfright.testing import http
 from selfright.testing.answering import Answering
 from selfright.testing.fake_model import FakeModel
-from selfright.testing.log import Log
-from selfright.testing.requests import Request
+from selfright.testing.requests import Log, Request
 from selfright.testing.rules import Rule, Script
 
 log = logging.getLogger(__name__)

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from selfright.medical.complaints import complaints
-from selfright.medical.conjugating import beginnings
+from selfright.medical.complaints import beginnings, complaints
 from selfright.medical.folding import first_word, words
 from selfright.medical.lexicon import Kind, load_lexicon
 from selfright.medical.spotting import spotter
