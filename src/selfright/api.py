@@ -15,7 +15,7 @@ from selfright.domain.flags import Flags
 from selfright.domain.passages import Hit, Language, Retrieval
 from selfright.domain.ports import BatchRetriever
 from selfright.domain.scopes import Scope
-from selfright.domain.several import several
+from selfright.domain.text import several
 from selfright.domain.turns import DEFAULT_USER, TurnOptions
 from selfright.methods.documents import DocumentMethods
 from selfright.methods.frameworks import FrameworkMethods

@@ -36,6 +36,7 @@ from selfright.entrypoints.wire.connecting import (
     BROKE_OFF,
     DEFAULT_URL,
     TIMEOUT_S,
+    forwarding_header,
     library,
     reachable,
     set_up,
@@ -48,18 +49,18 @@ from selfright.entrypoints.wire.content import (
     Hit,
     UploadReply,
 )
-from selfright.entrypoints.wire.forwarding import forwarding_header
 from selfright.entrypoints.wire.people import (
     FactLine,
     KindLine,
+    LabelledReply,
     ProfileReply,
+    RatedReply,
     SessionLine,
     SessionReply,
     SlotLine,
     TurnLine,
     WhoReply,
 )
-from selfright.entrypoints.wire.ratings import LabelledReply, RatedReply
 from selfright.entrypoints.wire.traces import ReplayReply, TraceReply
 
 if TYPE_CHECKING:

@@ -10,11 +10,10 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Final, cast
 
-from selfright.domain.chat import ChatRequest, Job
+from selfright.domain.chat import ChatRequest, Job, PromptDelimiters
 from selfright.domain.errors import BudgetSpent, ModelRejected, ModelUnavailable, ReplyUnusable
 from selfright.domain.passages import Language
 from selfright.domain.ports import ChatModel, SlotExtractor
-from selfright.domain.prompt_delimiters import PromptDelimiters
 from selfright.domain.slots import Slot, SlotTime, Subject
 from selfright.domain.text import language_of
 from selfright.medical.extract import KEY, MedicalExtractor

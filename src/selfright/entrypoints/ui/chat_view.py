@@ -10,12 +10,11 @@ from streamlit.delta_generator import DeltaGenerator
 
 from selfright.entrypoints.client import AskOptions, Client, ServiceError, TurnEvent, WhoReply
 from selfright.entrypoints.ui import answers, evidence, names
-from selfright.entrypoints.ui.behaviour import go_to
 from selfright.entrypoints.ui.listening import heard
 from selfright.entrypoints.ui.markup import plain, tag, text
 from selfright.entrypoints.ui.sessions_view import show_sessions
-from selfright.entrypoints.ui.state import Memory, memory, said_of, service, who
-from selfright.entrypoints.ui.turns import Turn
+from selfright.entrypoints.ui.state import Memory, Turn, memory, said_of, service, who
+from selfright.entrypoints.ui.style import go_to
 
 MOST_QUESTION = 10_000
 MOST_RATED = 50

@@ -6,8 +6,7 @@ import streamlit as st
 
 from selfright.entrypoints.client import Client, ServiceError, SessionLine
 from selfright.entrypoints.ui.markup import plain
-from selfright.entrypoints.ui.state import Memory, told
-from selfright.entrypoints.ui.turns import Turn
+from selfright.entrypoints.ui.state import Memory, Turn, told
 
 MOST_SHOWN = 12
 MOST_TITLES = 200

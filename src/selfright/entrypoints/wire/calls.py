@@ -9,7 +9,7 @@ from urllib.parse import quote
 from pydantic import BaseModel, ValidationError
 
 from selfright.domain.errors import ServiceError
-from selfright.domain.several import several
+from selfright.domain.text import several
 from selfright.entrypoints.wire.answers import (
     TURN_EVENT,
     AnswerReply,
@@ -34,20 +34,18 @@ from selfright.entrypoints.wire.content import (
 from selfright.entrypoints.wire.people import (
     DeletedReply,
     ErasedReply,
+    ExamplesReply,
     Facts,
     HealthReply,
+    LabelledReply,
     ProfileReply,
+    RatedPassage,
+    RatedReply,
+    RatingRequest,
     SessionLine,
     SessionReply,
     SessionsReply,
     WhoReply,
-)
-from selfright.entrypoints.wire.ratings import (
-    ExamplesReply,
-    LabelledReply,
-    RatedPassage,
-    RatedReply,
-    RatingRequest,
 )
 from selfright.entrypoints.wire.traces import ReplayReply, ReplayRequest, TraceReply, TracesReply
 
