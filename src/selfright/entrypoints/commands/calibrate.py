@@ -11,9 +11,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from selfright.entrypoints.advice import of_calibration
-from selfright.entrypoints.commands.options import index_option, json_option, print_json, set_option, values_of
+from selfright.entrypoints.commands.options import (
+    index_option,
+    json_option,
+    on_index,
+    print_json,
+    set_option,
+    values_of,
+)
 
 if TYPE_CHECKING:
+    from selfright.api import Selfright
     from selfright.roles.calibration.claims import ClaimReport
     from selfright.roles.calibration.refit import CalibrationReport, Opinions
 
@@ -216,18 +224,14 @@ def ratings() -> None:
 @ratings.command()
 @click.option("--user", metavar="ID", help="Only this user's ratings.")
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write to FILE.")
-@index_option
-@set_option
-def export(user: str | None, out: Path | None, index: str | None, assignments: tuple[str, ...]) -> None:
+@on_index
+def export(selfright: "Selfright", user: str | None, out: Path | None) -> None:
     """Write ratings as rows {"question", "passage", "label": 0|1} for 'selfright calibrate', one per line.
 
     Passages of helpful answers are labelled 1, those of unhelpful ones 0. Passages whose document has changed or is
     gone are left out, and counted.
     """
-    from selfright.api import Selfright
-
-    with Selfright.open(**values_of(assignments, index=index)) as selfright:
-        found = selfright.labelled(user)
+    found = selfright.labelled(user)
     lines = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in found.rows)
     if out is not None:
         out.write_text(lines, encoding="utf-8")

@@ -9,9 +9,17 @@ import click
 from selfright.domain.passages import Origin
 from selfright.entrypoints.commands.index_sync import exit_code, searched_by_words, sync, tell_report, tell_words_only
 from selfright.entrypoints.commands.index_transfer import copy, export, import_
-from selfright.entrypoints.commands.options import index_option, json_option, print_json, set_option, values_of
+from selfright.entrypoints.commands.options import (
+    index_option,
+    json_option,
+    on_index,
+    print_json,
+    set_option,
+    values_of,
+)
 
 if TYPE_CHECKING:
+    from selfright.api import Selfright
     from selfright.domain.routing import Collection
 
 
@@ -20,41 +28,32 @@ if TYPE_CHECKING:
 @click.argument("text")
 @click.option("--class", "classes", metavar="CLASS", multiple=True, help="Query class it serves; may be repeated.")
 @click.option("--slot", "slots", metavar="SLOT", multiple=True, help="Slot that points to it; may be repeated.")
-@index_option
-@set_option
+@on_index
 @json_option
 def describe(
+    selfright: "Selfright",
     name: str,
     text: str,
     classes: tuple[str, ...],
     slots: tuple[str, ...],
-    index: str | None,
-    assignments: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Describe the collection NAME in TEXT, so that matching questions are sent to it; "" removes the description.
 
     One or two sentences that name the topics work best. They replace the previous description, classes and slots.
     """
-    from selfright.api import Selfright
-
-    with Selfright.open(**values_of(assignments, index=index)) as selfright:
-        described = selfright.describe_collection(name, text, classes=classes, slots=slots)
+    described = selfright.describe_collection(name, text, classes=classes, slots=slots)
     if not described.documents:
         click.echo(f"selfright: no document is in '{described.name}' yet; add with --collection", err=True)
     _show([described], as_json)
 
 
 @click.command()
-@index_option
-@set_option
+@on_index
 @json_option
-def collections(index: str | None, assignments: tuple[str, ...], as_json: bool) -> None:
+def collections(selfright: "Selfright", as_json: bool) -> None:
     """List the collections: documents, description, query classes and slots."""
-    from selfright.api import Selfright
-
-    with Selfright.open(**values_of(assignments, index=index)) as selfright:
-        _show(selfright.collections(), as_json)
+    _show(selfright.collections(), as_json)
 
 
 def _show(found: "list[Collection]", as_json: bool) -> None:
@@ -79,15 +78,11 @@ def _form(collection: "Collection") -> dict[str, Any]:
 
 @click.command()
 @click.option("--repair", is_flag=True, help="Repair what can be repaired; documents that cannot be saved are named.")
-@index_option
-@set_option
+@on_index
 @json_option
-def verify(repair: bool, index: str | None, assignments: tuple[str, ...], as_json: bool) -> int:
+def verify(selfright: "Selfright", repair: bool, as_json: bool) -> int:
     """Check every record, vector and file of the index."""
-    from selfright.api import Selfright
-
-    with Selfright.open(**values_of(assignments, index=index)) as selfright:
-        findings = selfright.verify(repair=repair)
+    findings = selfright.verify(repair=repair)
     open_findings = [finding for finding in findings if not finding.mended]
     if as_json:
         print_json({"sound": not open_findings, "findings": [asdict(finding) for finding in findings]})
@@ -102,17 +97,13 @@ def verify(repair: bool, index: str | None, assignments: tuple[str, ...], as_jso
 
 
 @click.command()
-@index_option
-@set_option
+@on_index
 @json_option
-def compact(index: str | None, assignments: tuple[str, ...], as_json: bool) -> None:
+def compact(selfright: "Selfright", as_json: bool) -> None:
     """Free the space of replaced and removed documents, and rebuild the search indexes."""
-    from selfright.api import Selfright
-
-    with Selfright.open(**values_of(assignments, index=index)) as selfright:
-        before = selfright.info().bytes
-        selfright.compact()
-        after = selfright.info().bytes
+    before = selfright.info().bytes
+    selfright.compact()
+    after = selfright.info().bytes
     if as_json:
         print_json({"bytes_before": before, "bytes_after": after})
     else:
@@ -121,18 +112,16 @@ def compact(index: str | None, assignments: tuple[str, ...], as_json: bool) -> N
 
 @click.command()
 @click.option("--to", metavar="LOCATION", help="Build the index with new vectors there, and leave this one unchanged.")
-@index_option
-@set_option
+@on_index
 @json_option
-def reembed(to: str | None, index: str | None, assignments: tuple[str, ...], as_json: bool) -> None:
+def reembed(selfright: "Selfright", to: str | None, as_json: bool) -> None:
     """Embed every passage again with the configured embedder. Run it again to resume.
 
     Until all vectors are ready, the index is searched and changed as before. An index on a server needs --to.
     """
-    from selfright.api import Selfright
     from selfright.entrypoints.progress import bar
 
-    with Selfright.open(**values_of(assignments, index=index)) as selfright, bar("Embedding") as progress:
+    with bar("Embedding") as progress:
         report = selfright.reembed(to, progress=progress)
     if as_json:
         print_json(asdict(report))
@@ -210,15 +199,11 @@ def add(
 
 @index.command()
 @click.argument("document_ids", nargs=-1, required=True, metavar="DOC_ID...")
-@index_option
-@set_option
+@on_index
 @json_option
-def remove(document_ids: tuple[str, ...], index: str | None, assignments: tuple[str, ...], as_json: bool) -> int:
+def remove(selfright: "Selfright", document_ids: tuple[str, ...], as_json: bool) -> int:
     """Remove documents by id ('selfright index list' shows the ids)."""
-    from selfright.api import Selfright
-
-    with Selfright.open(**values_of(assignments, index=index)) as selfright:
-        removed = selfright.remove(document_ids)
+    removed = selfright.remove(document_ids)
     missing = [document_id for document_id in document_ids if document_id not in removed]
     for document_id in missing:
         click.echo(f"selfright: no document '{document_id}' in the index; see 'selfright index list'", err=True)
@@ -230,16 +215,13 @@ def remove(document_ids: tuple[str, ...], index: str | None, assignments: tuple[
 
 
 @index.command(name="list")
-@index_option
-@set_option
+@on_index
 @json_option
-def list_(index: str | None, assignments: tuple[str, ...], as_json: bool) -> None:
+def list_(selfright: "Selfright", as_json: bool) -> None:
     """List the documents."""
-    from selfright.api import Selfright
     from selfright.domain.json_views import document_view
 
-    with Selfright.open(**values_of(assignments, index=index)) as selfright:
-        documents = selfright.documents()
+    documents = selfright.documents()
     if as_json:
         print_json([document_view(document) for document in documents])
         return
@@ -248,16 +230,13 @@ def list_(index: str | None, assignments: tuple[str, ...], as_json: bool) -> Non
 
 
 @index.command()
-@index_option
-@set_option
+@on_index
 @json_option
-def info(index: str | None, assignments: tuple[str, ...], as_json: bool) -> None:
+def info(selfright: "Selfright", as_json: bool) -> None:
     """Show the index's sizes, tokenizer, embedder and kind of vector index."""
-    from selfright.api import Selfright
     from selfright.domain.json_views import info_view
 
-    with Selfright.open(**values_of(assignments, index=index)) as selfright:
-        form = info_view(selfright.info())
+    form = info_view(selfright.info())
     if as_json:
         print_json(form)
         return
