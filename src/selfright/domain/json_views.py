@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-from selfright.domain.answers import Answer, Citation, Iteration
+from selfright.domain.answers import Answer, Citation
 from selfright.domain.judgements import Evaluation
 from selfright.domain.passages import DocumentInfo, Hit, Ranked, StoreInfo, Strip, Trust
 from selfright.domain.slots import Fact, Profile, Slot
@@ -66,7 +66,7 @@ def answer_view(answer: Answer) -> dict[str, Any]:
         "stop_reason": answer.stop_reason.value,
         "preset": answer.preset,
         "degraded": answer.degraded,
-        "iterations": [_iteration(iteration) for iteration in answer.iterations],
+        "iterations": [{**asdict(one), "verdict": one.verdict and one.verdict.value} for one in answer.iterations],
         "removed_claims": list(answer.removed_claims),
         "notes": list(answer.notes),
         "cost": {**asdict(answer.cost), "seconds": round(answer.cost.seconds, 4)},
@@ -109,18 +109,6 @@ def info_view(info: StoreInfo) -> dict[str, Any]:
 
 def _ranked(place: Ranked | None) -> dict[str, Any] | None:
     return {"rank": place.rank, "score": place.score} if place else None
-
-
-def _iteration(iteration: Iteration) -> dict[str, Any]:
-    return {
-        "query": iteration.query,
-        "verdict": iteration.verdict and iteration.verdict.value,
-        "overall": iteration.overall,
-        "documents": list(iteration.documents),
-        "improvement": iteration.improvement,
-        "duplicate_share": iteration.duplicate_share,
-        "removed_share": iteration.removed_share,
-    }
 
 
 def _evaluation(evaluation: Evaluation, citations: tuple[Citation, ...]) -> dict[str, Any]:
