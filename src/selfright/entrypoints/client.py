@@ -12,10 +12,10 @@ from contextlib import aclosing
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
-from selfright.domain.answers import Citation
 from selfright.domain.errors import ServiceError, ServiceUnreachable
 from selfright.entrypoints.wire.answers import (
     AnswerReply,
+    Citation,
     Claim,
     CorrectedEvent,
     DoneEvent,

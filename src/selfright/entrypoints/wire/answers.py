@@ -4,7 +4,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
 
-from selfright.domain.answers import Citation, Cost
 from selfright.entrypoints.wire.base import ErrorBody, Reply, Request
 
 MOST_MESSAGES = 1_000
@@ -42,6 +41,20 @@ class AskRequest(TurnRequest):
     stream: bool = False
 
 
+class Citation(Reply):
+    """What an answer rests on: ``text`` is exactly the document's text from ``start`` to ``end``."""
+
+    n: int
+    passage_id: str
+    document_id: str
+    title: str
+    section: str
+    start: int
+    end: int
+    text: str
+    url: str | None = None
+
+
 class Claim(Reply):
     """A sentence of the answer: ``supported``, ``unsupported`` or ``unknown``, and by which citations."""
 
@@ -77,6 +90,16 @@ class Iteration(Reply):
     improvement: float | None
     duplicate_share: float | None
     removed_share: float | None = None
+
+
+class Cost(Reply):
+    """What the turn used."""
+
+    llm_calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    web_requests: int
+    seconds: float
 
 
 class AnswerReply(Reply):

@@ -4,9 +4,16 @@ from typing import Any
 
 from pydantic import Field
 
-from selfright.domain.answers import Cost, Step
-from selfright.entrypoints.wire.answers import AnswerReply, Flag
+from selfright.entrypoints.wire.answers import AnswerReply, Cost, Flag
 from selfright.entrypoints.wire.base import Reply, Request
+
+
+class StepLine(Reply):
+    """A visited node, the seconds it took, and what it decided."""
+
+    node: str
+    seconds: float
+    said: str
 
 
 class PassLine(Reply):
@@ -42,7 +49,7 @@ class TraceReply(Reply):
     user: str
     collections: list[str] | None = None
     origins: OriginsReply
-    steps: list[Step]
+    steps: list[StepLine]
     passes: list[PassLine]
     verdict: str | None
     scores: dict[str, float]
