@@ -13,9 +13,8 @@ from selfright.domain.scopes import ScopedRetriever
 from selfright.settings import Settings
 
 if TYPE_CHECKING:
-    from selfright.web.cache import WebCache
     from selfright.web.live import Known, LiveWeb
-    from selfright.web.pages import Pages
+    from selfright.web.pages import Pages, WebCache
     from selfright.web.providers.results import Provider
 
     CacheOf = Callable[[], WebCache | None]
@@ -62,7 +61,7 @@ def _static(settings: Settings, tokenizer: Tokenizer, cache: "CacheOf") -> WebSe
     """A folder of pages, or a file with the addresses of pages."""
     from selfright.ingest.reading import read_page
     from selfright.ingest.splitting import split
-    from selfright.web.listed import ListedWeb
+    from selfright.web.live import ListedWeb
     from selfright.web.providers.static import StaticWeb
 
     if settings.web_folder is None:
@@ -125,7 +124,7 @@ def provider_of(name: str, base_url: str | None, environment: Mapping[str, str])
 def _cache(settings: Settings) -> "WebCache | None":
     if not settings.web_cache:
         return None
-    from selfright.web.cache import WebCache
+    from selfright.web.pages import WebCache
 
     return WebCache(settings.home / "web.sqlite", settings.web_cache, settings.web_cache_hours * 3_600)
 

@@ -1,12 +1,16 @@
-"""Studies as files: ``study.json`` with everything, ``rows.csv`` and ``summary.csv`` for spreadsheets."""
+"""Studies as files: ``study.json`` with everything, ``rows.csv`` and ``summary.csv`` for spreadsheets.
+
+A study may be written without the words of its data: ids, figures and decisions stay.
+"""
 
 import csv
 import io
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from selfright.evals.results import Estimate, Row, Study, dumped
+from selfright.evals.results import Estimate, Pass, Row, Study, Turn, Value, dumped
 from selfright.retrieval.files import write_atomically
 
 _TURN = ("answer", "abstained", "verdict", "stop_reason", "degraded", "language")
@@ -65,3 +69,29 @@ def _cell(value: Any) -> Any:
     if isinstance(value, str):
         return f"'{value}" if value.startswith(_FORMULA) else value
     return value
+
+
+def redacted(study: Study) -> Study:
+    """Questions, gold answers, answers, citations' texts, queries and reasons emptied; everything else as it was."""
+    return replace(study, runs=tuple(replace(run, rows=tuple(map(_row_without_words, run.rows))) for run in study.runs))
+
+
+def _row_without_words(row: Row) -> Row:
+    metrics = {name: Value(value.value, "") for name, value in row.metrics.items()}
+    return replace(row, question="", answers=(), metrics=metrics, turn=row.turn and _without_words(row.turn))
+
+
+def _without_words(turn: Turn) -> Turn:
+    return replace(
+        turn,
+        answer="",
+        citations=tuple(replace(cited, text="") for cited in turn.citations),
+        passes=tuple(map(_pass_without_words, turn.passes)),
+        removed_claims=("",) * len(turn.removed_claims),
+        notes=(),
+    )
+
+
+def _pass_without_words(one: Pass) -> Pass:
+    missing, brought, new = (("",) * len(items) for items in (one.missing_info, one.brought, one.new))
+    return replace(one, query="", missing_info=missing, brought=brought, new=new)

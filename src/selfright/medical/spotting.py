@@ -10,8 +10,15 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar
 
 from selfright.domain.passages import Language
-from selfright.medical.folding import first_word, is_abbreviation, may_be_written_small, words
-from selfright.medical.lexicon import Concept, Kind, load_lexicon
+from selfright.medical.lexicon import (
+    Concept,
+    Kind,
+    first_word,
+    is_abbreviation,
+    load_lexicon,
+    may_be_written_small,
+    words,
+)
 
 LOOSE = 4  # syllables; so long a name may be spaced in any way, and anything may hang on it
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from selfright.domain.ratings import MAX_RATINGS, Rating, checked
 from selfright.memory.postgres import PostgresDatabase
-from selfright.memory.postgres_text import decode, encode
+from selfright.memory.postgres_address import decode, encode
 from selfright.memory.ratings import rating_of, row_of
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from selfright.entrypoints.advice import of_calibration
 from selfright.entrypoints.commands.options import (
     index_option,
     json_option,
@@ -19,6 +18,7 @@ from selfright.entrypoints.commands.options import (
     set_option,
     values_of,
 )
+from selfright.entrypoints.studies import of_calibration
 
 if TYPE_CHECKING:
     from selfright.api import Selfright

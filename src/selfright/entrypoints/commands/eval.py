@@ -70,8 +70,7 @@ def retrieval(folder: Path, split: str, measures: tuple[str, ...], index: str | 
     from selfright.entrypoints.progress import bar
     from selfright.entrypoints.studies import figures, tell
     from selfright.evals.beir import load
-    from selfright.evals.ranking import MEASURES, parsed
-    from selfright.evals.retrieval import evaluate_retrieval, write_runs
+    from selfright.evals.retrieval import MEASURES, evaluate_retrieval, parsed, write_runs
 
     parsed(measures)  # a wrong name, or no library, should be heard of before anything is indexed
     out, seed = options["out"], options["seed"]
@@ -149,9 +148,9 @@ def report(folder: Path, language: "Language", no_texts: bool, as_json: bool) ->
     An evaluation with --out writes report.html itself; this writes it in another language, or without the texts.
     """
     from selfright.domain.errors import InputError
-    from selfright.evals.redacting import redacted
     from selfright.evals.report.writing import write_report
     from selfright.evals.results import read_study
+    from selfright.evals.writing import redacted
 
     file = folder / "study.json"
     if not file.is_file():
@@ -165,9 +164,8 @@ def report(folder: Path, language: "Language", no_texts: bool, as_json: bool) ->
 
 
 def _written(study: "Study", out: Path, no_texts: bool = False) -> list[Path]:
-    from selfright.evals.redacting import redacted
     from selfright.evals.report.writing import write_report
-    from selfright.evals.writing import write
+    from selfright.evals.writing import redacted, write
 
     kept = redacted(study) if no_texts else study
     return [*write(kept, out), write_report(kept, out)]
@@ -184,7 +182,7 @@ def _values(data: "QuestionSet", index: str | None, own_passages: bool, values: 
     import tempfile
 
     from selfright.entrypoints.progress import bar
-    from selfright.evals.indexes import corpus_index, write_passages
+    from selfright.evals.beir import corpus_index, write_passages
 
     with tempfile.TemporaryDirectory() as place, bar("Indexing") as progress:
         selfright = corpus_index(write_passages(data, Path(place)), values, progress)
@@ -197,7 +195,7 @@ def _corpus(data: "RetrievalSet", index: str | None, values: dict[str, Any]) -> 
     """The index to search: one's own, or that of the set's corpus."""
     from selfright.api import Selfright
     from selfright.entrypoints.progress import bar
-    from selfright.evals.indexes import corpus_index
+    from selfright.evals.beir import corpus_index
 
     if index:
         with Selfright.open(**values, index=index) as selfright:

@@ -8,15 +8,22 @@ from pathlib import Path
 
 from selfright.domain.passages import Language
 from selfright.evals.report.cases import cases, moved_queries
-from selfright.evals.report.charts.differences import forest, measure, queries
 from selfright.evals.report.charts.drawing import Drawing, chosen
-from selfright.evals.report.charts.judging import passes, reliability, risk
-from selfright.evals.report.charts.running import cost, flows, times
+from selfright.evals.report.charts.gallery import (
+    cost,
+    flows,
+    forest,
+    measure,
+    passes,
+    queries,
+    reliability,
+    risk,
+    times,
+)
 from selfright.evals.report.findings import main_metric, pairs
-from selfright.evals.report.losses import losses
 from selfright.evals.report.markup import Content, Html, cut, join, tag
 from selfright.evals.report.phrases import Phrases
-from selfright.evals.report.tables import comparison_tables, count_tables, expected_table, summary_table, table
+from selfright.evals.report.tables import comparison_tables, count_tables, expected_table, losses, summary_table, table
 from selfright.evals.report.words import SummaryText, summary
 from selfright.evals.results import RunResult, Study
 from selfright.retrieval.files import write_atomically
