@@ -66,11 +66,6 @@ def shingles(text: str) -> frozenset[int]:
     return frozenset(hash(tuple(words[n : n + _SIZE])) for n in range(len(words) - _SIZE + 1))
 
 
-def resemblance(a: frozenset[int], b: frozenset[int]) -> float:
-    """Jaccard similarity of two sets of shingles (Broder 1997); 0 when one is empty."""
-    return len(a & b) / len(a | b) if a and b else 0.0
-
-
 def containment(a: frozenset[int], b: frozenset[int]) -> float:
     """The share of ``a`` that is in ``b`` (Broder 1997)."""
     return len(a & b) / len(a) if a else 0.0

@@ -8,7 +8,6 @@ from selfright.domain.errors import InputError, MissingExtra
 from selfright.evals.questions import Question
 from selfright.evals.readers.rows import BadRow, Row, identifier, kind, text, texts
 
-COLUMNS = ("qid", "query", "retrieval_gt", "generation_gt")
 _BATCH = 1_000
 
 
