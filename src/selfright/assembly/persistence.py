@@ -58,7 +58,7 @@ def open_ratings(settings: "Settings", database: "PostgresDatabase | None") -> R
         from selfright.memory.ratings import SqliteRatings
 
         return SqliteRatings(settings.home / _RATINGS)
-    from selfright.memory.postgres_ratings import PostgresRatings
+    from selfright.memory.ratings import PostgresRatings
 
     return PostgresRatings(database)
 

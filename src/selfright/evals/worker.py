@@ -16,7 +16,7 @@ from selfright.domain.answers import Answer, Iteration, Message
 from selfright.domain.errors import StoreError, UsageError
 from selfright.domain.examining import Examined, WatchedPass
 from selfright.domain.judgements import Evaluation
-from selfright.evals.funnel import held
+from selfright.evals.aggregation import held
 from selfright.evals.overlap import normalised
 from selfright.evals.questions import Question
 from selfright.evals.results import Cited, Judgement, Pass, Row, Turn, Visit, row_line, row_of

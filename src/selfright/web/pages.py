@@ -18,8 +18,7 @@ from typing import Any
 from selfright.domain.errors import PageRefused, PageUnusable
 from selfright.domain.passages import Document
 from selfright.domain.text import language_of
-from selfright.storage.cache_file import CacheFile
-from selfright.storage.sqlite import LOG_BYTES, Layout, transaction
+from selfright.storage.sqlite import LOG_BYTES, CacheFile, Layout, transaction
 from selfright.web.extract import PageReader
 from selfright.web.providers.results import Result
 from selfright.web.types import Tally

@@ -11,8 +11,7 @@ from selfright.evals.intervals import compare
 from selfright.evals.measures.standard import STANDARD
 from selfright.evals.report.findings import FEW, Outcome, main_metric, more_is_better, outcome, pairs, steps
 from selfright.evals.report.labels import LABELS
-from selfright.evals.report.phrases import MEANINGS, WORDS, Phrases
-from selfright.evals.report.sentences import SENTENCES
+from selfright.evals.report.phrases import MEANINGS, SENTENCES, WORDS, Phrases
 from selfright.evals.report.words import moves, summary, told
 from selfright.evals.results import Difference, Row, RunResult, Study
 from tests.support import reports, studies

@@ -11,9 +11,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from selfright.entrypoints.client import AskOptions, Client, ServiceError, SessionLine, TurnEvent, WhoReply
 from selfright.entrypoints.ui import answers, evidence, names
-from selfright.entrypoints.ui.listening import heard
 from selfright.entrypoints.ui.markup import plain, tag, text
-from selfright.entrypoints.ui.state import Memory, Turn, memory, said_of, service, told, who
+from selfright.entrypoints.ui.state import Memory, Turn, heard, memory, said_of, service, told, who
 from selfright.entrypoints.ui.style import go_to
 
 MOST_SHOWN = 12

@@ -1,9 +1,14 @@
-"""What one browser tab has in mind: turns, as they are asked, heard and ended; and how it reaches the service."""
+"""What one browser tab has in mind: turns, as they are asked, heard and ended; and how it reaches the service.
+
+A turn's events come with a pause in between now and then: what waits can then be told to stop.
+"""
 
 import os
+import queue
+import threading
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -225,3 +230,55 @@ def say_once(mind: Memory) -> None:
     if mind.say:
         st.toast(plain(mind.say))
         mind.say = ""
+
+
+_WAITING = 64
+_TICK_S = 0.3
+_Heard = TurnEvent | ServiceError | None
+
+
+def heard(stream: Generator[TurnEvent, None, None]) -> Generator[TurnEvent | None, None, None]:
+    """The events of ``stream``, and None whenever none came for a moment. Raises what it raises of ``ServiceError``.
+
+    The stream is read in a thread of its own. When this is closed before the end the thread closes the stream with
+    the next event, and so breaks the turn off.
+    """
+    waiting: queue.Queue[_Heard] = queue.Queue(_WAITING)
+    left = threading.Event()
+    threading.Thread(target=_read, args=(stream, waiting, left), daemon=True).start()
+    try:
+        while True:
+            try:
+                event = waiting.get(timeout=_TICK_S)
+            except queue.Empty:
+                yield None
+                continue
+            if event is None:
+                return
+            if isinstance(event, ServiceError):
+                raise event
+            yield event
+    finally:
+        left.set()
+
+
+def _read(stream: Generator[TurnEvent, None, None], waiting: "queue.Queue[_Heard]", left: threading.Event) -> None:
+    try:
+        with closing(stream):
+            for event in stream:
+                if not _put(waiting, event, left):
+                    return
+        _put(waiting, None, left)
+    except ServiceError as error:
+        _put(waiting, error, left)
+
+
+def _put(waiting: "queue.Queue[_Heard]", event: _Heard, left: threading.Event) -> bool:
+    """Whether it was put; not when nobody listens any more."""
+    while not left.is_set():
+        try:
+            waiting.put(event, timeout=_TICK_S)
+        except queue.Full:
+            continue
+        return True
+    return False

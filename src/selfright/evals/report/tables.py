@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from selfright.evals.aggregation import STEPS
 from selfright.evals.expected import EXPECTED, TARGETED_GAIN
-from selfright.evals.funnel import STEPS
 from selfright.evals.measures.standard import STANDARD
 from selfright.evals.report import figures
 from selfright.evals.report.findings import Outcome, Pair, against_first, main_metric, outcome, pairs

@@ -9,8 +9,7 @@ from selfright.evals.report.findings import against_first, main_metric, with_las
 from selfright.evals.report.markup import Content, Html, tag
 from selfright.evals.report.phrases import Phrases
 from selfright.evals.report.plots.canvas import Axis
-from selfright.evals.report.plots.lines import Series, chart
-from selfright.evals.report.plots.rows import Spread, bars, rows
+from selfright.evals.report.plots.lines import Series, Spread, bars, chart, rows
 from selfright.evals.report.plots.sankey import Dress, sankey
 from selfright.evals.report.tables import scrolling, table
 from selfright.evals.report.words import per_question
