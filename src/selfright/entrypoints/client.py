@@ -9,7 +9,6 @@
 
 from collections.abc import AsyncGenerator, Generator
 from contextlib import aclosing
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from selfright.domain.errors import ServiceError, ServiceUnreachable
@@ -111,9 +110,7 @@ class AsyncClient(Calls):
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_error: object) -> None:
         await self.close()
 
     async def _response(self, method: str, path: str, **content: Any) -> Any:
@@ -183,9 +180,7 @@ class Client:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     _sent = Calls._sent  # what the calls above go through

@@ -11,7 +11,6 @@ import logging
 import threading
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
-from types import TracebackType
 
 from selfright.testing import http
 from selfright.testing.answering import Answering
@@ -131,9 +130,7 @@ class ScriptedServer:
     def __enter__(self) -> "ScriptedServer":
         return self.start()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     def _run(self) -> None:

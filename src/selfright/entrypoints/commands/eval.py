@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from selfright.entrypoints.commands.options import index_option, json_option, print_json, set_option, values_of
+from selfright.entrypoints.commands.options import F, index_option, json_option, print_json, set_option, values_of
 
 if TYPE_CHECKING:
     from selfright.api import Selfright
@@ -45,6 +46,15 @@ budget_option = click.option(
     "--budget-calls", type=click.IntRange(min=1), metavar="N", help="The most model calls, the judge's included."
 )
 no_texts_option = click.option("--no-texts", is_flag=True, help="Write ids and figures only, no text of the data.")
+
+
+def asking_options(command: F) -> F:
+    """What a command that asks questions takes, in the order of its help."""
+    options = (
+        index_option, own_option, format_option, out_option, judge_option, limit_option, seed_option, workers_option,
+        ray_option, budget_option, no_texts_option, set_option, json_option,
+    )  # fmt: skip
+    return reduce(lambda made, option: option(made), reversed(options), command)
 
 
 @click.group(name="eval")
@@ -87,19 +97,7 @@ def retrieval(folder: Path, split: str, measures: tuple[str, ...], index: str | 
 @evaluate.command()
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.option("--preset", "presets", metavar="NAME", multiple=True, help="May be repeated [default: basic, full].")
-@index_option
-@own_option
-@format_option
-@out_option
-@judge_option
-@limit_option
-@seed_option
-@workers_option
-@ray_option
-@budget_option
-@no_texts_option
-@set_option
-@json_option
+@asking_options
 def answers(presets: tuple[str, ...], **options: Any) -> int:
     """Ask the questions of FILE under each preset; the presets are compared with the first one.
 
@@ -212,19 +210,7 @@ def _corpus(data: "RetrievalSet", index: str | None, values: dict[str, Any]) -> 
 @click.option("--profiles", metavar="NAMES", help="Presets, with commas between [default: the six of the ablation].")
 @click.option("--grid", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE.toml",
               help="Your own systems, or all combinations of some flags, instead.")  # fmt: skip
-@index_option
-@own_option
-@format_option
-@out_option
-@judge_option
-@limit_option
-@seed_option
-@workers_option
-@ray_option
-@budget_option
-@no_texts_option
-@set_option
-@json_option
+@asking_options
 def ablate(profiles: str | None, grid: Path | None, **options: Any) -> int:
     """Ask the questions of FILE under each profile, from the baseline up, and compare the steps.
 
