@@ -180,7 +180,7 @@ def test_three_failed_searches_are_enough_for_a_while() -> None:
 def test_searches_keep_their_distance() -> None:
     with serving(always(SPOKEN["searxng"]())) as server:
         transport = Guard(Permissions.of_base(server.url))
-        from selfright.web.providers.searxng import SearXng
+        from selfright.web.providers.services import SearXng
 
         provider = SearXng(Api("searxng", server.url, transport, policy=ApiPolicy(apart_s=0.15)))
 

@@ -11,11 +11,8 @@ from selfright.web.guard import Guard
 from selfright.web.live import LiveWeb
 from selfright.web.pages import Pages
 from selfright.web.providers.api import Api, ApiPolicy
-from selfright.web.providers.brave import Brave
-from selfright.web.providers.duckduckgo import DuckDuckGo
 from selfright.web.providers.results import Provider
-from selfright.web.providers.searxng import SearXng
-from selfright.web.providers.tavily import Tavily
+from selfright.web.providers.services import Brave, DuckDuckGo, SearXng, Tavily
 from selfright.web.types import RequestLimits
 from selfright.web.visiting import HostThrottle, Visitor
 

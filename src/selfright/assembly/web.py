@@ -103,22 +103,16 @@ def provider_of(name: str, base_url: str | None, environment: Mapping[str, str])
     """One provider by name, at its own or at the given base URL. Raises ``SettingsError``."""
     from selfright.web.addresses import Permissions
     from selfright.web.guard import Guard
-    from selfright.web.providers import brave, duckduckgo, searxng, tavily
     from selfright.web.providers.api import Api, ApiPolicy, key_from
+    from selfright.web.providers.services import SERVICES
 
-    def api(usual: str, advice: str, apart_s: float) -> Api:
-        base = base_url or usual
-        if not base:
-            raise SettingsError(f"web_provider '{name}' needs web_base_url: where it listens")
-        return Api(name, base, Guard(Permissions.of_base(base)), advice, ApiPolicy(apart_s=apart_s))
-
-    if name == "tavily":
-        return tavily.Tavily(api(tavily.BASE_URL, tavily.ADVICE, 0.2), key_from(environment, tavily.KEY_VARIABLE, name))
-    if name == "brave":
-        return brave.Brave(api(brave.BASE_URL, brave.ADVICE, 1.0), key_from(environment, brave.KEY_VARIABLE, name))
-    if name == "searxng":
-        return searxng.SearXng(api("", searxng.ADVICE, 0.2))
-    return duckduckgo.DuckDuckGo(api(duckduckgo.BASE_URL, duckduckgo.ADVICE, 2.0))
+    kind = SERVICES[name]
+    base = base_url or kind.base_url
+    if not base:
+        raise SettingsError(f"web_provider '{name}' needs web_base_url: where it listens")
+    api = Api(name, base, Guard(Permissions.of_base(base)), kind.advice, ApiPolicy(apart_s=kind.apart_s))
+    key = [key_from(environment, kind.key_variable, name)] if kind.key_variable else []
+    return kind(api, *key)
 
 
 def _cache(settings: Settings) -> "WebCache | None":
