@@ -21,8 +21,7 @@ from selfright.domain.traces import Replay, ReplayOptions, Trace
 from selfright.flow.presets import Preset, find_preset
 from selfright.flow.run import Turn, run
 from selfright.flow.state import AgentState
-from selfright.telemetry.recording import Visits
-from selfright.telemetry.replaying import MODEL, WEB, Player, Recording
+from selfright.telemetry.recording import MODEL, WEB, Player, Recording, Visits
 from selfright.telemetry.taps import intercept
 
 _LOCAL_WEB = ("static",)

@@ -11,9 +11,8 @@ from typing import Any
 
 from selfright.domain.examining import Examined
 from selfright.evals.intervals import estimate, quantiles
-from selfright.evals.measures.words import gold_in, has_gold
+from selfright.evals.measures.words import gold_in, has_gold, said
 from selfright.evals.metrics import Metric, Sample
-from selfright.evals.overlap import said
 from selfright.evals.questions import Question
 from selfright.evals.results import Abstention, CurvePoint, Funnel, Held, Quantiles, Row, RunResult, Turn, Value
 

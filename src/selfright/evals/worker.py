@@ -17,7 +17,7 @@ from selfright.domain.errors import StoreError, UsageError
 from selfright.domain.examining import Examined, WatchedPass
 from selfright.domain.judgements import Evaluation
 from selfright.evals.aggregation import held
-from selfright.evals.overlap import normalised
+from selfright.evals.measures.words import normalised
 from selfright.evals.questions import Question
 from selfright.evals.results import Cited, Judgement, Pass, Row, Turn, Visit, row_line, row_of
 from selfright.evals.systems import System
