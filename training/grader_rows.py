@@ -15,7 +15,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from selfright.domain.passages import Language, leaned, query_vector
+from selfright.domain.embedding import leaned, query_vector
+from selfright.domain.passages import Language
 from selfright.domain.ports import Embedder, PairJudge, Tokenizer
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.grade.answer_spans import MOST_READ
