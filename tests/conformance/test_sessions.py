@@ -1,16 +1,13 @@
 """What any way of keeping sessions must do; each is opened by a function that is given a folder of its own."""
 
 import asyncio
-import threading
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, Concatenate
 
 import pytest
-from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 from langgraph.store.base import PutOp
-from langgraph.store.memory import InMemoryStore
 
 from selfright.domain.answers import Message
 from selfright.domain.errors import InputError, SessionBusy, SessionHidden, SettingsError, StoreError
@@ -19,9 +16,8 @@ from selfright.domain.passages import Hit, Passage, Ranked
 from selfright.domain.scopes import Scope
 from selfright.flow.state import AgentState
 from selfright.memory.conversation import Conversation, Retention, TurnRecord
-from selfright.memory.opening import open_sessions
+from selfright.memory.opening import open_sessions, sessions_in_memory
 from selfright.memory.postgres import PostgresDatabase
-from selfright.memory.serializing import TurnSerializer
 from selfright.memory.sessions import Sessions
 from selfright.memory.store_keys import HEADS
 from tests.support.postgres import PostgresServer
@@ -29,30 +25,12 @@ from tests.support.postgres import PostgresServer
 Opened = Callable[[Path, Retention], Awaitable[Sessions]]
 
 
-class LocalSessionLocks:
-    """The least that locks must do: one process, nothing on disk."""
-
-    def __init__(self) -> None:
-        self._held: set[str] = set()
-        self._lock = threading.Lock()
-
-    async def take(self, key: str) -> bool:
-        with self._lock:
-            free = key not in self._held
-            self._held.add(key)
-            return free
-
-    async def release(self, key: str) -> None:
-        with self._lock:
-            self._held.discard(key)
-
-
 async def in_sqlite(folder: Path, retention: Retention) -> Sessions:
     return await open_sessions(folder / "sessions.sqlite", retention)
 
 
 async def in_memory(folder: Path, retention: Retention) -> Sessions:
-    return Sessions(InMemoryStore(), InMemorySaver(serde=TurnSerializer()), LocalSessionLocks(), retention)
+    return sessions_in_memory(retention)
 
 
 def in_postgres(server: PostgresServer) -> Opened:

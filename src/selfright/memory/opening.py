@@ -1,4 +1,4 @@
-"""Sessions over what there is to keep them in: a SQLite file; and how running turns are kept in a file."""
+"""Sessions over what there is to keep them in: a SQLite file, or memory; and how running turns are kept in a file."""
 
 import asyncio
 import json
@@ -15,15 +15,17 @@ from langgraph.checkpoint.base import (
     CheckpointTuple,
     get_checkpoint_metadata,
 )
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.store.base import Op, Result
+from langgraph.store.memory import InMemoryStore
 from langgraph.store.sqlite import SqliteStore
 
 from selfright.domain.errors import StoreError
 from selfright.memory.conversation import Retention
 from selfright.memory.database import Database
 from selfright.memory.serializing import Packed, TurnSerializer
-from selfright.memory.session_locks import FileSessionLocks
+from selfright.memory.session_locks import FileSessionLocks, LocalSessionLocks
 from selfright.memory.sessions import Sessions
 
 if TYPE_CHECKING:
@@ -164,6 +166,11 @@ async def open_sessions(path: Path, retention: Retention | None = None) -> Sessi
         await database.close()
         raise
     return Sessions(store, saver, locks, retention, scrub=database.scrub, close=database.close)
+
+
+def sessions_in_memory(retention: Retention | None = None) -> Sessions:
+    """Sessions for as long as the process lives."""
+    return Sessions(InMemoryStore(), InMemorySaver(serde=TurnSerializer()), LocalSessionLocks(), retention)
 
 
 async def _set_up(database: Database, locks: FileSessionLocks) -> tuple[TurnSaver, _Store]:

@@ -36,6 +36,26 @@ async def lock_session(locks: SessionLocks, key: str) -> None:
     )
 
 
+class LocalSessionLocks:
+    """Locks within one process."""
+
+    def __init__(self) -> None:
+        self._held: set[str] = set()
+        self._lock = threading.Lock()
+
+    async def take(self, key: str) -> bool:
+        """See ``SessionLocks``."""
+        with self._lock:
+            free = key not in self._held
+            self._held.add(key)
+            return free
+
+    async def release(self, key: str) -> None:
+        """See ``SessionLocks``."""
+        with self._lock:
+            self._held.discard(key)
+
+
 class FileSessionLocks:
     """Locks shared by all processes of one machine: one locked file for each session whose turn is running.
 
