@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from selfright import Selfright
-from selfright.evals.redacting import redacted
 from selfright.evals.report.writing import write_report
 from selfright.evals.results import read_study
+from selfright.evals.writing import redacted
 from training.fit_abstention_turns import TASKS, Question, Task, unseen
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from benchmarks.turn_peer import GRADES_ALL
 from selfright.testing.fake_model import FakeModel
-from selfright.testing.reading import read
+from selfright.testing.judging import read
 from selfright.testing.requests import Request
 from selfright.testing.rules import Rule, When
 from selfright.testing.server import ScriptedServer

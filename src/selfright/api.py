@@ -4,10 +4,9 @@ import asyncio
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
-from selfright.background import LoopThread
+from selfright.background import LoopThread, blocking
 from selfright.domain.answers import Answer
 from selfright.domain.errors import InputError, UsageError
 from selfright.domain.events import TurnEvent, TurnFinished
@@ -15,7 +14,7 @@ from selfright.domain.flags import Flags
 from selfright.domain.passages import Hit, Language, Retrieval
 from selfright.domain.ports import BatchRetriever
 from selfright.domain.scopes import Scope
-from selfright.domain.several import several
+from selfright.domain.text import several
 from selfright.domain.turns import DEFAULT_USER, TurnOptions
 from selfright.methods.documents import DocumentMethods
 from selfright.methods.frameworks import FrameworkMethods
@@ -96,33 +95,29 @@ class Selfright(DocumentMethods, UserDataMethods, FrameworkMethods):
         own = [None if isinstance(judge, str) else judge for judge in judges.values()]
         return cls(settings, Overrides(retriever, embeddings, handed, objects, profiles, *own))
 
-    def ask(self, question: str, **options: Unpack[TurnOptions]) -> Answer:
+    async def aask(self, question: str, **options: Unpack[TurnOptions]) -> Answer:
         """Answers a question, or refuses; ``options`` are those of ``TurnOptions``.
 
         Raises ``InputError`` for an empty or overlong question, ``IndexNotFound`` when there is no index, and
         ``SessionBusy`` while another turn of the same session runs.
         """
-        return self._loop.run(self.aask(question, **options))
-
-    async def aask(self, question: str, **options: Unpack[TurnOptions]) -> Answer:
-        """``ask`` as a coroutine."""
         async for event in self._turns.stream(checked(question), options, listen=False):
             if isinstance(event, TurnFinished):
                 return event.answer
         raise RuntimeError("a turn ended without an answer")  # the graph always reaches finalize
 
-    def examine(self, question: str, judge: "Judge" = "local", **options: Unpack[TurnOptions]) -> "Examined":
+    ask = blocking(aask)
+
+    async def aexamine(self, question: str, judge: "Judge" = "local", **options: Unpack[TurnOptions]) -> "Examined":
         """Runs a turn for evaluation: the answer, what each pass used, and an independent second judgement.
 
         Raises what ``ask`` raises, and ``UsageError`` for the judge ``model`` when no model is configured.
         """
-        return self._loop.run(self.aexamine(question, judge, **options))
-
-    async def aexamine(self, question: str, judge: "Judge" = "local", **options: Unpack[TurnOptions]) -> "Examined":
-        """``examine`` as a coroutine."""
         from selfright.assembly.examining import examine
 
         return await examine(self._engine, checked(question), options, judge)
+
+    examine = blocking(aexamine)
 
     def flags(self, preset: str | None = None, given: Mapping[str, object] | None = None) -> Flags:
         """The flags of a turn: the preset's, overridden by the settings', overridden by the call's."""
@@ -138,7 +133,7 @@ class Selfright(DocumentMethods, UserDataMethods, FrameworkMethods):
             async for event in events:
                 yield event
 
-    def search(
+    async def asearch(
         self,
         query: str,
         k: int = 10,
@@ -149,27 +144,9 @@ class Selfright(DocumentMethods, UserDataMethods, FrameworkMethods):
 
         ``flags`` override the settings'; only ``fusion`` and ``rrf_k`` have an effect here.
         """
-        return self._loop.run(self.asearch(query, k, collections, flags))
-
-    async def asearch(
-        self,
-        query: str,
-        k: int = 10,
-        collections: str | Sequence[str] = (),
-        flags: Mapping[str, object] | None = None,
-    ) -> tuple[Hit, ...]:
-        """``search`` as a coroutine."""
         return (await self.aretrieve(query, k, collections, flags)).hits
 
-    def retrieve(
-        self,
-        query: str,
-        k: int = 10,
-        collections: str | Sequence[str] = (),
-        flags: Mapping[str, object] | None = None,
-    ) -> Retrieval:
-        """``search``, with ``trust``: whether words, meaning or both were used, even if nothing was found."""
-        return self._loop.run(self.aretrieve(query, k, collections, flags))
+    search = blocking(asearch)
 
     async def aretrieve(
         self,
@@ -178,22 +155,14 @@ class Selfright(DocumentMethods, UserDataMethods, FrameworkMethods):
         collections: str | Sequence[str] = (),
         flags: Mapping[str, object] | None = None,
     ) -> Retrieval:
-        """``retrieve`` as a coroutine."""
+        """``search``, with ``trust``: whether words, meaning or both were used, even if nothing was found."""
         if k < 1:
             raise InputError(f"k must be at least 1, but is {k}")
         index = self._engine.index
         searcher = index.searcher(self.settings.flags.with_values(flags or {}))
         return await searcher.search(checked(query), k, index.named(collections))
 
-    def search_many(
-        self,
-        queries: str | Sequence[str],
-        k: int = 10,
-        collections: str | Sequence[str] = (),
-        flags: Mapping[str, object] | None = None,
-    ) -> list[tuple[Hit, ...]]:
-        """The hits of each query, in order; several queries run at the same time."""
-        return self._loop.run(self.asearch_many(queries, k, collections, flags))
+    retrieve = blocking(aretrieve)
 
     async def asearch_many(
         self,
@@ -202,7 +171,7 @@ class Selfright(DocumentMethods, UserDataMethods, FrameworkMethods):
         collections: str | Sequence[str] = (),
         flags: Mapping[str, object] | None = None,
     ) -> list[tuple[Hit, ...]]:
-        """``search_many`` as a coroutine."""
+        """The hits of each query, in order; several queries run at the same time."""
         if k < 1:
             raise InputError(f"k must be at least 1, but is {k}")
         wanted = [checked(query) for query in several(queries)]
@@ -212,19 +181,19 @@ class Selfright(DocumentMethods, UserDataMethods, FrameworkMethods):
             return [found.hits for found in await searcher.search_many(wanted, k, named)]
         return [(await searcher.search(query, k, named)).hits for query in wanted]
 
-    def prepare(self) -> None:
-        """Preloads index, tokenizer and judges for the first question. Raises ``IndexNotFound``."""
-        self._loop.run(self.aprepare())
+    search_many = blocking(asearch_many)
 
     async def areachable(self) -> None:
         """Checks that the ``database``, if one is set, responds. Raises ``StoreError``."""
         await self._turns.reachable()
 
     async def aprepare(self) -> None:
-        """``prepare`` as a coroutine."""
+        """Preloads index, tokenizer and judges for the first question. Raises ``IndexNotFound``."""
         await asyncio.to_thread(self._engine.turn, None, {}, Scope(DEFAULT_USER))
         await asyncio.to_thread(self._engine.graph, None)  # for turns of sessions
         await self.asearch("ready?", 1)
+
+    prepare = blocking(aprepare)
 
     async def aexamples(
         self, language: Language = "en", collections: str | Sequence[str] = (), count: int = 3
@@ -286,9 +255,7 @@ class Selfright(DocumentMethods, UserDataMethods, FrameworkMethods):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
 

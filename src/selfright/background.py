@@ -4,9 +4,12 @@ import asyncio
 import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
 from contextlib import aclosing
+from functools import wraps
 from queue import SimpleQueue
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
+S = TypeVar("S")
+P = ParamSpec("P")
 T = TypeVar("T")
 
 _SHORT = 2_000  # characters that reading by rules goes through in some ten milliseconds at most
@@ -79,6 +82,20 @@ class LoopThread:
                 self._thread = threading.Thread(target=_serve, args=(self._loop,), name="selfright", daemon=True)
                 self._thread.start()
             return self._loop
+
+
+def blocking(method: Callable[Concatenate[S, P], Coroutine[Any, Any, T]]) -> Callable[Concatenate[S, P], T]:
+    """The method ``aname`` of an object with a ``LoopThread`` in ``_loop``, as ``name``, for callers without a loop."""
+    name = method.__name__
+
+    @wraps(method)
+    def call(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        result: T = self._loop.run(getattr(self, name)(*args, **kwargs))
+        return result
+
+    call.__name__ = name.removeprefix("a")
+    call.__qualname__ = method.__qualname__.removesuffix(name) + call.__name__
+    return call
 
 
 def _serve(loop: asyncio.AbstractEventLoop) -> None:

@@ -1,8 +1,6 @@
 """All settings: from ``selfright.toml``, then ``SELFRIGHT_*`` variables, then options.
 
 Later ones override earlier ones. An unknown name is an error that suggests the nearest valid one.
-
-Long because: every setting is declared here, with its bounds.
 """
 
 import dataclasses
@@ -12,11 +10,12 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, get_args
 
 import platformdirs
 
 from selfright.domain.chat import Job
+from selfright.domain.declared import ABOVE_ZERO, Bound, Declared, amount
 from selfright.domain.errors import SettingsError, UnknownName
 from selfright.domain.flags import Flags
 from selfright.domain.traces import TRACE_KINDS, TraceKind
@@ -33,7 +32,7 @@ WEB_PROVIDERS = ("none", "static", "tavily", "brave", "searxng", "duckduckgo")
 EMBEDDERS = ("auto", "e5", "none")
 PACKS = {"none": "selfright.domain.packs:GENERAL", "medical": "selfright.medical.pack:MEDICAL"}  # by their short names
 OFFLINE = "offline"
-_LEAST_CONTEXT = 2_048  # tokens: the judges' rules and some evidence
+_CONTEXT = Bound("is 0 or at least 2048 tokens", lambda tokens: tokens == 0 or tokens >= 2_048)  # rules, some evidence
 # Variables of the web page, and those that Kubernetes sets for a service called "selfright".
 _NO_SETTINGS = re.compile(r"api_key|ui_(service|reports)|service_(host|port(_\w+)?)|port(_\d+_(tcp|udp|sctp)(_\w+)?)?")
 
@@ -80,9 +79,9 @@ class Settings:
     llm: str = OFFLINE
     base_url: str | None = None
     models: Mapping[str, str] = field(default_factory=dict)
-    llm_timeout_s: float = 60.0
-    llm_attempts: int = 3
-    llm_context: int = 0
+    llm_timeout_s: Annotated[float, ABOVE_ZERO] = 60.0
+    llm_attempts: Annotated[int, ABOVE_ZERO] = 3
+    llm_context: Annotated[int, _CONTEXT] = 0
     embedder: str = "auto"
     passage_judge: str | None = None
     claim_judge: str | None = None
@@ -90,24 +89,24 @@ class Settings:
     web_folder: Path | None = None
     web_base_url: str | None = None
     web_allow: tuple[str, ...] = ()
-    web_cache: int = 100_000_000
-    web_cache_hours: float = 24.0
+    web_cache: Annotated[int, amount("bytes")] = 100_000_000
+    web_cache_hours: Annotated[float, ABOVE_ZERO] = 24.0
     pack: str = "none"
     medcat_pack: Path | None = None
     lexicon: Path | None = None
-    embedding_cache: int = 1_000_000_000
-    session_turns: int = 200
-    session_days: float = 90.0
-    max_sessions: int = 10_000
-    serve_turns: int = 64
-    serve_queue: int = 64
-    serve_rate: float = 300.0
-    serve_upload_bytes: int = 100_000_000
+    embedding_cache: Annotated[int, amount("bytes")] = 1_000_000_000
+    session_turns: Annotated[int, ABOVE_ZERO] = 200
+    session_days: Annotated[float, ABOVE_ZERO] = 90.0
+    max_sessions: Annotated[int, ABOVE_ZERO] = 10_000
+    serve_turns: Annotated[int, ABOVE_ZERO] = 64
+    serve_queue: Annotated[int, amount("turns")] = 64
+    serve_rate: Annotated[float, ABOVE_ZERO] = 300.0
+    serve_upload_bytes: Annotated[int, ABOVE_ZERO] = 100_000_000
     serve_hosts: tuple[str, ...] = ()
     serve_origins: tuple[str, ...] = ()
     traces: TraceKind = "outline"
-    max_traces: int = 1_000
-    trace_bytes: int = 100_000_000
+    max_traces: Annotated[int, ABOVE_ZERO] = 1_000
+    trace_bytes: Annotated[int, ABOVE_ZERO] = 100_000_000
     otel: bool = False
     otel_content: bool = False
     flags: Flags = field(default_factory=Flags)
@@ -128,38 +127,11 @@ class Settings:
         for job in self.models:
             if job not in set(Job):
                 raise UnknownName("job in setting 'models':", job, list(Job))
-        self._check_numbers()
+        _DECLARED.check(self)
         if self.database:
             read_address(self.database)
         if "static" in self.web_providers and self.web_folder is None:
             raise SettingsError("web_provider 'static' needs web_folder: the folder that plays the web")
-
-    def _check_numbers(self) -> None:
-        for name in (
-            "llm_timeout_s",
-            "llm_attempts",
-            "session_turns",
-            "session_days",
-            "max_sessions",
-            "max_traces",
-            "trace_bytes",
-            "web_cache_hours",
-            "serve_turns",
-            "serve_rate",
-            "serve_upload_bytes",
-        ):
-            if getattr(self, name) <= 0:
-                raise SettingsError(f"setting '{name}' must be more than 0, but is {getattr(self, name)}")
-        if 0 < self.llm_context < _LEAST_CONTEXT:
-            raise SettingsError(f"llm_context is 0 or at least {_LEAST_CONTEXT} tokens, but is {self.llm_context}")
-        for name, noun in (
-            ("llm_context", "tokens"),
-            ("embedding_cache", "bytes"),
-            ("serve_queue", "turns"),
-            ("web_cache", "bytes"),
-        ):
-            if getattr(self, name) < 0:
-                raise SettingsError(f"{name} is a number of {noun}, 0 for none, but is {getattr(self, name)}")
 
     @property
     def shown_index(self) -> str:
@@ -217,57 +189,24 @@ class Settings:
 
 FLAG_NAMES = tuple(f.name for f in dataclasses.fields(Flags))
 SETTING_NAMES = tuple(f.name for f in dataclasses.fields(Settings) if f.name not in ("flags", "said"))
-_PATHS = ("index", "home", "web_folder", "lexicon", "medcat_pack")
-_OPTIONAL = ("base_url", "passage_judge", "claim_judge", "web_folder", "web_base_url", "lexicon", "medcat_pack")
-_ABOVE_ZERO = ("llm_timeout_s", "llm_attempts", "session_turns", "session_days", "max_sessions", "web_cache_hours")
-_LISTS = ("web_allow", "serve_hosts", "serve_origins")
-_SWITCHES = ("otel", "otel_content")
-_ON_OFF = {"true": True, "on": True, "yes": True, "1": True, "false": False, "off": False, "no": False, "0": False}
-_NUMBERS = {
-    "embedding_cache": int,
-    "llm_attempts": int,
-    "llm_context": int,
-    "session_turns": int,
-    "max_sessions": int,
-    "max_traces": int,
-    "trace_bytes": int,
-    "session_days": float,
-    "serve_turns": int,
-    "serve_queue": int,
-    "serve_rate": float,
-    "serve_upload_bytes": int,
-    "web_cache": int,
-    "web_cache_hours": float,
-    "llm_timeout_s": float,
-}
+_DECLARED = Declared(Settings, "setting", SettingsError)
 
 
-def _setting(name: str, value: object) -> Path | float | str | tuple[str, ...] | Mapping[str, str] | None:
-    if value in (None, "") and name in _OPTIONAL:
+def _setting(name: str, value: object) -> Any:
+    """A setting from its value or from text; an empty text is None where that is one of its values."""
+    kind = _DECLARED.kinds[name]
+    if value in (None, "") and type(None) in get_args(kind):
         return None
-    if name in _PATHS:
-        text = str(value)
-        return text if name == "index" and is_address(text) else Path(text).expanduser()
     if name == "models":
         return _models(value)
-    if name in _LISTS:
+    if name == "index" and is_address(str(value)):
+        return str(value)
+    if kind in (Path, Path | str, Path | None):
+        return Path(str(value)).expanduser()
+    if kind == tuple[str, ...]:
         parts = value if isinstance(value, list | tuple) else str(value).split(",")
         return tuple(str(part).strip() for part in parts if str(part).strip())
-    if name not in _NUMBERS:
-        return _switch(name, value) if name in _SWITCHES else str(value)
-    kind = _NUMBERS[name]
-    try:
-        return int(str(value)) if kind is int else float(str(value))
-    except ValueError:
-        noun = "a whole number" if kind is int else "a number"
-        raise SettingsError(f"setting '{name}' is {noun}, but is '{value}'") from None
-
-
-def _switch(name: str, value: object) -> bool:
-    on = value if isinstance(value, bool) else _ON_OFF.get(str(value).strip().lower())
-    if on is None:
-        raise SettingsError(f"setting '{name}' is true or false, but is '{value}'")
-    return on
+    return _DECLARED.read(name, value) if kind in (int, float, bool) else str(value)
 
 
 def _models(value: object) -> dict[str, str]:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from selfright.domain.passages import Language
-from selfright.evals.redacting import redacted
 from selfright.evals.report.writing import write_report
 from selfright.evals.results import Study
+from selfright.evals.writing import redacted
 from tests.support import reports
 
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ from selfright.domain.errors import InputError
 from selfright.domain.ports import ProfileStore
 from selfright.domain.slots import Profile, Slot, SlotKind
 from selfright.memory.postgres import PostgresDatabase
-from selfright.memory.postgres_profiles import PostgresProfiles
-from selfright.memory.profiles import InMemoryProfiles, SqliteProfiles
+from selfright.memory.profiles import InMemoryProfiles, PostgresProfiles, SqliteProfiles
 from selfright.memory.profiles_in_store import StoreProfiles
 from tests.support.loops import run
 

@@ -23,7 +23,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RatingStor
         return
     address = request.getfixturevalue("database")
     from selfright.memory.postgres import PostgresDatabase
-    from selfright.memory.postgres_ratings import PostgresRatings
+    from selfright.memory.ratings import PostgresRatings
 
     database = PostgresDatabase(address)
     yield PostgresRatings(database, MOST)

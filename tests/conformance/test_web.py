@@ -10,11 +10,11 @@ import pytest
 
 from selfright.domain.errors import WebError, WebRejected, WebReplyUnusable, WebUnavailable
 from selfright.domain.passages import Document
-from selfright.web.chain import ChainedWeb
 from selfright.web.guard import Guard, Permissions
 from selfright.web.providers.api import Api, ApiPolicy
 from selfright.web.providers.results import Result
 from selfright.web.providers.static import StaticWeb
+from selfright.web.search import ChainedWeb
 from selfright.web.types import RequestLimits, Tally
 from tests.support import web_servers
 from tests.support.web_rooms import KEY, PROVIDERS, Words, live, split
@@ -180,7 +180,7 @@ def test_three_failed_searches_are_enough_for_a_while() -> None:
 def test_searches_keep_their_distance() -> None:
     with serving(always(SPOKEN["searxng"]())) as server:
         transport = Guard(Permissions.of_base(server.url))
-        from selfright.web.providers.searxng import SearXng
+        from selfright.web.providers.services import SearXng
 
         provider = SearXng(Api("searxng", server.url, transport, policy=ApiPolicy(apart_s=0.15)))
 

@@ -15,10 +15,10 @@ from selfright.domain.flags import Flags
 from selfright.domain.judgements import Claim, ClaimStatus, Evaluation, Grading, QueryClass
 from selfright.domain.passages import Hit, Language, Refinement
 from selfright.domain.tools import Tools
-from selfright.evals.funnel import STEPS
-from selfright.evals.redacting import redacted
-from selfright.evals.report.page import page
+from selfright.evals.aggregation import STEPS
+from selfright.evals.report.writing import page
 from selfright.evals.results import read_study
+from selfright.evals.writing import redacted
 from selfright.flow.evidence import whole
 from selfright.flow.strategies import CorrectiveRAGStrategy
 from tests.functional.conftest import Cli

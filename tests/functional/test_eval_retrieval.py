@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from selfright.evals.indexes import KEPT
+from selfright.evals.beir import KEPT
 from selfright.evals.results import read_study
 from tests.functional.conftest import Cli
 

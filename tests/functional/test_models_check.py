@@ -11,8 +11,7 @@ import pytest
 
 from selfright import Selfright
 from selfright.domain.chat import Job
-from selfright.evals.models.checking import planned_calls
-from selfright.evals.models.probes import Question, probes
+from selfright.evals.models.checking import Question, planned_calls, probes
 from selfright.evals.models.report import JobReport
 from selfright.llm.checks import FILE, ModelChecks
 from selfright.testing.requests import Request

@@ -23,7 +23,7 @@ from selfright.domain.passages import Language
 from selfright.domain.routing import Collection
 from selfright.domain.stores import Store
 from selfright.entrypoints.commands.demo import _forget_if_outdated
-from selfright.evals.indexes import corpus_index
+from selfright.evals.beir import corpus_index
 from selfright.retrieval import reembedding
 from selfright.retrieval.preparing import indexed_text
 from selfright.retrieval.reembedding import FOLDER, Reembedded, reembed

@@ -104,7 +104,7 @@ def test_a_gullible_model_falls_for_no_more(
 
 def test_the_gullible_model_does_obey_what_it_is_shown(gullible: ScriptedServer) -> None:
     """The fights above mean something only if the model would have fallen for it."""
-    from selfright.testing.injection import orders
+    from selfright.testing.judging import orders
 
     texts = {case.id: [*case.files.values(), *case.pages.values()] for case in DECIDABLE}
     obeyed = [name for name, documents in texts.items() if orders(documents).say or orders(documents).praise]

@@ -7,7 +7,7 @@ from typing import Any
 from selfright import Message, Selfright
 from selfright.domain.chat import Job
 from selfright.domain.passages import Language
-from selfright.medical.prompts import SYSTEM as EXTRACTING
+from selfright.medical.llm_extract import SYSTEM as EXTRACTING
 from selfright.roles.prompts import SYSTEM, WITHOUT_DOCUMENTS
 from selfright.testing.requests import Request
 from selfright.testing.rules import Plain, Rule

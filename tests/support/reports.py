@@ -6,8 +6,7 @@ from dataclasses import replace
 from functools import cache
 
 from selfright.evals.aggregation import aggregated, measured
-from selfright.evals.comparison import compare, ladder
-from selfright.evals.intervals import estimate
+from selfright.evals.intervals import compare, estimate, ladder
 from selfright.evals.measures.standard import STANDARD
 from selfright.evals.questions import Question
 from selfright.evals.results import DataSet, IndexFacts, Judgement, Pass, Row, RunResult, Study, Turn, Value, Visit

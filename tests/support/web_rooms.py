@@ -8,17 +8,13 @@ from selfright.domain.passages import Document, Passage
 from selfright.web.addresses import Permissions
 from selfright.web.extract import PageReader
 from selfright.web.guard import Guard
-from selfright.web.host_throttle import HostThrottle
 from selfright.web.live import LiveWeb
 from selfright.web.pages import Pages
 from selfright.web.providers.api import Api, ApiPolicy
-from selfright.web.providers.brave import Brave
-from selfright.web.providers.duckduckgo import DuckDuckGo
 from selfright.web.providers.results import Provider
-from selfright.web.providers.searxng import SearXng
-from selfright.web.providers.tavily import Tavily
+from selfright.web.providers.services import Brave, DuckDuckGo, SearXng, Tavily
 from selfright.web.types import RequestLimits
-from selfright.web.visiting import Visitor
+from selfright.web.visiting import HostThrottle, Visitor
 
 KEY = "key-of-a-test"
 QUICK = RequestLimits(seconds=2.0, connect_s=1.0, bytes=1_000_000)

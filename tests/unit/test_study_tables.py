@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from selfright.entrypoints.advice import of_study
-from selfright.entrypoints.studies import tell
+from selfright.entrypoints.studies import of_study, tell
 from selfright.evals.results import Study
 from tests.support.reports import answers, of_right, retrieval
 

@@ -7,7 +7,7 @@ import pytest
 from selfright.domain.answers import Answer, Cost
 from selfright.domain.events import AnswerCorrected, AnswerToken, DraftWithdrawn, TurnFinished
 from selfright.domain.judgements import StopReason
-from selfright.entrypoints.telling import Teller
+from selfright.entrypoints.commands.chat import Teller
 
 
 class Terminal(io.StringIO):

@@ -25,13 +25,13 @@ from selfright.domain.ports import (
 )
 from selfright.domain.routing import Collection
 from selfright.domain.scopes import Scope, ScopedRetriever
-from selfright.domain.several import several
+from selfright.domain.text import several
 from selfright.settings import Settings
 
 if TYPE_CHECKING:
     from selfright.assembly.reembedding import ReembedReport
     from selfright.assembly.uploads import UploadReport
-    from selfright.domain.upkeep import Finding
+    from selfright.domain.stores import Finding
     from selfright.ingest.copying import CopyReport
     from selfright.ingest.exporting import ExportReport
     from selfright.ingest.importing import ImportReport

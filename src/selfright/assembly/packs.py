@@ -107,7 +107,7 @@ def open_profiles(
 
         return StoreProfiles(given, pack.kinds_by_name)
     if database is not None:
-        from selfright.memory.postgres_profiles import PostgresProfiles
+        from selfright.memory.profiles import PostgresProfiles
 
         return PostgresProfiles(database, pack.kinds_by_name)
     from selfright.memory.profiles import SqliteProfiles

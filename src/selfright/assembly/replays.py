@@ -22,9 +22,8 @@ from selfright.flow.presets import Preset, find_preset
 from selfright.flow.run import Turn, run
 from selfright.flow.state import AgentState
 from selfright.flow.walk import walk
-from selfright.telemetry.recording import Visits
-from selfright.telemetry.replaying import MODEL, WEB, Player, Recording
-from selfright.telemetry.tapped import TappedProfiles, TappedWeb
+from selfright.telemetry.recording import MODEL, WEB, Player, Recording, Visits
+from selfright.telemetry.taps import intercept
 
 _LOCAL_WEB = ("static",)
 
@@ -123,14 +122,12 @@ class _Again:
 
     def _as_recorded(self, tools: Tools) -> Tools:
         """The tools with a web exactly where the recorded turn had one, and with profiles that are only read."""
-        web = tools.web or TappedWeb(AbsentWeb(), self.player)
-        profiles = tools.profiles
-        if isinstance(profiles, TappedProfiles):
-            profiles = replace(profiles, inner=ReadProfiles(profiles.inner, tools.pack.kinds_by_name))
+        web = tools.web or intercept(AbsentWeb(), self.player, "web")
+        profiles = ReadProfiles(self._engine.profiles, tools.pack.kinds_by_name)
         return replace(
             tools,
             web=web if self._trace.origins.web else None,
-            profiles=profiles,
+            profiles=intercept(profiles, self.player, "profiles"),
             visiting=Visits().visiting,
         )
 

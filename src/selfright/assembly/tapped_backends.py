@@ -5,7 +5,7 @@ from typing import Any
 
 from selfright.domain.chat import ChatRequest, Finish, Job, Say
 from selfright.llm.backend import Backend, Mode, RawReply
-from selfright.telemetry.replaying import MODEL
+from selfright.telemetry.recording import MODEL
 from selfright.telemetry.taps import PortCall, Tap
 
 

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from selfright.assembly.engine import Engine
-from selfright.assembly.persistence import TraceKeeper, open_traces
+from selfright.assembly.persistence import open_traces
 from selfright.domain.answers import Step
 from selfright.domain.errors import InputError
 from selfright.domain.events import NodeFinished, TurnEvent, TurnFinished
@@ -25,6 +25,7 @@ from selfright.flow.run import Turn, run
 from selfright.settings import FLAG_NAMES
 from selfright.telemetry.outline import broken, finished
 from selfright.telemetry.recording import Recorder, Visits
+from selfright.telemetry.store import TraceKeeper
 from selfright.telemetry.taps import Tap
 
 if TYPE_CHECKING:

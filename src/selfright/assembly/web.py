@@ -13,9 +13,8 @@ from selfright.domain.scopes import ScopedRetriever
 from selfright.settings import Settings
 
 if TYPE_CHECKING:
-    from selfright.web.cache import WebCache
     from selfright.web.live import Known, LiveWeb
-    from selfright.web.pages import Pages
+    from selfright.web.pages import Pages, WebCache
     from selfright.web.providers.results import Provider
 
     CacheOf = Callable[[], WebCache | None]
@@ -37,7 +36,7 @@ class Webs:
         webs = [(name, beside(known)) for name, beside in self.providers]
         if len(webs) < 2:
             return webs[0][1] if webs else None
-        from selfright.web.chain import ChainedWeb
+        from selfright.web.search import ChainedWeb
 
         return ChainedWeb(webs)
 
@@ -62,7 +61,7 @@ def _static(settings: Settings, tokenizer: Tokenizer, cache: "CacheOf") -> WebSe
     """A folder of pages, or a file with the addresses of pages."""
     from selfright.ingest.reading import read_page
     from selfright.ingest.splitting import split
-    from selfright.web.listed import ListedWeb
+    from selfright.web.live import ListedWeb
     from selfright.web.providers.static import StaticWeb
 
     if settings.web_folder is None:
@@ -104,28 +103,22 @@ def provider_of(name: str, base_url: str | None, environment: Mapping[str, str])
     """One provider by name, at its own or at the given base URL. Raises ``SettingsError``."""
     from selfright.web.addresses import Permissions
     from selfright.web.guard import Guard
-    from selfright.web.providers import brave, duckduckgo, searxng, tavily
     from selfright.web.providers.api import Api, ApiPolicy, key_from
+    from selfright.web.providers.services import SERVICES
 
-    def api(usual: str, advice: str, apart_s: float) -> Api:
-        base = base_url or usual
-        if not base:
-            raise SettingsError(f"web_provider '{name}' needs web_base_url: where it listens")
-        return Api(name, base, Guard(Permissions.of_base(base)), advice, ApiPolicy(apart_s=apart_s))
-
-    if name == "tavily":
-        return tavily.Tavily(api(tavily.BASE_URL, tavily.ADVICE, 0.2), key_from(environment, tavily.KEY_VARIABLE, name))
-    if name == "brave":
-        return brave.Brave(api(brave.BASE_URL, brave.ADVICE, 1.0), key_from(environment, brave.KEY_VARIABLE, name))
-    if name == "searxng":
-        return searxng.SearXng(api("", searxng.ADVICE, 0.2))
-    return duckduckgo.DuckDuckGo(api(duckduckgo.BASE_URL, duckduckgo.ADVICE, 2.0))
+    kind = SERVICES[name]
+    base = base_url or kind.base_url
+    if not base:
+        raise SettingsError(f"web_provider '{name}' needs web_base_url: where it listens")
+    api = Api(name, base, Guard(Permissions.of_base(base)), kind.advice, ApiPolicy(apart_s=kind.apart_s))
+    key = [key_from(environment, kind.key_variable, name)] if kind.key_variable else []
+    return kind(api, *key)
 
 
 def _cache(settings: Settings) -> "WebCache | None":
     if not settings.web_cache:
         return None
-    from selfright.web.cache import WebCache
+    from selfright.web.pages import WebCache
 
     return WebCache(settings.home / "web.sqlite", settings.web_cache, settings.web_cache_hours * 3_600)
 

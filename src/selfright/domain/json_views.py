@@ -1,13 +1,25 @@
 """The fixed JSON views that people script against: one place for the names in them."""
 
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import asdict, fields, is_dataclass
+from enum import Enum
 from typing import Any
 
-from selfright.domain.answers import Answer, Citation, Iteration
-from selfright.domain.judgements import Evaluation
-from selfright.domain.passages import DocumentInfo, Hit, Ranked, StoreInfo, Strip, Trust
+from selfright.domain.answers import Answer, Citation
+from selfright.domain.judgements import Claim
+from selfright.domain.passages import DocumentInfo, Hit, StoreInfo, Strip, Trust
 from selfright.domain.slots import Fact, Profile, Slot
+
+_ANSWER = (
+    "question", "answer", "abstained", "language", "citations", "evaluation", "verdict", "stop_reason", "preset",
+    "degraded", "iterations", "removed_claims", "notes", "cost", "trace_id",
+)  # fmt: skip
+_EVALUATION = (
+    "grounding", "completeness", "accuracy", "overall", "answer_quality", "confidence", "missing_info",
+    "improvement_suggestions", "needs_retrieval", "reason", "source", "claims",
+)  # fmt: skip
+_PASSAGE = ("document_id", "title", "text", "start", "end")
+_EVIDENCE = ("document_id", "title", "section", "start", "end", "text", "url")
 
 
 def search_view(hits: Iterable[Hit]) -> list[dict[str, Any]]:
@@ -16,14 +28,10 @@ def search_view(hits: Iterable[Hit]) -> list[dict[str, Any]]:
         {
             "rank": rank,
             "passage_id": hit.passage.id,
-            "document_id": hit.passage.document_id,
-            "title": hit.passage.title,
-            "text": hit.passage.text,
-            "start": hit.passage.start,
-            "end": hit.passage.end,
+            **{name: getattr(hit.passage, name) for name in _PASSAGE},
             "rrf_score": hit.rrf_score,
-            "bm25": _ranked(hit.bm25),
-            "dense": _ranked(hit.dense),
+            "bm25": hit.bm25 and hit.bm25._asdict(),
+            "dense": hit.dense and hit.dense._asdict(),
         }
         for rank, hit in enumerate(hits, start=1)
     ]
@@ -55,23 +63,12 @@ def _slot(slot: Slot) -> dict[str, Any]:
 
 def answer_view(answer: Answer) -> dict[str, Any]:
     """``ask --json``; ``evaluation`` is null for presets that do not judge their answers."""
-    return {
-        "question": answer.question,
-        "answer": answer.answer,
-        "abstained": answer.abstained,
-        "language": answer.language,
-        "citations": [asdict(citation) for citation in answer.citations],
-        "evaluation": answer.evaluation and _evaluation(answer.evaluation, answer.citations),
-        "verdict": answer.verdict and answer.verdict.value,
-        "stop_reason": answer.stop_reason.value,
-        "preset": answer.preset,
-        "degraded": answer.degraded,
-        "iterations": [_iteration(iteration) for iteration in answer.iterations],
-        "removed_claims": list(answer.removed_claims),
-        "notes": list(answer.notes),
-        "cost": {**asdict(answer.cost), "seconds": round(answer.cost.seconds, 4)},
-        "trace_id": answer.trace_id,
-    }
+    form = {name: _plain(getattr(answer, name)) for name in _ANSWER}
+    form["cost"]["seconds"] = round(answer.cost.seconds, 4)
+    if answer.evaluation:
+        form["evaluation"] = {name: _plain(getattr(answer.evaluation, name)) for name in _EVALUATION}
+        form["evaluation"]["claims"] = [_claim(claim, answer.citations) for claim in answer.evaluation.claims]
+    return form
 
 
 def evidence_view(strips: Iterable[Strip]) -> list[dict[str, Any]]:
@@ -79,20 +76,8 @@ def evidence_view(strips: Iterable[Strip]) -> list[dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for strip in strips:
         passage = strip.passage
-        form = found.setdefault(
-            passage.id,
-            {
-                "passage_id": passage.id,
-                "document_id": passage.document_id,
-                "title": passage.title,
-                "section": passage.section,
-                "start": passage.start,
-                "end": passage.end,
-                "text": passage.text,
-                "url": passage.url,
-                "strips": [],
-            },
-        )
+        known = {"passage_id": passage.id, **{name: getattr(passage, name) for name in _EVIDENCE}}
+        form = found.setdefault(passage.id, {**known, "strips": []})
         form["strips"].append({"start": strip.start, "end": strip.end, "score": strip.score})
     return list(found.values())
 
@@ -107,44 +92,15 @@ def info_view(info: StoreInfo) -> dict[str, Any]:
     return {**asdict(info), "collections": dict(info.collections), "languages": dict(info.languages)}
 
 
-def _ranked(place: Ranked | None) -> dict[str, Any] | None:
-    return {"rank": place.rank, "score": place.score} if place else None
+def _claim(claim: Claim, citations: Iterable[Citation]) -> dict[str, Any]:
+    numbers = sorted({one.n for one in citations if one.passage_id in claim.passage_ids})
+    return {"text": claim.text, "status": claim.status.value, "citations": numbers}
 
 
-def _iteration(iteration: Iteration) -> dict[str, Any]:
-    return {
-        "query": iteration.query,
-        "verdict": iteration.verdict and iteration.verdict.value,
-        "overall": iteration.overall,
-        "documents": list(iteration.documents),
-        "improvement": iteration.improvement,
-        "duplicate_share": iteration.duplicate_share,
-        "removed_share": iteration.removed_share,
-    }
-
-
-def _evaluation(evaluation: Evaluation, citations: tuple[Citation, ...]) -> dict[str, Any]:
-    numbers: dict[str, list[int]] = {}
-    for citation in citations:
-        numbers.setdefault(citation.passage_id, []).append(citation.n)
-    return {
-        "grounding": evaluation.grounding,
-        "completeness": evaluation.completeness,
-        "accuracy": evaluation.accuracy,
-        "overall": evaluation.overall,
-        "answer_quality": evaluation.answer_quality.value,
-        "confidence": evaluation.confidence,
-        "missing_info": list(evaluation.missing_info),
-        "improvement_suggestions": list(evaluation.improvement_suggestions),
-        "needs_retrieval": evaluation.needs_retrieval,
-        "reason": evaluation.reason,
-        "source": evaluation.source.value,
-        "claims": [
-            {
-                "text": claim.text,
-                "status": claim.status.value,
-                "citations": sorted({n for passage_id in claim.passage_ids for n in numbers.get(passage_id, ())}),
-            }
-            for claim in evaluation.claims
-        ],
-    }
+def _plain(value: Any) -> Any:
+    """A record, or a value in one, as JSON has it."""
+    if is_dataclass(value):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    return value.value if isinstance(value, Enum) else value

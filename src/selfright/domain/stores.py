@@ -94,3 +94,12 @@ class Store(Retriever, Library, Writer, TermStatistics, AbstractContextManager["
         ...
 
     def __enter__(self) -> Self: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something wrong with a file of an index, in words; ``mended`` tells whether it was put right."""
+
+    file: str
+    problem: str
+    mended: bool = False

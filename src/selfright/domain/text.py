@@ -5,10 +5,11 @@ All positions are character offsets into the text that was given, so spans can b
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from pathlib import Path
+from typing import Literal, overload
 
 from selfright.domain.passages import Language
 
@@ -150,3 +151,12 @@ def _stop_cuts(text: str, block: Block) -> set[int]:
         if not _ABBREVIATION.search(head + text[match.start()]) and not numbered:
             cuts.add(match.end())
     return cuts
+
+
+@overload
+def several(given: str | Iterable[str]) -> tuple[str, ...]: ...
+@overload
+def several(given: str | Path | Iterable[str | Path]) -> tuple[str | Path, ...]: ...
+def several(given: str | Path | Iterable[str | Path]) -> tuple[str | Path, ...]:
+    """All of them as a tuple; a text or path alone is one thing, not its letters."""
+    return (given,) if isinstance(given, str | Path) else tuple(given)

@@ -16,22 +16,17 @@ from collections.abc import Sequence
 import click
 
 from selfright.domain.errors import SelfrightError
-from selfright.entrypoints.commands.ablate import ablate
-from selfright.entrypoints.commands.ask import ask
-from selfright.entrypoints.commands.calibrate import calibrate
+from selfright.entrypoints.commands.ask import ask, search
+from selfright.entrypoints.commands.calibrate import calibrate, ratings
 from selfright.entrypoints.commands.chat import chat
-from selfright.entrypoints.commands.config import config
+from selfright.entrypoints.commands.config import config, graph
 from selfright.entrypoints.commands.demo import demo
-from selfright.entrypoints.commands.eval import evaluate
-from selfright.entrypoints.commands.graph import graph
+from selfright.entrypoints.commands.eval import ablate, evaluate
 from selfright.entrypoints.commands.index import index
 from selfright.entrypoints.commands.keys import keys
-from selfright.entrypoints.commands.mcp import mcp
 from selfright.entrypoints.commands.models import models
 from selfright.entrypoints.commands.profile import profile
-from selfright.entrypoints.commands.ratings import ratings
-from selfright.entrypoints.commands.search import search
-from selfright.entrypoints.commands.serve import serve
+from selfright.entrypoints.commands.serve import mcp, serve
 from selfright.entrypoints.commands.trace import trace
 from selfright.entrypoints.commands.ui import ui
 

@@ -13,15 +13,15 @@ from selfright.domain.errors import SelfrightError, UsageError
 from selfright.domain.examining import Judge
 from selfright.evals import provenance
 from selfright.evals.aggregation import aggregated, measured
-from selfright.evals.comparison import compare, ladder
+from selfright.evals.intervals import compare, ladder
 from selfright.evals.measures.standard import STANDARD
 from selfright.evals.metrics import Metric
 from selfright.evals.nodes import Asking, asking_on
 from selfright.evals.questions import Question, QuestionSet
 from selfright.evals.results import Kind, Row, RunResult, Study
-from selfright.evals.rowlog import Key, RowLog
 from selfright.evals.systems import System
 from selfright.evals.worker import asked, lost, read_result, read_task, task_of
+from selfright.evals.writing import Key, RowLog
 from selfright.processes import Workers, usable_cpus
 from selfright.settings import OFFLINE
 

@@ -1,13 +1,26 @@
-"""Studies as files: ``study.json`` with everything, ``rows.csv`` and ``summary.csv`` for spreadsheets."""
+"""Studies as files: ``study.json`` with everything, ``rows.csv`` and ``summary.csv`` for spreadsheets.
+
+A study may be written without the words of its data: ids, figures and decisions stay.
+
+While a study is made, its rows are kept against a kill: one line each, appended, made lasting in batches. The first
+line says what was asked of whom; a log of another plan is refused, for its rows would mix with these. What follows the
+last whole line is cut off when the log is opened again.
+"""
 
 import csv
 import io
-from collections.abc import Iterable
+import json
+import os
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, Self
 
-from selfright.evals.results import Estimate, Row, Study, dumped
+from selfright.domain.errors import IndexBusy, UsageError
+from selfright.evals.results import Estimate, Pass, Row, Study, Turn, Value, dumped, row_line, row_of
 from selfright.retrieval.files import write_atomically
+from selfright.retrieval.locking import WriterLock
 
 _TURN = ("answer", "abstained", "verdict", "stop_reason", "degraded", "language")
 # What a spreadsheet would take for a formula, it shows as text behind an apostrophe.
@@ -65,3 +78,115 @@ def _cell(value: Any) -> Any:
     if isinstance(value, str):
         return f"'{value}" if value.startswith(_FORMULA) else value
     return value
+
+
+def redacted(study: Study) -> Study:
+    """Questions, gold answers, answers, citations' texts, queries and reasons emptied; everything else as it was."""
+    return replace(study, runs=tuple(replace(run, rows=tuple(map(_row_without_words, run.rows))) for run in study.runs))
+
+
+def _row_without_words(row: Row) -> Row:
+    metrics = {name: Value(value.value, "") for name, value in row.metrics.items()}
+    return replace(row, question="", answers=(), metrics=metrics, turn=row.turn and _without_words(row.turn))
+
+
+def _without_words(turn: Turn) -> Turn:
+    return replace(
+        turn,
+        answer="",
+        citations=tuple(replace(cited, text="") for cited in turn.citations),
+        passes=tuple(map(_pass_without_words, turn.passes)),
+        removed_claims=("",) * len(turn.removed_claims),
+        notes=(),
+    )
+
+
+def _pass_without_words(one: Pass) -> Pass:
+    missing, brought, new = (("",) * len(items) for items in (one.missing_info, one.brought, one.new))
+    return replace(one, query="", missing_info=missing, brought=brought, new=new)
+
+
+FORM = "selfright.rows/1"
+_BATCH_ROWS = 16
+_BATCH_S = 1.0
+
+Key = tuple[str, str]
+"""A system's name and a question's id."""
+
+
+class RowLog:
+    """The rows of one plan in one file; ``rows`` are those that were there. One process at a time."""
+
+    def __init__(self, path: Path, plan: Mapping[str, Any]) -> None:
+        self._path = path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._lock = WriterLock(path.with_name(f"{path.name}.lock"))
+        try:
+            self._lock.acquire()
+        except IndexBusy:
+            raise UsageError(
+                f"{path.parent} is being written by another run; wait for it, or choose another --out"
+            ) from None
+        self.rows: dict[Key, Row] = {}
+        try:
+            self._file = self._opened(json.dumps({"form": FORM, "plan": plan}, sort_keys=True, ensure_ascii=False))
+        except BaseException:
+            self._lock.release()
+            raise
+        self._unsafe, self._safe_at = 0, time.monotonic()
+
+    def append(self, system: str, row: Row) -> None:
+        """Keeps a row; it is lasting after at most 16 rows, or a second and the next row."""
+        head = json.dumps(system, ensure_ascii=False).encode()
+        self._file.write(b'{"system":' + head + b',"row":' + row_line(row) + b"}\n")
+        self._file.flush()
+        self._unsafe += 1
+        if self._unsafe >= _BATCH_ROWS or time.monotonic() - self._safe_at >= _BATCH_S:
+            self._sync()
+
+    def close(self) -> None:
+        """Makes all rows lasting and lets another run have the file."""
+        self._sync()
+        self._file.close()
+        self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+    def _opened(self, head: str) -> IO[bytes]:
+        file = self._path.open("a+b")
+        file.seek(0)
+        first = file.readline()
+        if not first.endswith(b"\n"):  # new, or killed before anything was in it
+            file.truncate(0)
+            file.write(head.encode() + b"\n")
+            file.flush()
+            return file
+        if first.decode("utf-8", "replace").rstrip("\n") != head:
+            file.close()
+            raise UsageError(
+                f"{self._path} holds rows of another plan (other questions, systems, index, model or version); "
+                "choose another --out, or delete it to start anew"
+            )
+        file.truncate(self._read(file))
+        return file
+
+    def _read(self, file: IO[bytes]) -> int:
+        """Takes in the rows; gives back where the last whole one ends."""
+        end = file.tell()
+        while (line := file.readline()).endswith(b"\n"):
+            try:
+                kept = json.loads(line)
+                row = row_of(json.dumps(kept["row"]))
+                self.rows[kept["system"], row.question_id] = row
+            except (ValueError, KeyError, TypeError):
+                break
+            end = file.tell()
+        return end
+
+    def _sync(self) -> None:
+        os.fsync(self._file.fileno())
+        self._unsafe, self._safe_at = 0, time.monotonic()

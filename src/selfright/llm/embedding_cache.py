@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from selfright.domain.passages import Language
 from selfright.domain.ports import Embedder
-from selfright.storage.cache_file import REST_S, CacheFile
-from selfright.storage.sqlite import Layout, transaction
+from selfright.storage.sqlite import REST_S, CacheFile, Layout, transaction
 
 Vector = NDArray[np.float32]
 T = TypeVar("T")

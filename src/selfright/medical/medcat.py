@@ -11,8 +11,7 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from selfright.domain.errors import MissingExtra, SettingsError
-from selfright.medical.folding import words
-from selfright.medical.lexicon import Concept, Kind, load_lexicon
+from selfright.medical.lexicon import Concept, Kind, load_lexicon, words
 from selfright.medical.spotting import Mention, longest, spotter
 
 SEMANTIC_TYPES: Mapping[str, Kind] = MappingProxyType(

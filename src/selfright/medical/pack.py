@@ -1,20 +1,75 @@
 """The medical pack: everything that makes the general engine one for questions of health."""
 
-from collections.abc import Callable
+import functools
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Sequence
+from importlib import resources
 from pathlib import Path
 
 from selfright.domain.packs import DomainPack, Pointer
 from selfright.domain.passages import Language
 from selfright.domain.ports import ChatModel, SlotExtractor, TermLexicon
-from selfright.medical.context import summary, terms
-from selfright.medical.contraindications import concerns
-from selfright.medical.kinds import KINDS
-from selfright.medical.names import keyed
-from selfright.medical.naming import names, vocabulary
+from selfright.medical.complaints import complaints
+from selfright.medical.context import KINDS, summary, terms
+from selfright.medical.contraindications import asked_things, concerns, things_in
+from selfright.medical.lexicon import Concept, load_lexicon
+from selfright.medical.naming import OF_OTHER_FIELDS, keyed, names, vocabulary
 from selfright.medical.red_flags import urgent
-from selfright.medical.safety import is_medical, needs_source, notes
-from selfright.medical.things import asked_things, things_in
-from selfright.medical.words import user_words
+from selfright.medical.spotting import Mention, Spotter, spotter
+
+
+@functools.cache
+def user_words() -> tuple[str, ...]:
+    """Nouns that stay whole in an index, sorted; see ``words.txt``, our own list.
+
+    Compounds that fall into meaningful parts (혈액검사) are left out: found by their parts, they are found more often.
+    Forms with Latin letters or digits need no entry, for those are cut off from Hangul anyway.
+    """
+    text = resources.files(__package__).joinpath("words.txt").read_text(encoding="utf-8")
+    return tuple(sorted({line for line in map(str.strip, text.splitlines()) if line and not line.startswith("#")}))
+
+
+_LONGEST = 10_000
+_UNIT = r"(?:mg|mcg|µg|μg|ug|밀리그램|마이크로그램|IU|국제단위)"
+_COUNTED = r"(?:g|ml|mL|cc|units?|tablets?|pills?|capsules?|drops?|puffs?|teaspoons?|그램|정|알|캡슐|포|방울|단위)"
+_TAKING = (
+    r"(?:take|taken|taking|dos(?:e|es|age|ing)|daily|a day|per day|every \d+|twice|once|times|inject|administer\w*"
+    r"|복용|투여|투약|용량|하루|매일|드시|드세요|먹|주사|\d+\s*회|시간마다|식후|식전)"
+)
+_DOSE = re.compile(
+    rf"\d[\d.,]*\s*{_UNIT}(?![a-z])|\d[\d.,]*\s*{_COUNTED}(?![a-z])[^.!?]*{_TAKING}"
+    rf"|{_TAKING}[^.!?]*\d[\d.,]*\s*{_COUNTED}(?![a-z])",
+    re.IGNORECASE,
+)
+_INTERACTION = re.compile(
+    r"\binteract(?:s|ion|ions|ing)?\b[^.!?]*\b(?:drug|medic\w+|with)\b|\b(?:drug|medicine)s? interactions?\b"
+    r"|\b(?:take|taken|taking|combin\w+|mix\w*)\b[^.!?]*\b(?:together|with (?:other )?(?:drug|medic|alcohol)\w*)\b"
+    r"|상호\s*작용|병용|(?:함께|같이|동시에)\s*(?:복용|투여|먹|드시|드세요|사용)[^.!?]*(?:약|제|안|돼|됩"
+    r"|위험|금기|가능)",
+    re.IGNORECASE,
+)
+_NOTE: dict[Language, str] = {
+    "en": "This is general information from its sources, no diagnosis; for your own case ask a doctor or pharmacist.",
+    "ko": "출처에 근거한 일반 정보이며 진단이 아닙니다. 본인의 상태는 의사나 약사와 상의하세요.",
+}
+
+
+def needs_source(sentence: str) -> bool:
+    """Whether a sentence states a dose or what medicines do together: such things are said with a citation or not."""
+    return _DOSE.search(sentence) is not None or _INTERACTION.search(sentence) is not None
+
+
+def notes(question: str, language: Language) -> tuple[str, ...]:
+    """The note that goes with every answer to a question of health; none with others."""
+    return (_NOTE[language],) if is_medical(question) else ()
+
+
+def is_medical(text: str) -> bool:
+    """Whether a text names a condition, symptom, medicine or measurement that the lexicon knows."""
+    text = text[:_LONGEST]
+    found = [*complaints().find(text), *spotter("condition", "symptom", "drug", "lab").find(text)]
+    return any(text[mention.start : mention.end] not in OF_OTHER_FIELDS for mention in found)
 
 
 def _extractor() -> SlotExtractor:
@@ -37,7 +92,6 @@ def _linker(model: Path) -> SlotExtractor:
 
 
 def _lexicon() -> TermLexicon:
-    from selfright.medical.bilingual import BilingualLexicon
 
     return BilingualLexicon()
 
@@ -97,3 +151,61 @@ MEDICAL = DomainPack(
     asked=asked_things,
     things=things_in,
 )
+
+_LONGEST_TEXT = 4_000  # characters of a text that are looked through
+_NAMES = 3  # of a concept; more would drown the rest of the query
+
+
+class BilingualLexicon:
+    """A ``TermLexicon`` over the medical lexicon: 메트포르민 → metformin, and back. ``limit``: phrases for a text.
+
+    Of each thing come the name that is shown and up to two more, brand names and abbreviations left out.
+    """
+
+    def __init__(self, limit: int = 16) -> None:
+        self._limit = limit
+
+    @property
+    def name(self) -> str:
+        """The list and its version."""
+        return f"medical-{_fingerprint()}"
+
+    def expand(self, text: str, language: Language) -> Sequence[str]:
+        """Phrases in the other language, in the order of the text, each once."""
+        text = text[:_LONGEST_TEXT]
+        mentions = [mention for mention in _mentions(text, language) if mention.language == language]
+        phrases = (phrase for mention in mentions for phrase in _names(mention.concept, language))
+        return tuple(dict.fromkeys(phrases))[: self._limit]
+
+
+def _mentions(text: str, language: Language) -> list[Mention]:
+    """Names and, in Korean, complaints; a complaint that holds a name of its own stands for it."""
+    named = _spotter().find(text)
+    if language != "ko":
+        return named
+    told = [mention for mention in complaints().find(text) if not any(_meet(mention, other) for other in named)]
+    return sorted([*named, *told], key=lambda mention: mention.start)
+
+
+def _meet(mention: Mention, other: Mention) -> bool:
+    long_enough = other.concept.kind != "term"
+    return long_enough and mention.start < other.end and other.start < mention.end
+
+
+def _names(concept: Concept, language: Language) -> Iterator[str]:
+    forms = concept.forms_en if language == "ko" else concept.forms_ko
+    plain = (form for form in forms if form not in concept.brands and (len(form) > _NAMES or form == forms[0]))
+    for _, form in zip(range(_NAMES), plain, strict=False):
+        yield form
+
+
+@functools.cache
+def _spotter() -> Spotter:
+    return Spotter(load_lexicon().of_kind("condition", "symptom", "drug", "lab", "term"))
+
+
+@functools.cache
+def _fingerprint() -> str:
+    concepts = load_lexicon().concepts.values()
+    text = "\n".join(f"{one.id}\t{'|'.join(one.forms_en)}\t{'|'.join(one.forms_ko)}" for one in concepts)
+    return hashlib.sha256(text.encode()).hexdigest()[:8]

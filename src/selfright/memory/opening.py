@@ -1,21 +1,138 @@
-"""Sessions over what there is to keep them in: a SQLite file, or memory."""
+"""Sessions over what there is to keep them in: a SQLite file, or memory; and how running turns are kept in a file."""
 
 import asyncio
-from collections.abc import Iterable
+import json
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from langgraph.checkpoint.base import (
+    WRITES_IDX_MAP,
+    ChannelVersions,
+    Checkpoint,
+    CheckpointMetadata,
+    CheckpointTuple,
+    get_checkpoint_metadata,
+)
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.store.base import Op, Result
 from langgraph.store.memory import InMemoryStore
 from langgraph.store.sqlite import SqliteStore
 
 from selfright.domain.errors import StoreError
-from selfright.memory.checkpoints import TurnSaver
 from selfright.memory.conversation import Retention
 from selfright.memory.database import Database
-from selfright.memory.serializing import TurnSerializer
+from selfright.memory.serializing import Packed, TurnSerializer
 from selfright.memory.session_locks import FileSessionLocks, LocalSessionLocks
 from selfright.memory.sessions import Sessions
+
+if TYPE_CHECKING:
+    from langchain_core.runnables import RunnableConfig
+
+_MOST_TURNS = 500
+_PUT = (
+    "INSERT OR REPLACE INTO checkpoints "
+    "(thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, metadata) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?)"
+)
+_DROP_OLDER = "DELETE FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id < ?"
+_DROP_OLDER_WRITES = "DELETE FROM writes WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id < ?"
+_DROP = "DELETE FROM checkpoints WHERE thread_id = ?"
+_DROP_WRITES = "DELETE FROM writes WHERE thread_id = ?"
+_PUT_WRITES = (
+    "INSERT OR {conflict} INTO writes "
+    "(thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, value) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+
+
+class TurnSaver(SqliteSaver):
+    """A LangGraph checkpointer for ``graph.compile(checkpointer=...)``; its asynchronous side is the one to use.
+
+    It writes to LangGraph's own tables. Only the latest checkpoint of a turn is kept: it is there to go on after a
+    crash, not to travel back.
+    Run a graph with ``durability="sync"``: then a node begins when what the nodes before it did is in the file.
+    """
+
+    @classmethod
+    async def over(cls, database: Database) -> "TurnSaver":
+        """The saver of an open database, with its tables made."""
+
+        def made(connection: Any) -> TurnSaver:
+            saver = cls(connection, serde=TurnSerializer())
+            saver.setup()
+            saver.database, saver.packed = database, OrderedDict()
+            return saver
+
+        return await database.run(made)
+
+    database: Database
+    packed: OrderedDict[str, Packed]
+
+    def _packed(self, thread: str) -> Packed:
+        """What has been written of this turn already; the turns heard of last are remembered."""
+        packed = self.packed.pop(thread, None) or Packed()
+        self.packed[thread] = packed
+        while len(self.packed) > _MOST_TURNS:
+            self.packed.popitem(last=False)
+        return packed
+
+    async def aget_tuple(self, config: "RunnableConfig") -> CheckpointTuple | None:
+        """The latest checkpoint of a thread. Raises ``ValueError`` when another version wrote it."""
+        return await self.database.run(lambda _: self.get_tuple(config))
+
+    async def alist(
+        self,
+        config: "RunnableConfig | None",
+        *,
+        filter: dict[str, Any] | None = None,
+        before: "RunnableConfig | None" = None,
+        limit: int | None = None,
+    ) -> AsyncIterator[CheckpointTuple]:
+        """What there is of a thread: its latest checkpoint."""
+        for found in await self.database.run(
+            lambda _: list(self.list(config, filter=filter, before=before, limit=limit))
+        ):
+            yield found
+
+    async def aput(
+        self,
+        config: "RunnableConfig",
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> "RunnableConfig":
+        """Saves a checkpoint in the place of the one before it."""
+        del new_versions
+        where = config["configurable"]
+        place = (str(where["thread_id"]), where["checkpoint_ns"], checkpoint["id"])
+        described = json.dumps(get_checkpoint_metadata(config, metadata), ensure_ascii=False).encode("utf-8", "ignore")
+        row = (*place, where.get("checkpoint_id"), *self._packed(place[0]).checkpoint(checkpoint), described)
+        await self.database.write([(_DROP_OLDER, [place]), (_DROP_OLDER_WRITES, [place]), (_PUT, [row])])
+        thread, namespace, identity = place
+        return {"configurable": {"thread_id": thread, "checkpoint_ns": namespace, "checkpoint_id": identity}}
+
+    async def aput_writes(
+        self, config: "RunnableConfig", writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        """Saves what one node gave, so that it is not run again while another of the same step is still at work."""
+        where = config["configurable"]
+        place = (str(where["thread_id"]), where["checkpoint_ns"], where["checkpoint_id"], task_id, task_path)
+        packed = self._packed(place[0])
+        rows = [
+            (*place, WRITES_IDX_MAP.get(channel, number), channel, *packed.value(value))
+            for number, (channel, value) in enumerate(writes)
+        ]
+        special = all(channel in WRITES_IDX_MAP for channel, _ in writes)
+        await self.database.write([(_PUT_WRITES.format(conflict="REPLACE" if special else "IGNORE"), rows)])
+
+    async def adelete_thread(self, thread_id: str) -> None:
+        """Deletes all there is of a thread."""
+        self.packed.pop(thread_id, None)
+        await self.database.write([(_DROP, [(thread_id,)]), (_DROP_WRITES, [(thread_id,)])])
+
 
 _SETUP = "set up the tables"
 _SETUP_TRIES = 100

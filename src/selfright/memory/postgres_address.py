@@ -1,8 +1,12 @@
-"""Where sessions and profiles are kept when that is a PostgreSQL database: its address, and how it is shown."""
+"""A PostgreSQL database that keeps sessions and profiles: its address, and text as it can hold it.
+
+It takes neither NUL nor lone surrogates.
+"""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import unquote
 
 from selfright.domain.errors import SettingsError
@@ -60,3 +64,36 @@ def _with_query(place: str, pairs: Sequence[tuple[str, str]]) -> str:
     """As it was written: libpq reads a query in its own way, in which '+' is no blank."""
     query = "&".join(f"{name}={value}" for name, value in pairs)
     return f"{place}{'?' if query else ''}{query}"
+
+
+_MARK, _NUL = "\x1a", "\0"
+
+
+def encode(text: str) -> str:
+    """The text without NUL, so that ``decode`` makes it whole again; lone surrogates become question marks."""
+    if _MARK in text or _NUL in text:
+        text = text.replace(_MARK, f"{_MARK}1").replace(_NUL, f"{_MARK}0")
+    return text.encode("utf-8", "replace").decode()
+
+
+def decode(text: str) -> str:
+    """The text that ``encode`` was given."""
+    return text.replace(f"{_MARK}0", _NUL).replace(f"{_MARK}1", _MARK) if _MARK in text else text
+
+
+def encode_value(value: Any) -> Any:
+    """``encode`` for all texts in a value of JSON, names included."""
+    return _through(value, encode)
+
+
+def decode_value(value: Any) -> Any:
+    """``decode`` for all texts in a value of JSON."""
+    return _through(value, decode)
+
+
+def _through(value: Any, change: Any) -> Any:
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, dict):
+        return {change(name): _through(one, change) for name, one in value.items()}
+    return [_through(one, change) for one in value] if isinstance(value, list | tuple) else value

@@ -18,8 +18,8 @@ from langgraph.store.postgres import PostgresStore
 
 from selfright.memory.conversation import Retention
 from selfright.memory.postgres import PostgresDatabase
+from selfright.memory.postgres_address import decode_value, encode_value
 from selfright.memory.postgres_session_locks import PostgresSessionLocks
-from selfright.memory.postgres_text import decode_value, encode_value
 from selfright.memory.serializing import TurnSerializer
 from selfright.memory.sessions import Sessions
 from selfright.memory.store_keys import HEADS, lock_key, unlabel

@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from selfright.memory.postgres import PostgresDatabase
@@ -36,17 +35,6 @@ _FORGET = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class KeptTrace:
-    """A trace as it is kept. ``at`` is its end in Unix seconds, ``owner`` whose it is."""
-
-    id: str
-    at: float
-    owner: bytes
-    head: bytes
-    recording: bytes = b""
-
-
 class PostgresTraces:
     """Keeps at most ``most`` traces and ``most_bytes`` bytes for all programs together.
 
@@ -65,9 +53,9 @@ class PostgresTraces:
         """Where they are, for messages."""
         return self._database.address.shown
 
-    def put(self, trace: KeptTrace) -> None:
-        """Keeps a trace, and drops the oldest beyond the bounds."""
-        row = (trace.id, trace.at, trace.owner, len(trace.head) + len(trace.recording), trace.head, trace.recording)
+    def put(self, trace_id: str, at: float, owner: bytes, head: bytes, recording: bytes) -> None:
+        """Keeps a trace of ``owner`` that began ``at`` (Unix seconds), and drops the oldest beyond the bounds."""
+        row = (trace_id, at, owner, len(head) + len(recording), head, recording)
         with self._lock:
             looks = self._writes % self._every == 0
             self._writes += 1

@@ -1,12 +1,20 @@
-"""Ratings in one SQLite file, readable for its owner alone; erasing overwrites them and empties the log."""
+"""Ratings in one SQLite file, readable for its owner alone, or in PostgreSQL for all programs that share it.
+
+Erasing overwrites what is in the file and empties its log; in PostgreSQL it clears the space in the tables.
+"""
 
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from selfright.domain.ratings import MAX_RATINGS, Place, Rating, checked
+from selfright.memory.postgres import PostgresDatabase
+from selfright.memory.postgres_address import decode, encode
 from selfright.storage.sqlite import Layout, SqliteFile, transaction
+
+if TYPE_CHECKING:
+    from psycopg import Connection
 
 FORMAT = 1
 _TABLES = (
@@ -75,3 +83,58 @@ def rating_of(row: Sequence[Any]) -> Rating:
 
 def _places(stored: Iterable[Sequence[Any]]) -> Iterable[Place]:
     return (Place(str(document), int(start), int(end), str(digest)) for document, start, end, digest in stored)
+
+
+_TABLE = "answer_ratings"
+_PUT_ROW = (
+    "INSERT INTO answer_ratings VALUES (%s, %s, %s, %s, %s, %s) ON CONFLICT (owner, trace) DO UPDATE SET"
+    " at = excluded.at, question = excluded.question, helpful = excluded.helpful, places = excluded.places"
+)
+_DROP_OLDEST = (
+    "DELETE FROM answer_ratings WHERE (owner, trace) IN"
+    " (SELECT owner, trace FROM answer_ratings ORDER BY at DESC, owner, trace OFFSET %s)"
+)
+_LIST_ROWS = (
+    "SELECT owner, trace, at, question, helpful, places FROM answer_ratings"
+    " WHERE %(owner)s::text IS NULL OR owner = %(owner)s ORDER BY at DESC, owner, trace"
+)
+_FORGET_ROWS = (
+    "DELETE FROM answer_ratings WHERE (%(owner)s::text IS NULL OR owner = %(owner)s)"
+    " AND (%(trace)s::text IS NULL OR trace = %(trace)s)"
+)
+
+
+class PostgresRatings:
+    """A ``RatingStore`` in a database, which stays its owner's to close."""
+
+    def __init__(self, database: PostgresDatabase, most: int = MAX_RATINGS) -> None:
+        self._database = database
+        self._most = most
+
+    def put(self, rating: Rating) -> None:
+        """Keeps a rating; beyond the bound the oldest go. Raises ``InputError`` for one that is too large."""
+        owner, trace, at, question, helpful, places = row_of(checked(rating))
+        row = (encode(owner), encode(trace), at, encode(question), bool(helpful), encode(places))
+
+        def work(connection: "Connection[Any]") -> None:
+            connection.execute(_PUT_ROW, row)
+            connection.execute(_DROP_OLDEST, (self._most,))
+
+        self._database.within(work)
+
+    def listed(self, user: str | None = None) -> Sequence[Rating]:
+        """A user's ratings, or everybody's, the newest first."""
+        wanted = {"owner": None if user is None else encode(user)}
+        rows = self._database.within(lambda connection: connection.execute(_LIST_ROWS, wanted).fetchall())
+        return tuple(rating_of([decode(cell) if isinstance(cell, str) else cell for cell in row]) for row in rows)
+
+    def forget(self, user: str | None, trace_id: str | None = None) -> int:
+        """Erases from the tables, and clears their space."""
+        wanted = {name: None if said is None else encode(said) for name, said in (("owner", user), ("trace", trace_id))}
+        gone = self._database.within(lambda connection: connection.execute(_FORGET_ROWS, wanted).rowcount)
+        if gone:
+            self._database.scrub(_TABLE)
+        return gone
+
+    def close(self) -> None:
+        """Nothing: the database is its owner's."""

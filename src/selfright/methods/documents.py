@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Unpack
 
 from selfright.domain.passages import Document, DocumentInfo, Origin, StoreInfo
 from selfright.domain.routing import Collection
-from selfright.domain.several import several
+from selfright.domain.text import several
 from selfright.methods.questions import readable
 
 if TYPE_CHECKING:
     from selfright.assembly.engine import Engine
     from selfright.assembly.reembedding import ReembedReport
     from selfright.assembly.uploads import UploadReport
-    from selfright.domain.upkeep import Finding
+    from selfright.domain.stores import Finding
     from selfright.ingest.copying import CopyReport
     from selfright.ingest.exporting import ExportReport
     from selfright.ingest.importing import ImportReport

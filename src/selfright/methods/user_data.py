@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Unpack
 
-from selfright.background import LoopThread
+from selfright.background import LoopThread, blocking
 from selfright.domain.passages import Language
 from selfright.domain.ratings import LabelledRows, Rating
 from selfright.domain.scopes import Scope
@@ -30,41 +30,33 @@ class UserDataMethods:
     _traces: "TraceService"
     _ratings: "RatingService"
 
-    def sessions(self, user: str | Scope = DEFAULT_USER) -> "tuple[SessionInfo, ...]":
+    async def asessions(self, user: str | Scope = DEFAULT_USER) -> "tuple[SessionInfo, ...]":
         """The user's stored conversations, the most recently used first.
 
         Here and in all methods that show or delete stored turns, a ``Scope`` instead of a user excludes what was found
         outside its collections.
         """
-        return self._loop.run(self.asessions(user))
-
-    async def asessions(self, user: str | Scope = DEFAULT_USER) -> "tuple[SessionInfo, ...]":
-        """``sessions`` as a coroutine."""
         return await (await self._turns.sessions()).list(user)
 
-    def conversation(self, session: str, user: str | Scope = DEFAULT_USER) -> "Conversation":
-        """The messages of a session, and the question that a crash left unanswered."""
-        return self._loop.run(self.aconversation(session, user))
+    sessions = blocking(asessions)
 
     async def aconversation(self, session: str, user: str | Scope = DEFAULT_USER) -> "Conversation":
-        """``conversation`` as a coroutine."""
+        """The messages of a session, and the question that a crash left unanswered."""
         return await (await self._turns.sessions()).conversation(user, session)
 
-    def turns(self, session: str, user: str | Scope = DEFAULT_USER) -> "tuple[TurnRecord, ...]":
-        """The stored finished turns of a session, oldest first."""
-        return self._loop.run(self.aturns(session, user))
+    conversation = blocking(aconversation)
 
     async def aturns(self, session: str, user: str | Scope = DEFAULT_USER) -> "tuple[TurnRecord, ...]":
-        """``turns`` as a coroutine."""
+        """The stored finished turns of a session, oldest first."""
         return await (await self._turns.sessions()).records(user, session)
 
-    def forget(self, session: str | None = None, user: str | Scope = DEFAULT_USER) -> int:
-        """Deletes a session, or all sessions of the user; returns how many there were."""
-        return self._loop.run(self.aforget(session, user))
+    turns = blocking(aturns)
 
     async def aforget(self, session: str | None = None, user: str | Scope = DEFAULT_USER) -> int:
-        """``forget`` as a coroutine."""
+        """Deletes a session, or all sessions of the user; returns how many there were."""
         return await (await self._turns.sessions()).forget(user, session)
+
+    forget = blocking(aforget)
 
     def traces(self, limit: int = 50, user: str | Scope | None = None) -> "list[Trace]":
         """The stored traces of turns, newest first; with ``user``, only that user's."""
@@ -74,46 +66,38 @@ class UserDataMethods:
         """The trace of a turn, by its id or the beginning of it. Raises ``InputError`` when there is none."""
         return self._traces.trace(trace_id, Scope.of(user))
 
-    def profile(self, user: str = DEFAULT_USER) -> Profile:
-        """The current profile of a user: facts read from messages, and facts set by hand."""
-        return self._loop.run(self.aprofile(user))
-
     async def aprofile(self, user: str = DEFAULT_USER) -> Profile:
-        """``profile`` as a coroutine."""
+        """The current profile of a user: facts read from messages, and facts set by hand."""
         return await self._engine.profiles.profile(user)
+
+    profile = blocking(aprofile)
 
     def profile_summary(self, user: str = DEFAULT_USER, language: Language = "en") -> str:
         """The profile in one line, as used in prompts."""
         return self._engine.pack.summary(self.profile(user), language)
 
-    def set_profile(self, facts: Mapping[str, object], user: str = DEFAULT_USER) -> Profile:
+    async def aset_profile(self, facts: Mapping[str, object], user: str = DEFAULT_USER) -> Profile:
         """Corrects a profile, ``{"age": 60, "conditions": ["gout"]}``: the values replace all current ones of a kind.
 
         An empty value removes them. Raises ``UnknownName`` for a kind that the pack does not have.
         """
-        return self._loop.run(self.aset_profile(facts, user))
-
-    async def aset_profile(self, facts: Mapping[str, object], user: str = DEFAULT_USER) -> Profile:
-        """``set_profile`` as a coroutine."""
         from selfright.assembly.packs import corrected
 
         return await corrected(self._engine.profiles, self._engine.pack, user, facts)
 
-    def forget_profile(self, user: str = DEFAULT_USER, name: str | None = None, value: str | None = None) -> int:
-        """Erases a user's profile with its history, or one kind or value of it; returns the number of erased facts."""
-        return self._loop.run(self.aforget_profile(user, name, value))
+    set_profile = blocking(aset_profile)
 
     async def aforget_profile(self, user: str = DEFAULT_USER, name: str | None = None, value: str | None = None) -> int:
-        """``forget_profile`` as a coroutine."""
+        """Erases a user's profile with its history, or one kind or value of it; returns the number of erased facts."""
         return await self._engine.profiles.forget(user, name, value)
 
-    def profile_history(self, user: str = DEFAULT_USER) -> tuple[Fact, ...]:
-        """All stored facts of a user, oldest first: current, superseded and contradicted ones."""
-        return self._loop.run(self.aprofile_history(user))
+    forget_profile = blocking(aforget_profile)
 
     async def aprofile_history(self, user: str = DEFAULT_USER) -> tuple[Fact, ...]:
-        """``profile_history`` as a coroutine."""
+        """All stored facts of a user, oldest first: current, superseded and contradicted ones."""
         return await self._engine.profiles.history(user)
+
+    profile_history = blocking(aprofile_history)
 
     def profile_kinds(self) -> tuple[SlotKind, ...]:
         """The pack's kinds of facts, in display order; empty without a pack."""
@@ -127,33 +111,29 @@ class UserDataMethods:
         """Deletes a user's traces, one trace, or all; returns how many there were."""
         return self._traces.forget(Scope.of(user), trace_id)
 
-    def replay(self, trace_id: str, user: str | Scope | None = None, **options: Unpack["ReplayOptions"]) -> "Replay":
+    async def areplay(
+        self, trace_id: str, user: str | Scope | None = None, **options: Unpack["ReplayOptions"]
+    ) -> "Replay":
         """Replays a recorded turn with its recorded judge and model replies; ``options`` are ``ReplayOptions``.
 
         No model is called unless ``live``, and nothing is saved. Raises ``InputError`` for a trace without a recording,
         and ``UsageError`` for an invalid preset, flag or node.
         """
-        return self._loop.run(self.areplay(trace_id, user, **options))
-
-    async def areplay(
-        self, trace_id: str, user: str | Scope | None = None, **options: Unpack["ReplayOptions"]
-    ) -> "Replay":
-        """``replay`` as a coroutine."""
         return await self._traces.replay(trace_id, options, Scope.of(user))
 
-    def erase(self, user: str = DEFAULT_USER) -> Erased:
+    replay = blocking(areplay)
+
+    async def aerase(self, user: str = DEFAULT_USER) -> Erased:
         """Erases all stored data of a user: conversations, unfinished turns, profile, traces, ratings.
 
         Raises ``SessionBusy`` while a turn of the user is running; everything else is erased in that case.
         """
-        return self._loop.run(self.aerase(user))
-
-    async def aerase(self, user: str = DEFAULT_USER) -> Erased:
-        """``erase`` as a coroutine."""
         facts = await self.aforget_profile(user)
         traces = await asyncio.to_thread(self.forget_traces, user)
         ratings = await asyncio.to_thread(self._ratings.forget, user)
         return Erased(await self.aforget(None, user), facts, traces, ratings)
+
+    erase = blocking(aerase)
 
     def rate(
         self,

@@ -11,7 +11,7 @@ import numpy as np
 from selfright.domain.errors import IndexDamaged, NotAnIndex
 from selfright.domain.passages import Document
 from selfright.domain.ports import Embedder, Tokenizer
-from selfright.domain.upkeep import Finding
+from selfright.domain.stores import Finding
 from selfright.retrieval.as_made import AsMade, at_hand
 from selfright.retrieval.catalogue import Catalogue
 from selfright.retrieval.catalogue_file import FILE_NAME, LOCK_NAME

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from selfright.domain.errors import IndexDamaged
-from selfright.domain.upkeep import Finding
+from selfright.domain.stores import Finding
 from selfright.retrieval import upkeep
 from selfright.retrieval.catalogue import Catalogue
 from selfright.retrieval.catalogue_writer import CatalogueWriter

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from selfright.domain.errors import IndexDamaged, StoreError
-from selfright.domain.upkeep import Finding
+from selfright.domain.stores import Finding
 from selfright.retrieval.catalogue import Catalogue
 from selfright.retrieval.catalogue_writer import CatalogueWriter
 from selfright.retrieval.files import erase

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from selfright.domain.answers import EvaluationRequest, Message, RewriteRequest
-from selfright.domain.chat import Job
+from selfright.domain.chat import Job, PromptDelimiters
 from selfright.domain.judgements import Evaluation
 from selfright.domain.passages import Hit, Language, Passage, Strip
-from selfright.domain.prompt_delimiters import PromptDelimiters
 from selfright.domain.slots import Concern, Slot
 from selfright.domain.text import language_of
 from selfright.roles.prompts import LABELS, SYSTEM, WITHOUT_DOCUMENTS

@@ -14,7 +14,7 @@ from selfright.domain.answers import Answer, Draft
 from selfright.domain.chat import ChatRequest
 from selfright.domain.judgements import Evaluation, Grading, QueryClass
 from selfright.domain.passages import Refinement, Retrieval, WebFinding
-from selfright.telemetry.replaying import MODEL, WEB
+from selfright.telemetry.recording import MODEL, WEB
 from selfright.telemetry.taps import PortCall
 
 _PROVIDERS = {

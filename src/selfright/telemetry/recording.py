@@ -1,17 +1,20 @@
-"""A turn's calls, recorded: what was asked (as a digest) and what came, line by line as JSON."""
+"""A turn's calls, recorded: what was asked (as a digest) and what came, line by line as JSON; and played again.
+
+A ``Player`` answers calls from a recording; what was not recorded is asked anew, or missing.
+"""
 
 import asyncio
 import json
 import logging
-from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, TypeVar
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeVar, cast
 
-from selfright.domain.errors import ModelUnavailable
-from selfright.telemetry.coding import Packer, digest
-from selfright.telemetry.failures import error_form
+from selfright.domain.errors import ModelRejected, ModelUnavailable, UsageError, WebUnavailable
+from selfright.telemetry.coding import Packer, Unpacker, digest, error_form, error_of
 from selfright.telemetry.taps import PortCall
 
 T = TypeVar("T")
@@ -119,3 +122,154 @@ class Recorder:
 def _asked(call: PortCall) -> dict[str, Any]:
     node, time = visit()
     return {"call": call.name, "digest": digest(call.arguments), "node": node, "visit": time}
+
+
+MODEL, WEB = "model", "web"
+_DAMAGED = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
+
+
+class NotRecordedError(ModelRejected):
+    """A model would have to be called for what the recording does not hold."""
+
+
+class _Key(NamedTuple):
+    """Which call: its name and the digest of its arguments."""
+
+    name: str
+    digest: str
+
+
+Reply = tuple[Any, Exception | None]
+"""What came of a call: a result, or an error."""
+
+
+@dataclass(slots=True)
+class _SoFar:
+    """How far a recording has been played."""
+
+    turns: Counter[_Key] = field(default_factory=Counter)
+    reused: Counter[str] = field(default_factory=Counter)
+    asked: Counter[str] = field(default_factory=Counter)
+    missing: list[str] = field(default_factory=list)
+
+    def copy(self) -> "_SoFar":
+        return _SoFar(self.turns.copy(), self.reused.copy(), self.asked.copy(), self.missing.copy())
+
+
+class Recording:
+    """The calls of a turn, read back. Lines that cannot be read are left out, as if they had not been recorded.
+
+    ``damaged`` counts them; ``cut``: the turn made more calls than found room.
+    """
+
+    def __init__(self, lines: Iterable[Mapping[str, Any]]) -> None:
+        self.start: Mapping[str, Any] | None = None
+        self.damaged = 0
+        self.cut = False
+        self._replies: defaultdict[_Key, list[Reply]] = defaultdict(list)
+        unpacker = Unpacker()
+        for line in lines:
+            try:
+                self._take(line, unpacker)
+            except _DAMAGED:
+                self.damaged += 1
+
+    def _take(self, line: Mapping[str, Any], unpacker: Unpacker) -> None:
+        if "cut" in line:
+            self.cut = True
+            return
+        if "start" in line:
+            start = unpacker.unpacked(line["start"])
+            self.start = start if isinstance(start, dict) else None
+            return
+        key = _Key(str(line["call"]), str(line["digest"]))
+        if "error" in line:
+            self._replies[key].append((None, error_of(line["error"])))
+        else:
+            self._replies[key].append((unpacker.unpacked(line["result"]), None))
+
+    def replies(self, key: _Key) -> list[Reply]:
+        """What came each time this was asked, in order."""
+        return self._replies.get(key, [])
+
+
+class Player:
+    """The tap that answers from a recording.
+
+    ``may_ask`` says of a port whether it may be asked for what was not recorded; what may not be asked is ``missing``,
+    by job or port, node and visit. Where the same was asked several times, replies come in turn, and the last one again
+    and again.
+    """
+
+    def __init__(self, recording: Recording, may_ask: Callable[[str], bool]) -> None:
+        self._recording = recording
+        self._may_ask = may_ask
+        self._so_far = _SoFar()
+
+    @property
+    def reused(self) -> Counter[str]:
+        """How many calls of each port the recording answered."""
+        return self._so_far.reused
+
+    @property
+    def asked(self) -> Counter[str]:
+        """How many calls of each port were made anew."""
+        return self._so_far.asked
+
+    @property
+    def missing(self) -> list[str]:
+        """The calls that were neither."""
+        return self._so_far.missing
+
+    def mark(self) -> Callable[[], None]:
+        """A way back to here: what it gives forgets all that was played since."""
+        kept = self._so_far.copy()
+
+        def back() -> None:
+            self._so_far = kept.copy()
+
+        return back
+
+    @property
+    def observer(self) -> None:
+        """Nobody: what a role makes of a model's replies follows from them."""
+
+    async def call(self, call: PortCall, ask: Callable[[], Awaitable[T]]) -> T:
+        """The recorded reply, or the port's."""
+        if (known := self._known(call)) is not None:
+            return cast("T", known[0])
+        return await ask()
+
+    def call_now(self, call: PortCall, ask: Callable[[], T]) -> T:
+        """As ``call``."""
+        if (known := self._known(call)) is not None:
+            return cast("T", known[0])
+        return ask()
+
+    def _known(self, call: PortCall) -> tuple[Any] | None:
+        """The recorded reply in a tuple of one, None when the port is to be asked; raises what was raised."""
+        key = _Key(call.name, digest(call.arguments))
+        replies, turn = self._recording.replies(key), self._so_far.turns[key]
+        if not replies:
+            self._require(call)
+            self.asked[call.port] += 1
+            return None
+        self._so_far.turns[key] += 1
+        self.reused[call.port] += 1
+        result, error = replies[min(turn, len(replies) - 1)]
+        if error is not None:
+            raise error
+        return (result,)
+
+    def _require(self, call: PortCall) -> None:
+        """Raises for a call that may not be made."""
+        if self._may_ask(call.port):
+            return
+        node, time = visit()
+        job = str(getattr(call.arguments[1], "job", "")) if call.port == MODEL else call.name
+        where = f" in {node}" + (f", visit {time}" if time > 1 else "") if node else ""
+        self.missing.append(f"{job}{where}")
+        message = f"the recording has no reply for '{job}'{where}; replay with --live to ask for it"
+        if call.port == MODEL:
+            raise NotRecordedError(message)
+        raise WebUnavailable(message) if call.port == WEB else UsageError(message)

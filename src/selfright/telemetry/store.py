@@ -12,11 +12,12 @@ import re
 import tempfile
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from selfright.domain.errors import InputError
+from selfright.domain.errors import InputError, StoreError
 from selfright.domain.scopes import Scope
 from selfright.domain.traces import Trace
 from selfright.telemetry.outline import trace_form, trace_of
@@ -32,14 +33,134 @@ _LOOK_AGAIN = 200  # writes between two looks at what other processes have writt
 log = logging.getLogger(__name__)
 
 
-class TraceStore:
+class TraceKeeper(ABC):
+    """Keeps traces as lines of JSON: the trace itself is the head, the lines of its recording follow.
+
+    ``largest`` are the bytes that one trace may have, ``place`` is where they are, for messages.
+    """
+
+    largest: int
+    place: object
+
+    def write(self, trace: Trace, recording: Iterable[str] = ()) -> None:
+        """Keeps a trace, with its recording line by line. Trouble costs the trace, not the turn."""
+        head = json.dumps(trace_form(trace), ensure_ascii=False, separators=(",", ":"))
+        try:
+            self._put(trace, as_bytes(head), as_bytes("\n".join(recording)))
+        except (OSError, StoreError) as error:
+            why = getattr(error, "strerror", None) or type(error).__name__
+            log.warning("a trace could not be kept in %s (%s)", self.place, why)
+
+    def traces(self, user: str | None = None) -> Iterator[Trace]:
+        """All traces that can be read, or a user's, the newest first."""
+        for head in self._heads(user):
+            if (trace := _trace(head)) is not None and user in (None, trace.user):
+                yield trace
+
+    def find(self, trace_id: str, scope: Scope) -> tuple[Trace, list[Mapping[str, Any]]]:
+        """A trace by its id or the beginning of it (at least 4 digits), and the lines of its recording.
+
+        Raises ``InputError`` when ``scope`` sees no such trace, or several, and for one that cannot be read.
+        """
+        name = self._named(trace_id, scope)
+        try:
+            head, recording = self._read(name)
+            return trace_of(_object(head)), self._lines(recording)
+        except (OSError, ValueError, RecursionError) as error:
+            raise InputError(
+                f"the trace {trace_id} in {self.place} cannot be read ({error}); ask the question again"
+            ) from None
+
+    def forget(self, scope: Scope, trace_id: str | None = None) -> int:
+        """Deletes the traces that ``scope`` sees, or one of them; gives back how many."""
+        return self._drop([self._named(trace_id, scope)]) if trace_id is not None else self._drop_all(scope)
+
+    def _named(self, trace_id: str, scope: Scope) -> str:
+        start = trace_id.strip().lower()
+        ids = self._beginning(start, scope) if _ID.fullmatch(start) else []
+        if start in ids or len(ids) == 1:
+            return start if start in ids else ids[0]
+        if ids:
+            raise InputError(f"{len(ids)} traces begin with '{start}', and several cannot be meant; give more digits")
+        raise not_found(start)
+
+    def _lines(self, recording: bytes) -> list[Mapping[str, Any]]:
+        found: list[Mapping[str, Any]] = []
+        for line in recording.split(b"\n")[:_MOST_LINES]:
+            try:
+                found += [_object(line)] if line else []
+            except (ValueError, RecursionError):
+                log.warning("a damaged line of a trace in %s is left out", self.place)
+        return found
+
+    @abstractmethod
+    def _put(self, trace: Trace, head: bytes, recording: bytes) -> None:
+        """Keeps a trace in the place of one of the same id, and drops the oldest beyond the bounds."""
+
+    @abstractmethod
+    def _heads(self, user: str | None) -> Iterable[bytes]:
+        """The heads of all traces, the newest first; others than the user's may be left out."""
+
+    @abstractmethod
+    def _beginning(self, start: str, scope: Scope) -> Sequence[str]:
+        """The ids that begin so, of traces that ``scope`` sees."""
+
+    @abstractmethod
+    def _read(self, trace_id: str) -> tuple[bytes, bytes]:
+        """Head and recording. Raises ``InputError`` where another process has dropped them."""
+
+    @abstractmethod
+    def _drop(self, ids: Sequence[str]) -> int:
+        """Deletes these traces; gives back how many."""
+
+    @abstractmethod
+    def _drop_all(self, scope: Scope) -> int:
+        """Deletes all that ``scope`` sees; gives back how many."""
+
+
+def not_found(trace_id: str) -> InputError:
+    """The error for an id that nobody may see a trace by."""
+    shown = trace_id[:40] if trace_id.isprintable() else "that id"
+    return InputError(f"there is no trace '{shown}'; 'selfright trace list' shows those there are")
+
+
+def as_bytes(text: str) -> bytes:
+    """Text as it is kept: lone surrogates come back."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def shows(scope: Scope, head: bytes) -> bool:
+    """Whether a scope sees the trace of this head; everyone's sees a damaged one, too."""
+    if scope == Scope(None):
+        return True
+    trace = _trace(head)
+    return trace is not None and scope.shows(trace.user, trace.collections)
+
+
+def _trace(head: bytes) -> Trace | None:
+    try:
+        return trace_of(_object(head))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _object(line: bytes) -> Mapping[str, Any]:
+    value = json.loads(line.decode("utf-8", "surrogatepass"))
+    if not isinstance(value, dict):
+        raise ValueError("a line of a trace is a JSON object")
+    return value
+
+
+class TraceStore(TraceKeeper):
     """Keeps at most ``most`` traces and ``most_bytes`` bytes in ``folder``, which only its owner may read.
 
-    Several processes may write to one folder; the bounds then hold once each has looked again, every 200 writes.
+    Several processes may write to one folder; the bounds then hold once each has looked again, every 200 writes. A
+    trace may have a quarter of all bytes, so that one turn never drives out all others.
     """
 
     def __init__(self, folder: Path, most: int = 1_000, most_bytes: int = 100_000_000) -> None:
-        self._folder = folder
+        self.place = self._folder = folder
+        self.largest = most_bytes // 4
         self._most = most
         self._most_bytes = most_bytes
         self._kept: dict[str, int] = {}  # name → bytes, the oldest first
@@ -47,93 +168,65 @@ class TraceStore:
         self._writes = 0
         self._lock = threading.Lock()
 
-    @property
-    def largest(self) -> int:
-        """The bytes that one trace may have: a quarter of all, so that one turn never drives out all others."""
-        return self._most_bytes // 4
-
-    def write(self, trace: Trace, recording: Iterable[str] = ()) -> None:
-        """Keeps a trace, with its recording line by line. Trouble with the disk costs the trace, not the turn."""
-        lines = [json.dumps(trace_form(trace), ensure_ascii=False, separators=(",", ":")), *recording]
-        payload = ("\n".join(lines) + "\n").encode("utf-8", "surrogatepass")
-        name = f"{int(trace.at * 1_000):013d}-{trace.id}.jsonl"
-        try:
-            with self._lock:
-                self._make_room(len(payload))
-                self._put(name, payload)
-        except OSError as error:
-            log.warning("a trace could not be kept in %s (%s)", self._folder, error.strerror)
-
-    def traces(self, user: str | None = None) -> Iterator[Trace]:
-        """All traces that can be read, or a user's, the newest first."""
-        for name in sorted(self._names(), reverse=True):
-            with contextlib.suppress(OSError, ValueError, RecursionError):
-                trace = _first(self._folder / name)
-                if user in (None, trace.user):
-                    yield trace
-
-    def find(self, trace_id: str, scope: Scope) -> tuple[Trace, list[Mapping[str, Any]]]:
-        """A trace by its id or the beginning of it (at least 4 digits), and the lines of its recording.
-
-        Raises ``InputError`` when ``scope`` sees no such trace, or several, and for one that cannot be read.
-        """
-        path = self._folder / self._named(trace_id, scope)
-        try:
-            return _first(path), _rest(path)
-        except (OSError, ValueError, RecursionError) as error:
-            raise InputError(
-                f"the trace {trace_id} in {path} cannot be read ({error}); ask the question again"
-            ) from None
-
-    def forget(self, scope: Scope, trace_id: str | None = None) -> int:
-        """Deletes the traces that ``scope`` sees, or one of them; gives back how many."""
-        if trace_id is not None:
-            names = [self._named(trace_id, scope)]
-        else:
-            names = [name for name in self._names() if self._shows(scope, name)]
+    def _put(self, trace: Trace, head: bytes, recording: bytes) -> None:
+        payload = head + b"\n" + (recording + b"\n" if recording else b"")
         with self._lock:
-            for name in names:
-                self._drop(name)
-        return len(names)
+            self._make_room(len(payload))
+            self._write(f"{int(trace.at * 1_000):013d}-{trace.id}.jsonl", payload)
+
+    def _heads(self, user: str | None) -> Iterable[bytes]:
+        del user  # it stands in the head
+        return map(self._head, sorted(self._names().values(), reverse=True))
+
+    def _beginning(self, start: str, scope: Scope) -> Sequence[str]:
+        names = self._names()
+        return [one for one in names if one.startswith(start) and self._shows(scope, names[one])]
+
+    def _read(self, trace_id: str) -> tuple[bytes, bytes]:
+        name = self._names().get(trace_id)
+        if name is None:
+            raise not_found(trace_id)
+        with (self._folder / name).open("rb") as file:
+            return file.readline(_LONGEST_FIRST_LINE), file.read()
+
+    def _drop(self, ids: Sequence[str]) -> int:
+        names = self._names()
+        with self._lock:
+            for one in ids:
+                if one in names:
+                    self._unlink(names[one])
+        return len(ids)
+
+    def _drop_all(self, scope: Scope) -> int:
+        return self._drop([one for one, name in self._names().items() if self._shows(scope, name)])
 
     def _shows(self, scope: Scope, name: str) -> bool:
-        if scope == Scope(None):
-            return True  # a damaged one, too
-        with contextlib.suppress(OSError, ValueError, RecursionError):
-            trace = _first(self._folder / name)
-            return scope.shows(trace.user, trace.collections)
-        return False
+        return scope == Scope(None) or shows(scope, self._head(name))
 
-    def _named(self, trace_id: str, scope: Scope) -> str:
-        given = trace_id.strip().lower()
-        start = given if _ID.fullmatch(given) else "-"  # no id has it
-        found = (match for name in sorted(self._names()) if (match := _NAME.fullmatch(name)))
-        ids = {match["id"]: match[0] for match in found if match["id"].startswith(start)}
-        ids = {known: name for known, name in ids.items() if self._shows(scope, name)}
-        names = list(ids.values())
-        if given in ids:
-            return ids[given]
-        if len(names) == 1:
-            return names[0]
-        if names:
-            raise InputError(f"{len(names)} traces begin with '{given}'; give more digits")
-        shown = given[:40] if given.isprintable() else "that id"
-        raise InputError(f"there is no trace '{shown}'; 'selfright trace list' shows those there are")
-
-    def _names(self) -> list[str]:
+    def _head(self, name: str) -> bytes:
+        """The first line of a file; empty where it cannot be read."""
         try:
-            return [name for name in os.listdir(self._folder) if _NAME.fullmatch(name)]
+            with (self._folder / name).open("rb") as file:
+                return file.readline(_LONGEST_FIRST_LINE)
+        except OSError:
+            return b""
+
+    def _names(self) -> dict[str, str]:
+        """The files by the ids of their traces, the oldest first."""
+        try:
+            found = (_NAME.fullmatch(name) for name in sorted(os.listdir(self._folder)))
+            return {match["id"]: match[0] for match in found if match}
         except (FileNotFoundError, NotADirectoryError):
-            return []
+            return {}
 
     def _make_room(self, size: int) -> None:
         if self._writes % _LOOK_AGAIN == 0:
             self._look()
         self._writes += 1
         while self._kept and (len(self._kept) >= self._most or self._total + size > self._most_bytes):
-            self._drop(next(iter(self._kept)))
+            self._unlink(next(iter(self._kept)))
 
-    def _drop(self, name: str) -> None:
+    def _unlink(self, name: str) -> None:
         (self._folder / name).unlink(missing_ok=True)
         self._total -= self._kept.pop(name, 0)
 
@@ -148,7 +241,7 @@ class TraceStore:
             if entry.name.startswith(_BESIDE) and _age(entry) > _LEFT_OVER_S:  # by a process that was killed
                 Path(entry.path).unlink(missing_ok=True)
 
-    def _put(self, name: str, payload: bytes) -> None:
+    def _write(self, name: str, payload: bytes) -> None:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         number, beside = tempfile.mkstemp(dir=self._folder, prefix=_BESIDE)  # made for its owner alone
         try:
@@ -175,28 +268,3 @@ def _age(entry: "os.DirEntry[str]") -> float:
         return time.time() - entry.stat(follow_symlinks=False).st_mtime
     except FileNotFoundError:
         return 0.0
-
-
-def _first(path: Path) -> Trace:
-    with path.open("rb") as file:
-        line = file.readline(_LONGEST_FIRST_LINE)
-    return trace_of(_object(line))
-
-
-def _rest(path: Path) -> list[Mapping[str, Any]]:
-    found: list[Mapping[str, Any]] = []
-    with path.open("rb") as file:
-        file.readline(_LONGEST_FIRST_LINE)
-        for _, line in zip(range(_MOST_LINES), file, strict=False):
-            try:
-                found.append(_object(line))
-            except (ValueError, RecursionError):
-                log.warning("a damaged line of %s is left out", path)
-    return found
-
-
-def _object(line: bytes) -> Mapping[str, Any]:
-    value = json.loads(line.decode("utf-8", "surrogatepass"))
-    if not isinstance(value, dict):
-        raise ValueError("a line of a trace is a JSON object")
-    return value

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from selfright.domain.errors import SelfrightError
-from selfright.testing.catalogue import fault_named
+from selfright.testing.catalogue import fault_named, read_rules
 from selfright.testing.fake_model import FakeModel
-from selfright.testing.rule_files import read_rules
 from selfright.testing.rules import Rule, share_of_calls
 from selfright.testing.server import ScriptedServer
 

@@ -5,8 +5,8 @@ from typing import ClassVar
 
 from selfright.testing import http, replies
 from selfright.testing.faults import DONE, Fault, answer, as_sent, streamed
+from selfright.testing.http import Wire
 from selfright.testing.replies import Said
-from selfright.testing.wire import Wire
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,7 @@ from typing import Any
 
 from selfright.domain.text import language_of
 from selfright.testing import judging
-from selfright.testing.injection import orders
-from selfright.testing.reading import ParsedPrompt, Part, greets, missing, read, sentences, share, words
+from selfright.testing.judging import ParsedPrompt, Part, greets, missing, orders, read, sentences, share, words
 from selfright.testing.requests import Request
 
 _ASKS_JSON = re.compile(r"JSON (?:object|객체)")

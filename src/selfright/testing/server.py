@@ -11,13 +11,11 @@ import logging
 import threading
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
-from types import TracebackType
 
 from selfright.testing import http
 from selfright.testing.answering import Answering
 from selfright.testing.fake_model import FakeModel
-from selfright.testing.log import Log
-from selfright.testing.requests import Request
+from selfright.testing.requests import Log, Request
 from selfright.testing.rules import Rule, Script
 
 log = logging.getLogger(__name__)
@@ -132,9 +130,7 @@ class ScriptedServer:
     def __enter__(self) -> "ScriptedServer":
         return self.start()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     def _run(self) -> None:

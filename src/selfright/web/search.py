@@ -1,10 +1,15 @@
-"""Pages to passages: how a page becomes citable, and which of its passages answer a query."""
+"""Pages to passages: how a page becomes citable, and which of its passages answer a query.
+
+Several ways to the web are asked in order until one has something.
+"""
 
 import dataclasses
+import logging
 from collections.abc import Callable, Iterable, Sequence
 
-from selfright.domain.passages import Document, Passage
-from selfright.domain.ports import Tokenizer
+from selfright.domain.errors import SelfrightError, WebError, WebUnavailable
+from selfright.domain.passages import Document, Passage, WebFinding
+from selfright.domain.ports import Tokenizer, WebSearch
 from selfright.web.labels import clean_title
 from selfright.web.ranking import Bm25
 
@@ -52,3 +57,38 @@ class PageIndex:
             if best is not None and len(best) < per_page:
                 best.append(self._passages[match.index])
         return list(found.values())
+
+
+log = logging.getLogger(__name__)
+
+
+class ChainedWeb:
+    """Asks each of ``webs`` until one finds something; port ``WebSearch``."""
+
+    def __init__(self, webs: Sequence[tuple[str, WebSearch]]) -> None:
+        self._webs = tuple(webs)
+
+    async def search(self, query: str, k: int) -> WebFinding:
+        """The first finding with passages; an empty one when some answered but none found anything.
+
+        ``requests`` counts those of all that were asked. Raises ``WebUnavailable``, with what each said, when none
+        answered.
+        """
+        troubles: list[str] = []
+        names: list[str] = []
+        requests = 0
+        for name, web in self._webs:
+            try:
+                finding = await web.search(query, k)
+            except SelfrightError as error:
+                log.warning("the web provider %s is passed over: %s", name, error)
+                troubles.append(str(error))
+                requests += error.requests if isinstance(error, WebError) else 0
+                continue
+            requests += finding.requests
+            names.append(finding.provider)
+            if finding.passages:
+                return WebFinding(finding.passages, finding.provider, requests)
+        if names:
+            return WebFinding((), ", ".join(names), requests)
+        raise WebUnavailable("; ".join(troubles) or "no web provider is set", requests=requests)

@@ -3,7 +3,7 @@
 import pytest
 
 from selfright.evals.aggregation import abstention, aggregated
-from selfright.evals.comparison import compare, ladder
+from selfright.evals.intervals import compare, ladder
 from selfright.evals.results import Row, RunResult
 from tests.support.studies import judgement, row, turn
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selfright.domain.answers import Message
-from selfright.evals.funnel import STEPS, funnels, reached
+from selfright.evals.aggregation import STEPS, funnels, reached
 from selfright.evals.measures.words import Containment, Right, gold_in
 from selfright.evals.questions import Question
 from selfright.evals.readers import own

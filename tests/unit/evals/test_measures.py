@@ -9,16 +9,28 @@ from selfright.domain.errors import JudgeFailed
 from selfright.domain.judgements import AnswerQuality, Evaluation, EvaluationSource
 from selfright.evals.aggregation import measured
 from selfright.evals.expected import EXPECTED, expected
-from selfright.evals.measures.cost import CutShort, InfiniteLoop, Iterations, LLMCalls, RetrievalAvoided, Tokens
 from selfright.evals.measures.judged import JudgedBy
-from selfright.evals.measures.judgements import Answered, Grounding, OwnQuality, Quality, SecondPassQuality
 from selfright.evals.measures.retrieval import (
     CitationPrecision,
     RetrievalPrecision,
     RetrievalRecall,
     TargetedRetrievalRate,
 )
-from selfright.evals.measures.standard import BETTER, STANDARD
+from selfright.evals.measures.standard import (
+    BETTER,
+    STANDARD,
+    Answered,
+    CutShort,
+    Grounding,
+    InfiniteLoop,
+    Iterations,
+    LLMCalls,
+    OwnQuality,
+    Quality,
+    RetrievalAvoided,
+    SecondPassQuality,
+    Tokens,
+)
 from selfright.evals.measures.words import F1, Containment, ExactMatch, Right
 from selfright.evals.metrics import Metric, Sample, Value
 from selfright.evals.questions import Question

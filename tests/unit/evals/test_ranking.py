@@ -9,7 +9,7 @@ import pytrec_eval
 
 from selfright.domain.errors import MissingExtra, UsageError
 from selfright.evals.beir import JudgedQuery
-from selfright.evals.ranking import MEASURES, depth_of, parsed, run_lines, scored
+from selfright.evals.retrieval import MEASURES, depth_of, parsed, run_lines, scored
 
 RANDOM = random.Random(5)
 DOCUMENTS = [f"d{n}" for n in range(60)]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from selfright.evals.records import brought
+from selfright.evals.worker import brought
 
 
 @pytest.mark.parametrize(

@@ -12,13 +12,11 @@ from xml.etree.ElementTree import Element, fromstring
 import pytest
 
 from selfright.domain.passages import Language
-from selfright.evals.redacting import redacted
 from selfright.evals.report.cases import MOST_CASES
 from selfright.evals.report.markup import data, join, named, tag, text
-from selfright.evals.report.page import page
-from selfright.evals.report.writing import write_report
+from selfright.evals.report.writing import page, write_report
 from selfright.evals.results import Study
-from selfright.evals.writing import write
+from selfright.evals.writing import redacted, write
 from tests.support import reports
 
 HOSTILE = (

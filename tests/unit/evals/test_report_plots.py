@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from selfright.evals.report import figures
 from selfright.evals.report.plots.canvas import STYLES, Axis, Scale, mark
-from selfright.evals.report.plots.lines import Series, chart
-from selfright.evals.report.plots.rows import Spread, bars, rows
+from selfright.evals.report.plots.lines import Series, Spread, bars, chart, rows
 from selfright.evals.report.plots.sankey import Dress, sankey
 from selfright.evals.report.series import (
     by_pass,

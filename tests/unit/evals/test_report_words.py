@@ -7,13 +7,11 @@ from dataclasses import replace
 import pytest
 
 from selfright.evals.aggregation import aggregated
-from selfright.evals.comparison import compare
+from selfright.evals.intervals import compare
 from selfright.evals.measures.standard import STANDARD
 from selfright.evals.report.findings import FEW, Outcome, main_metric, more_is_better, outcome, pairs, steps
 from selfright.evals.report.labels import LABELS
-from selfright.evals.report.phrases import Phrases
-from selfright.evals.report.sentences import SENTENCES
-from selfright.evals.report.vocabulary import MEANINGS, WORDS
+from selfright.evals.report.phrases import MEANINGS, SENTENCES, WORDS, Phrases
 from selfright.evals.report.words import moves, summary, told
 from selfright.evals.results import Difference, Row, RunResult, Study
 from tests.support import reports, studies

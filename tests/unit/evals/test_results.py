@@ -9,10 +9,9 @@ import pytest
 
 from selfright.domain.errors import InputError
 from selfright.evals.aggregation import aggregated
-from selfright.evals.comparison import compare
-from selfright.evals.redacting import redacted
+from selfright.evals.intervals import compare
 from selfright.evals.results import FORM, Cited, DataSet, IndexFacts, RunResult, Study, dumped, read_study
-from selfright.evals.writing import write
+from selfright.evals.writing import redacted, write
 from tests.support.studies import one_pass, row, turn
 
 SECRET = "SECRET"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from selfright.domain.errors import UsageError
 from selfright.evals.results import Row
-from selfright.evals.rowlog import RowLog
+from selfright.evals.writing import RowLog
 from tests.support.studies import row
 
 PLAN = {"data": "abc", "systems": [["basic", "basic", {"top_k": 8}]]}

@@ -6,10 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from selfright.medical.complaints import complaints
-from selfright.medical.conjugating import beginnings
-from selfright.medical.folding import first_word, words
-from selfright.medical.lexicon import Kind, load_lexicon
+from selfright.medical.complaints import beginnings, complaints
+from selfright.medical.lexicon import Kind, first_word, load_lexicon, words
 from selfright.medical.spotting import spotter
 
 KINDS = ("condition", "symptom", "drug", "allergen", "lab")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from selfright.medical.things import asked_things, things_in
+from selfright.medical.contraindications import asked_things, things_in
 
 
 @pytest.mark.parametrize(

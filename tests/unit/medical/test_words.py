@@ -5,7 +5,7 @@ from importlib import resources
 
 import pytest
 
-from selfright.medical.words import user_words
+from selfright.medical.pack import user_words
 from selfright.retrieval.korean import KoreanMorphemes
 from selfright.retrieval.tokenizer import BilingualTokenizer
 

@@ -30,9 +30,8 @@ from selfright.entrypoints.cli import main
 from selfright.memory import postgres, postgres_schema
 from selfright.memory.conversation import TurnRecord
 from selfright.memory.postgres import PostgresDatabase
-from selfright.memory.postgres_address import read_address, shown
-from selfright.memory.postgres_profiles import PostgresProfiles
-from selfright.memory.postgres_text import decode, encode
+from selfright.memory.postgres_address import decode, encode, read_address, shown
+from selfright.memory.profiles import PostgresProfiles
 from selfright.memory.sessions import Sessions
 from selfright.settings import load_settings
 from tests.support.postgres import MISSING, WHY_NOT, PostgresServer

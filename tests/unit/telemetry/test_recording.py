@@ -16,9 +16,8 @@ from selfright.domain.errors import (
     WebUnavailable,
 )
 from selfright.domain.judgements import Grading, Verdict
-from selfright.telemetry.failures import error_form, error_of
-from selfright.telemetry.recording import MOST_CALLS, Recorder, Visits, visit
-from selfright.telemetry.replaying import NotRecordedError, Player, Recording
+from selfright.telemetry.coding import error_form, error_of
+from selfright.telemetry.recording import MOST_CALLS, NotRecordedError, Player, Recorder, Recording, Visits, visit
 from selfright.telemetry.taps import PortCall
 
 GRADE = PortCall("grader", "grade", ("question", ()))

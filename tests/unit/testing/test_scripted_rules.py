@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 
 from selfright.domain.errors import SettingsError, UnknownName
-from selfright.testing.catalogue import FAULTS
+from selfright.testing.catalogue import FAULTS, read_rules
 from selfright.testing.faults import Status
 from selfright.testing.requests import Request
-from selfright.testing.rule_files import read_rules
 from selfright.testing.rules import Damaged, Rule, Script, When, share_of_calls
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from selfright.entrypoints.ui.answers import linked, whole
 from selfright.entrypoints.ui.evidence import MOST_CHARACTERS, Piece, passages, pieces, section
-from selfright.entrypoints.ui.turns import Step, Turn
+from selfright.entrypoints.ui.state import Step, Turn
 from selfright.entrypoints.ui.words import WORDS, Language
 from tests.support.answers import EVALUATION, cited, passage, reply
 

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from selfright.entrypoints.ui.built_in import KOREAN, WITH_A_PART, script
-from selfright.entrypoints.ui.steps import in_words
+from selfright.entrypoints.ui.names import in_words
 
 LATIN = re.compile(r"[A-Za-z]{2,}")
 

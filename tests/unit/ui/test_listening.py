@@ -6,7 +6,7 @@ from collections.abc import Generator
 import pytest
 
 from selfright.entrypoints.client import ServiceError, TokenEvent, TurnEvent
-from selfright.entrypoints.ui.listening import heard
+from selfright.entrypoints.ui.state import heard
 
 
 def token(text: str) -> TokenEvent:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from selfright.entrypoints.ui.answers import live, whole
 from selfright.entrypoints.ui.markup import figure_bars, link_out, plain, prose, tag, text
-from selfright.entrypoints.ui.turns import Step, Turn
+from selfright.entrypoints.ui.state import Step, Turn
 from selfright.entrypoints.ui.words import LANGUAGES
 from tests.support.answers import EVALUATION, cited, passage, reply
 

@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selfright.entrypoints.ui.rendered import marked
+from selfright.entrypoints.ui.evidence import marked
 
 MARKDOWN = st.text("ab 1#-*_|>`~[]()!\\\n.&<가나", max_size=80) | st.text(max_size=40)
 _TAG = re.compile(r"<[^>]*>")

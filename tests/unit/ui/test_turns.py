@@ -9,7 +9,7 @@ from selfright.entrypoints.client import (
     VerdictEvent,
     WithdrawnEvent,
 )
-from selfright.entrypoints.ui.turns import MOST_DRAFT, MOST_STEPS, Step, Turn
+from selfright.entrypoints.ui.state import MOST_DRAFT, MOST_STEPS, Step, Turn
 from tests.support.answers import reply
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from selfright.domain.errors import SettingsError, WebUnavailable
 from selfright.web.extract import PageReader
-from selfright.web.listed import MOST_ADDRESSES, ListedWeb, addresses_in
+from selfright.web.live import MOST_ADDRESSES, ListedWeb, addresses_in
 from selfright.web.pages import Pages
 from tests.support.web_rooms import Words, guard, split, visitor
 from tests.support.web_servers import Answer, WebServer, serving, site

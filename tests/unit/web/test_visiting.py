@@ -9,9 +9,8 @@ from itertools import pairwise
 import pytest
 
 from selfright.domain.errors import PageRefused, PageUnusable
-from selfright.web.host_throttle import HostThrottle
 from selfright.web.types import Tally
-from selfright.web.visiting import Visitor
+from selfright.web.visiting import HostThrottle, Visitor
 from tests.support.web_rooms import guard, visitor
 from tests.support.web_servers import Answer, WebServer, serving, site
 

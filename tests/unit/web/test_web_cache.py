@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from selfright.web.cache import WebCache
+from selfright.web.pages import WebCache
 
 
 def test_what_is_kept_comes_back_until_it_is_old(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""``selfright calibrate``."""
+"""``selfright calibrate``; and ``selfright ratings``: what readers said of answers, as rows to calibrate with."""
 
 import json
 import math
@@ -10,10 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from selfright.entrypoints.advice import of_calibration
-from selfright.entrypoints.commands.options import index_option, json_option, print_json, set_option, values_of
+from selfright.entrypoints.commands.options import (
+    index_option,
+    json_option,
+    on_index,
+    print_json,
+    set_option,
+    values_of,
+)
+from selfright.entrypoints.studies import of_calibration
 
 if TYPE_CHECKING:
+    from selfright.api import Selfright
     from selfright.roles.calibration.claims import ClaimReport
     from selfright.roles.calibration.refit import CalibrationReport, Opinions
 
@@ -171,12 +179,15 @@ def _plain(value: Any) -> Any:
 
 
 def _written(out: Path, report: "CalibrationReport | ClaimReport", figures: dict[str, Any]) -> list[Path]:
-    from selfright.entrypoints.pictures import Series, picture
+    from selfright.entrypoints.pictures import picture
+    from selfright.evals.report.plots.lines import Series
     from selfright.roles.calibration.refit import CalibrationReport
 
     before, after = (
-        Series(name, [(bin_.said, bin_.came_true) for bin_ in table], [bin_.rows for bin_ in table])
-        for name, table in (("before", report.reliability_before), ("after", report.reliability_after))
+        Series(name, place, [(bin_.said, bin_.came_true) for bin_ in table], [bin_.rows for bin_ in table])
+        for place, (name, table) in enumerate(
+            (("before", report.reliability_before), ("after", report.reliability_after))
+        )
     )
     graded = isinstance(report, CalibrationReport)
     contents = {
@@ -191,14 +202,42 @@ def _written(out: Path, report: "CalibrationReport | ClaimReport", figures: dict
     }
     if isinstance(report, CalibrationReport):
         risk = report.calibration.origin.risk or 0.0
+        curve = [(point.coverage, point.risk) for point in report.curve]
         contents["risk-coverage.svg"] = picture(
             "Risk and coverage",
             "share of questions answered",
             "share of them without help",
-            (Series("risk of what is answered", [(point.coverage, point.risk) for point in report.curve]),),
+            (Series("risk of what is answered", 0, curve, dotted=False),),
             ((0, risk), (1, risk)),
         )
     out.mkdir(parents=True, exist_ok=True)
     for name, content in contents.items():
         (out / name).write_text(content, encoding="utf-8")
     return [out / name for name in contents]
+
+
+@click.group()
+def ratings() -> None:
+    """Use the ratings of answers from the page (helpful, not helpful)."""
+
+
+@ratings.command()
+@click.option("--user", metavar="ID", help="Only this user's ratings.")
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write to FILE.")
+@on_index
+def export(selfright: "Selfright", user: str | None, out: Path | None) -> None:
+    """Write ratings as rows {"question", "passage", "label": 0|1} for 'selfright calibrate', one per line.
+
+    Passages of helpful answers are labelled 1, those of unhelpful ones 0. Passages whose document has changed or is
+    gone are left out, and counted.
+    """
+    found = selfright.labelled(user)
+    lines = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in found.rows)
+    if out is not None:
+        out.write_text(lines, encoding="utf-8")
+    else:
+        click.echo(lines, nl=False)
+    helped = sum(row["label"] for row in found.rows)
+    gone = f"; {found.left_out} left out, for they are no longer in the index" if found.left_out else ""
+    said = f"{len(found.rows)} rows: {helped} that helped, {len(found.rows) - helped} that did not{gone}"
+    click.echo(f"selfright: {said}", err=True)

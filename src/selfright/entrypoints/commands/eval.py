@@ -1,13 +1,14 @@
-"""``selfright eval``: retrieval and answers, measured."""
+"""``selfright eval``: retrieval and answers, measured; and ``selfright ablate``."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from selfright.entrypoints.commands.options import index_option, json_option, print_json, set_option, values_of
+from selfright.entrypoints.commands.options import F, index_option, json_option, print_json, set_option, values_of
 
 if TYPE_CHECKING:
     from selfright.api import Selfright
@@ -47,6 +48,15 @@ budget_option = click.option(
 no_texts_option = click.option("--no-texts", is_flag=True, help="Write ids and figures only, no text of the data.")
 
 
+def asking_options(command: F) -> F:
+    """What a command that asks questions takes, in the order of its help."""
+    options = (
+        index_option, own_option, format_option, out_option, judge_option, limit_option, seed_option, workers_option,
+        ray_option, budget_option, no_texts_option, set_option, json_option,
+    )  # fmt: skip
+    return reduce(lambda made, option: option(made), reversed(options), command)
+
+
 @click.group(name="eval")
 def evaluate() -> None:
     """Measure retrieval on judged queries, and answers on question sets."""
@@ -70,8 +80,7 @@ def retrieval(folder: Path, split: str, measures: tuple[str, ...], index: str | 
     from selfright.entrypoints.progress import bar
     from selfright.entrypoints.studies import figures, tell
     from selfright.evals.beir import load
-    from selfright.evals.ranking import MEASURES, parsed
-    from selfright.evals.retrieval import evaluate_retrieval, write_runs
+    from selfright.evals.retrieval import MEASURES, evaluate_retrieval, parsed, write_runs
 
     parsed(measures)  # a wrong name, or no library, should be heard of before anything is indexed
     out, seed = options["out"], options["seed"]
@@ -88,19 +97,7 @@ def retrieval(folder: Path, split: str, measures: tuple[str, ...], index: str | 
 @evaluate.command()
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.option("--preset", "presets", metavar="NAME", multiple=True, help="May be repeated [default: basic, full].")
-@index_option
-@own_option
-@format_option
-@out_option
-@judge_option
-@limit_option
-@seed_option
-@workers_option
-@ray_option
-@budget_option
-@no_texts_option
-@set_option
-@json_option
+@asking_options
 def answers(presets: tuple[str, ...], **options: Any) -> int:
     """Ask the questions of FILE under each preset; the presets are compared with the first one.
 
@@ -149,9 +146,9 @@ def report(folder: Path, language: "Language", no_texts: bool, as_json: bool) ->
     An evaluation with --out writes report.html itself; this writes it in another language, or without the texts.
     """
     from selfright.domain.errors import InputError
-    from selfright.evals.redacting import redacted
     from selfright.evals.report.writing import write_report
     from selfright.evals.results import read_study
+    from selfright.evals.writing import redacted
 
     file = folder / "study.json"
     if not file.is_file():
@@ -165,9 +162,8 @@ def report(folder: Path, language: "Language", no_texts: bool, as_json: bool) ->
 
 
 def _written(study: "Study", out: Path, no_texts: bool = False) -> list[Path]:
-    from selfright.evals.redacting import redacted
     from selfright.evals.report.writing import write_report
-    from selfright.evals.writing import write
+    from selfright.evals.writing import redacted, write
 
     kept = redacted(study) if no_texts else study
     return [*write(kept, out), write_report(kept, out)]
@@ -184,7 +180,7 @@ def _values(data: "QuestionSet", index: str | None, own_passages: bool, values: 
     import tempfile
 
     from selfright.entrypoints.progress import bar
-    from selfright.evals.indexes import corpus_index, write_passages
+    from selfright.evals.beir import corpus_index, write_passages
 
     with tempfile.TemporaryDirectory() as place, bar("Indexing") as progress:
         selfright = corpus_index(write_passages(data, Path(place)), values, progress)
@@ -197,7 +193,7 @@ def _corpus(data: "RetrievalSet", index: str | None, values: dict[str, Any]) -> 
     """The index to search: one's own, or that of the set's corpus."""
     from selfright.api import Selfright
     from selfright.entrypoints.progress import bar
-    from selfright.evals.indexes import corpus_index
+    from selfright.evals.beir import corpus_index
 
     if index:
         with Selfright.open(**values, index=index) as selfright:
@@ -207,3 +203,24 @@ def _corpus(data: "RetrievalSet", index: str | None, values: dict[str, Any]) -> 
         opened = corpus_index(data.corpus, values, progress)
     with opened as selfright:
         yield selfright
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option("--profiles", metavar="NAMES", help="Presets, with commas between [default: the six of the ablation].")
+@click.option("--grid", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE.toml",
+              help="Your own systems, or all combinations of some flags, instead.")  # fmt: skip
+@asking_options
+def ablate(profiles: str | None, grid: Path | None, **options: Any) -> int:
+    """Ask the questions of FILE under each profile, from the baseline up, and compare the steps.
+
+    With --out, every answer is saved at once: run the same command again to resume.
+    """
+    from selfright.domain.errors import UsageError
+    from selfright.evals.systems import PROFILES, from_grid, of_presets
+
+    if profiles and grid:
+        raise UsageError("--profiles names presets and --grid a file of systems; give one of them")
+    names = [name.strip() for name in (profiles or "").split(",") if name.strip()]
+    systems = from_grid(grid) if grid else of_presets(names or PROFILES)
+    return measure_answers("ablation", systems, **options)

@@ -1,17 +1,147 @@
-"""``selfright index``: add, remove, list, info."""
+"""``selfright index``: its documents, its named parts, its figures, its upkeep."""
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
 from selfright.domain.passages import Origin
-from selfright.entrypoints.commands.index_changes import exit_code, searched_by_words, tell_report, tell_words_only
-from selfright.entrypoints.commands.index_collections import collections, describe
-from selfright.entrypoints.commands.index_sync import sync
+from selfright.entrypoints.commands.index_sync import exit_code, searched_by_words, sync, tell_report, tell_words_only
 from selfright.entrypoints.commands.index_transfer import copy, export, import_
-from selfright.entrypoints.commands.index_upkeep import compact, reembed, verify
-from selfright.entrypoints.commands.options import index_option, json_option, print_json, set_option, values_of
+from selfright.entrypoints.commands.options import (
+    index_option,
+    json_option,
+    on_index,
+    print_json,
+    set_option,
+    values_of,
+)
+
+if TYPE_CHECKING:
+    from selfright.api import Selfright
+    from selfright.domain.routing import Collection
+
+
+@click.command()
+@click.argument("name")
+@click.argument("text")
+@click.option("--class", "classes", metavar="CLASS", multiple=True, help="Query class it serves; may be repeated.")
+@click.option("--slot", "slots", metavar="SLOT", multiple=True, help="Slot that points to it; may be repeated.")
+@on_index
+@json_option
+def describe(
+    selfright: "Selfright",
+    name: str,
+    text: str,
+    classes: tuple[str, ...],
+    slots: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Describe the collection NAME in TEXT, so that matching questions are sent to it; "" removes the description.
+
+    One or two sentences that name the topics work best. They replace the previous description, classes and slots.
+    """
+    described = selfright.describe_collection(name, text, classes=classes, slots=slots)
+    if not described.documents:
+        click.echo(f"selfright: no document is in '{described.name}' yet; add with --collection", err=True)
+    _show([described], as_json)
+
+
+@click.command()
+@on_index
+@json_option
+def collections(selfright: "Selfright", as_json: bool) -> None:
+    """List the collections: documents, description, query classes and slots."""
+    _show(selfright.collections(), as_json)
+
+
+def _show(found: "list[Collection]", as_json: bool) -> None:
+    forms = [_form(collection) for collection in found]
+    if as_json:
+        print_json(forms)
+        return
+    for form in forms:
+        declared = [f"{part}: {', '.join(form[part])}" for part in ("classes", "slots") if form[part]]
+        click.echo("\t".join([form["name"], f"{form['documents']:,} documents", form["description"] or "-", *declared]))
+
+
+def _form(collection: "Collection") -> dict[str, Any]:
+    return {
+        "name": collection.name,
+        "description": collection.description,
+        "classes": [kind.value for kind in collection.classes],
+        "slots": list(collection.slots),
+        "documents": collection.documents,
+    }
+
+
+@click.command()
+@click.option("--repair", is_flag=True, help="Repair what can be repaired; documents that cannot be saved are named.")
+@on_index
+@json_option
+def verify(selfright: "Selfright", repair: bool, as_json: bool) -> int:
+    """Check every record, vector and file of the index."""
+    findings = selfright.verify(repair=repair)
+    open_findings = [finding for finding in findings if not finding.mended]
+    if as_json:
+        print_json({"sound": not open_findings, "findings": [asdict(finding) for finding in findings]})
+        return 1 if open_findings else 0
+    for finding in findings:
+        click.echo(f"{'mended' if finding.mended else 'damaged'}\t{finding.file}\t{finding.problem}")
+    if not findings:
+        click.echo("the index is sound")
+    elif open_findings and not repair:
+        click.echo("selfright: put right what can be with: selfright index verify --repair", err=True)
+    return 1 if open_findings else 0
+
+
+@click.command()
+@on_index
+@json_option
+def compact(selfright: "Selfright", as_json: bool) -> None:
+    """Free the space of replaced and removed documents, and rebuild the search indexes."""
+    before = selfright.info().bytes
+    selfright.compact()
+    after = selfright.info().bytes
+    if as_json:
+        print_json({"bytes_before": before, "bytes_after": after})
+    else:
+        click.echo(f"{before:,} bytes before, {after:,} bytes after")
+
+
+@click.command()
+@click.option("--to", metavar="LOCATION", help="Build the index with new vectors there, and leave this one unchanged.")
+@on_index
+@json_option
+def reembed(selfright: "Selfright", to: str | None, as_json: bool) -> None:
+    """Embed every passage again with the configured embedder. Run it again to resume.
+
+    Until all vectors are ready, the index is searched and changed as before. An index on a server needs --to.
+    """
+    from selfright.entrypoints.progress import bar
+
+    with bar("Embedding") as progress:
+        report = selfright.reembed(to, progress=progress)
+    if as_json:
+        print_json(asdict(report))
+        return
+    if to is None and report.before == report.embedder:
+        click.echo(f"{report.location} has vectors of {report.embedder} already")
+    else:
+        click.echo(f"{report.location}: {report.before} → {report.embedder}")
+        click.echo("the same as before: documents with their ids, texts, passages, collections and facts")
+    counts = {"documents": report.documents, "passages": report.passages, "vectors": report.vectors}
+    click.echo(", ".join(f"{name} {number:,}" for name, number in counts.items()))
+    lacking = report.passages - report.vectors
+    if lacking and report.vectors:
+        click.echo(f"selfright: {lacking:,} passages are in no language that {report.embedder} knows", err=True)
+    for name in report.dropped:
+        click.echo(
+            f"selfright: {name} was made for {report.before} and is gone: run 'selfright calibrate' again", err=True
+        )
+    if to is not None:
+        click.echo("selfright: calibrations stay with the old index: run 'selfright calibrate' for this one", err=True)
 
 
 @click.group()
@@ -69,15 +199,11 @@ def add(
 
 @index.command()
 @click.argument("document_ids", nargs=-1, required=True, metavar="DOC_ID...")
-@index_option
-@set_option
+@on_index
 @json_option
-def remove(document_ids: tuple[str, ...], index: str | None, assignments: tuple[str, ...], as_json: bool) -> int:
+def remove(selfright: "Selfright", document_ids: tuple[str, ...], as_json: bool) -> int:
     """Remove documents by id ('selfright index list' shows the ids)."""
-    from selfright.api import Selfright
-
-    with Selfright.open(**values_of(assignments, index=index)) as selfright:
-        removed = selfright.remove(document_ids)
+    removed = selfright.remove(document_ids)
     missing = [document_id for document_id in document_ids if document_id not in removed]
     for document_id in missing:
         click.echo(f"selfright: no document '{document_id}' in the index; see 'selfright index list'", err=True)
@@ -89,16 +215,13 @@ def remove(document_ids: tuple[str, ...], index: str | None, assignments: tuple[
 
 
 @index.command(name="list")
-@index_option
-@set_option
+@on_index
 @json_option
-def list_(index: str | None, assignments: tuple[str, ...], as_json: bool) -> None:
+def list_(selfright: "Selfright", as_json: bool) -> None:
     """List the documents."""
-    from selfright.api import Selfright
     from selfright.domain.json_views import document_view
 
-    with Selfright.open(**values_of(assignments, index=index)) as selfright:
-        documents = selfright.documents()
+    documents = selfright.documents()
     if as_json:
         print_json([document_view(document) for document in documents])
         return
@@ -107,16 +230,13 @@ def list_(index: str | None, assignments: tuple[str, ...], as_json: bool) -> Non
 
 
 @index.command()
-@index_option
-@set_option
+@on_index
 @json_option
-def info(index: str | None, assignments: tuple[str, ...], as_json: bool) -> None:
+def info(selfright: "Selfright", as_json: bool) -> None:
     """Show the index's sizes, tokenizer, embedder and kind of vector index."""
-    from selfright.api import Selfright
     from selfright.domain.json_views import info_view
 
-    with Selfright.open(**values_of(assignments, index=index)) as selfright:
-        form = info_view(selfright.info())
+    form = info_view(selfright.info())
     if as_json:
         print_json(form)
         return

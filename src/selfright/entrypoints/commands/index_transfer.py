@@ -2,10 +2,21 @@
 
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from selfright.entrypoints.commands.options import index_option, json_option, print_json, set_option, values_of
+from selfright.entrypoints.commands.options import (
+    index_option,
+    json_option,
+    on_index,
+    print_json,
+    set_option,
+    values_of,
+)
+
+if TYPE_CHECKING:
+    from selfright.api import Selfright
 
 _PATH = click.Path(path_type=Path)
 
@@ -60,23 +71,20 @@ def import_(  # noqa: PLR0913, PLR0917 - one parameter for each option
 @click.option("--passages", is_flag=True, help="A row for each passage instead of each document.")
 @click.option("--vectors", is_flag=True, help="Write the vectors too, so that an import embeds nothing.")
 @click.option("--force", is_flag=True, help="Replace an export that is there already.")
-@index_option
-@set_option
+@on_index
 @json_option
 def export(
+    selfright: "Selfright",
     folder: Path,
     passages: bool,
     vectors: bool,
     force: bool,
-    index: str | None,
-    assignments: tuple[str, ...],
     as_json: bool,
 ) -> int:
     """Write the documents in the layout of BEIR: corpus.jsonl with _id, title, text, metadata."""
-    from selfright.api import Selfright
     from selfright.entrypoints.progress import bar
 
-    with Selfright.open(**values_of(assignments, index=index)) as selfright, bar("Exporting") as progress:
+    with bar("Exporting") as progress:
         report = selfright.export(folder, passages=passages, vectors=vectors, force=force, progress=progress)
     for why in report.failed:
         click.echo(f"selfright: {why}", err=True)
@@ -96,18 +104,16 @@ def export(
 @click.command(name="copy")
 @click.option("--to", required=True, metavar="LOCATION", help="Folder, milvus://… or postgresql://… to copy to.")
 @click.option("--into", is_flag=True, help="Add to what is there, replacing documents with the same ids.")
-@index_option
-@set_option
+@on_index
 @json_option
-def copy(to: str, into: bool, index: str | None, assignments: tuple[str, ...], as_json: bool) -> None:
+def copy(selfright: "Selfright", to: str, into: bool, as_json: bool) -> None:
     """Copy the index with its vectors, and compare the two. Run it again to resume, or to update the copy.
 
     A target that started as a copy of this index loses what the index no longer has.
     """
-    from selfright.api import Selfright
     from selfright.entrypoints.progress import bar
 
-    with Selfright.open(**values_of(assignments, index=index)) as selfright, bar("Copying") as progress:
+    with bar("Copying") as progress:
         report = selfright.copy_index(to, into=into, progress=progress)
     if as_json:
         print_json(asdict(report))

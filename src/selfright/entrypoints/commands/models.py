@@ -13,7 +13,7 @@ import click
 from selfright.entrypoints.commands.options import json_option, print_json, set_option, values_of
 
 if TYPE_CHECKING:
-    from selfright.evals.models.probes import Probes
+    from selfright.evals.models.checking import Probes
     from selfright.evals.models.report import CheckReport
     from selfright.settings import Settings
 
@@ -39,8 +39,7 @@ def check(name: str, yes: bool, items: int | None, assignments: tuple[str, ...],
     model. With llm_judging=auto, the default, it then judges only in jobs where it was found better.
     """
     from selfright.domain.errors import UsageError
-    from selfright.evals.models.checking import planned_calls
-    from selfright.evals.models.probes import probes
+    from selfright.evals.models.checking import planned_calls, probes
     from selfright.settings import OFFLINE, load_settings
 
     found = probes()

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Callable
+from functools import reduce, wraps
 from typing import Any, TypeVar
 
 import click
@@ -30,6 +31,26 @@ set_option = click.option(
 
 session_option = click.option("--session", metavar="ID", help="Keep the conversation under this name.")
 user_option = click.option("--user", metavar="ID", help="Whose session and profile [default: local].")
+
+
+def _opening(*options: Callable[[F], F]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Adds options, and hands a command the ``Selfright`` that they open; it is closed when the command is done."""
+
+    def added(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def run(*arguments: Any, assignments: tuple[str, ...], index: str | None = None, **others: Any) -> Any:
+            from selfright.api import Selfright
+
+            with Selfright.open(**values_of(assignments, index=index)) as selfright:
+                return command(selfright, *arguments, **others)
+
+        return reduce(lambda made, option: option(made), reversed(options), run)
+
+    return added
+
+
+opened = _opening(set_option)
+on_index = _opening(index_option, set_option)
 
 
 def values_of(assignments: tuple[str, ...], **given: object) -> dict[str, Any]:

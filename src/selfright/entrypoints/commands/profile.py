@@ -4,9 +4,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from selfright.entrypoints.commands.options import json_option, print_json, set_option, values_of
+from selfright.entrypoints.commands.options import json_option, opened, print_json
 
 if TYPE_CHECKING:
+    from selfright.api import Selfright
     from selfright.domain.slots import Profile, Slot
 
 
@@ -17,32 +18,26 @@ def profile() -> None:
 
 @profile.command()
 @click.argument("user")
-@set_option
+@opened
 @json_option
-def show(user: str, assignments: tuple[str, ...], as_json: bool) -> None:
+def show(selfright: "Selfright", user: str, as_json: bool) -> None:
     """Show the current profile of USER, and contradictions in it."""
-    from selfright.api import Selfright
-
-    with Selfright.open(**values_of(assignments)) as selfright:
-        known, summary = selfright.profile(user), selfright.profile_summary(user)
+    known, summary = selfright.profile(user), selfright.profile_summary(user)
     _told(user, known, summary, as_json)
 
 
 @profile.command("set")
 @click.argument("user")
 @click.argument("facts", nargs=-1, required=True, metavar="NAME=VALUE...")
-@set_option
+@opened
 @json_option
-def put(user: str, facts: tuple[str, ...], assignments: tuple[str, ...], as_json: bool) -> None:
+def put(selfright: "Selfright", user: str, facts: tuple[str, ...], as_json: bool) -> None:
     """Correct the profile of USER: age=60 conditions=gout conditions=migraine.
 
     The values replace all current ones of a kind; "NAME=" removes them.
     """
-    from selfright.api import Selfright
-
     given = _facts(facts)
-    with Selfright.open(**values_of(assignments)) as selfright:
-        known, summary = selfright.set_profile(given, user), selfright.profile_summary(user)
+    known, summary = selfright.set_profile(given, user), selfright.profile_summary(user)
     _told(user, known, summary, as_json)
 
 
@@ -50,21 +45,19 @@ def put(user: str, facts: tuple[str, ...], assignments: tuple[str, ...], as_json
 @click.argument("user")
 @click.option("--name", metavar="NAME", help="Only facts of this kind.")
 @click.option("--value", metavar="VALUE", help="Only facts with this value.")
-@set_option
+@opened
 @json_option
-def forget(user: str, name: str | None, value: str | None, assignments: tuple[str, ...], as_json: bool) -> None:
+def forget(selfright: "Selfright", user: str, name: str | None, value: str | None, as_json: bool) -> None:
     """Erase all data of USER: profile with its history, conversations, traces, ratings.
 
     With --name or --value, only facts of the profile.
     """
-    from selfright.api import Selfright
     from selfright.domain.turns import Erased
 
-    with Selfright.open(**values_of(assignments)) as selfright:
-        if name is None and value is None:
-            gone = selfright.erase(user)
-        else:
-            gone = Erased(0, selfright.forget_profile(user, name, value), 0)
+    if name is None and value is None:
+        gone = selfright.erase(user)
+    else:
+        gone = Erased(0, selfright.forget_profile(user, name, value), 0)
     if as_json:
         counted = {"sessions": gone.sessions, "traces": gone.traces, "ratings": gone.ratings}
         print_json({"user": user, "erased": gone.facts, **counted})
@@ -78,16 +71,14 @@ def forget(user: str, name: str | None, value: str | None, assignments: tuple[st
 
 @profile.command()
 @click.argument("user")
-@set_option
+@opened
 @click.option("--json", "as_json", is_flag=True, help="Print JSON; this is always on.")
-def export(user: str, assignments: tuple[str, ...], as_json: bool) -> None:
+def export(selfright: "Selfright", user: str, as_json: bool) -> None:
     """Write the profile of USER as JSON: current, superseded and contradicted facts."""
-    from selfright.api import Selfright
     from selfright.domain.json_views import history_view
 
     del as_json
-    with Selfright.open(**values_of(assignments)) as selfright:
-        print_json(history_view(user, selfright.profile_history(user)))
+    print_json(history_view(user, selfright.profile_history(user)))
 
 
 def _facts(pairs: tuple[str, ...]) -> dict[str, object]:

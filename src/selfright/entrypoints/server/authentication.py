@@ -17,7 +17,7 @@ from selfright.entrypoints.server.errors import Refused
 from selfright.entrypoints.server.keys import Key, digest
 from selfright.entrypoints.server.keys_in_database import Keys
 from selfright.entrypoints.server.service import in_thread
-from selfright.entrypoints.wire.forwarding import forwarding_header
+from selfright.entrypoints.wire.connecting import forwarding_header
 
 P = ParamSpec("P")
 T = TypeVar("T")

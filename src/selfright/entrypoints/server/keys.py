@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from selfright.domain.errors import InputError
-from selfright.domain.several import several
+from selfright.domain.text import several
 from selfright.storage.sqlite import Layout, SqliteFile
 
 FILE = "keys.sqlite"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from selfright.entrypoints.server.keys import MOST_KEYS, Key, KeyRing, digest, key_id_of, made, most_reached
-from selfright.memory.postgres_text import decode, encode
+from selfright.memory.postgres_address import decode, encode
 
 if TYPE_CHECKING:
     from psycopg import Connection

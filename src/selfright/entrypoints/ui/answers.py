@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from selfright.entrypoints.client import AnswerReply, Citation, Claim, Iteration
 from selfright.entrypoints.ui import evidence
 from selfright.entrypoints.ui.markup import figure_bars, items, pairs, prose, table, tag, text
-from selfright.entrypoints.ui.names import NODES, STOPPED, VERDICTS, WITHDRAWN, told
-from selfright.entrypoints.ui.steps import in_words
-from selfright.entrypoints.ui.turns import Step, Turn
+from selfright.entrypoints.ui.names import NODES, STOPPED, VERDICTS, WITHDRAWN, in_words, told
+from selfright.entrypoints.ui.state import Step, Turn
 from selfright.entrypoints.ui.words import WORDS, Language, Words
 
 _MARK = re.compile(r"\[(\d{1,3})\]|\[(?:Source|출처): ([^\[\]\n]{1,300})\]")

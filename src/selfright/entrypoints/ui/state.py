@@ -1,18 +1,108 @@
-"""What one browser tab has in mind, and how it reaches the service."""
+"""What one browser tab has in mind: turns, as they are asked, heard and ended; and how it reaches the service.
+
+A turn's events come with a pause in between now and then: what waits can then be told to stop.
+"""
 
 import os
+import queue
+import threading
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import cast
 
 import streamlit as st
 
-from selfright.entrypoints.client import Client, ServiceError, WhoReply, forwarding_header
+from selfright.entrypoints.client import (
+    AnswerReply,
+    Client,
+    CorrectedEvent,
+    DoneEvent,
+    Evidence,
+    NodeEvent,
+    ServiceError,
+    TokenEvent,
+    TurnEvent,
+    TurnLine,
+    UrgentEvent,
+    VerdictEvent,
+    WhoReply,
+    WithdrawnEvent,
+    forwarding_header,
+)
 from selfright.entrypoints.ui.markup import plain
-from selfright.entrypoints.ui.turns import MOST_TURNS, Turn
 from selfright.entrypoints.ui.words import LANGUAGES, WORDS, Language, Words, language_of
+
+MOST_STEPS = 500
+MOST_TURNS = 100
+MOST_DRAFT = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A node that ran, and what it decided; or (``node`` is empty) a draft that was ``withdrawn``."""
+
+    node: str
+    said: str = ""
+    seconds: float = 0.0
+    verdict: str = ""
+    withdrawn: str = ""
+
+
+@dataclass
+class Turn:
+    """One question and its answer.
+
+    ``draft`` is what was heard of an answer that is not checked yet, ``trouble`` why there is none. ``earlier`` is a
+    turn read back from the service, of which only the text is known. ``urgent`` comes before any answer; ``rated`` is
+    whether its reader found it helpful, where that was said.
+    """
+
+    question: str
+    steps: list[Step] = field(default_factory=list)
+    draft: str = ""
+    drafts: int = 0
+    answer: AnswerReply | None = None
+    evidence: list[Evidence] = field(default_factory=list)
+    trouble: str = ""
+    earlier: TurnLine | None = None
+    urgent: str = ""
+    rated: bool | None = None
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more will be heard of it."""
+        return bool(self.answer or self.trouble or self.earlier)
+
+    def hear(self, event: TurnEvent) -> None:
+        """Takes in what happened; steps and draft are bounded."""
+        match event:
+            case UrgentEvent(text=text):
+                self.urgent = text
+            case NodeEvent(node=node, said=said, seconds=seconds):
+                self._step(Step(node, said, seconds))
+            case VerdictEvent(verdict=verdict):
+                self._step(Step("", verdict=verdict))
+            case TokenEvent(text=text):
+                self.draft = (self.draft + text)[:MOST_DRAFT]
+            case WithdrawnEvent(reason=reason):
+                self.drafts += 1
+                self._step(Step("", said=self.draft, withdrawn=reason or "?"))
+                self.draft = ""
+            case CorrectedEvent(text=text):
+                self.draft = text[:MOST_DRAFT]
+            case DoneEvent(answer=answer, evidence=evidence):
+                self.answer, self.evidence, self.draft = answer, list(evidence), ""
+
+    def without_urgent(self, said: str) -> str:
+        """A draft or an answer without what came first and is shown by itself."""
+        return said.removeprefix(self.urgent).lstrip("\n") if self.urgent else said
+
+    def _step(self, step: Step) -> None:
+        if len(self.steps) < MOST_STEPS:
+            self.steps.append(step)
+
 
 SERVICE = "SELFRIGHT_UI_SERVICE"
 REPORTS = "SELFRIGHT_UI_REPORTS"
@@ -140,3 +230,55 @@ def say_once(mind: Memory) -> None:
     if mind.say:
         st.toast(plain(mind.say))
         mind.say = ""
+
+
+_WAITING = 64
+_TICK_S = 0.3
+_Heard = TurnEvent | ServiceError | None
+
+
+def heard(stream: Generator[TurnEvent, None, None]) -> Generator[TurnEvent | None, None, None]:
+    """The events of ``stream``, and None whenever none came for a moment. Raises what it raises of ``ServiceError``.
+
+    The stream is read in a thread of its own. When this is closed before the end the thread closes the stream with
+    the next event, and so breaks the turn off.
+    """
+    waiting: queue.Queue[_Heard] = queue.Queue(_WAITING)
+    left = threading.Event()
+    threading.Thread(target=_read, args=(stream, waiting, left), daemon=True).start()
+    try:
+        while True:
+            try:
+                event = waiting.get(timeout=_TICK_S)
+            except queue.Empty:
+                yield None
+                continue
+            if event is None:
+                return
+            if isinstance(event, ServiceError):
+                raise event
+            yield event
+    finally:
+        left.set()
+
+
+def _read(stream: Generator[TurnEvent, None, None], waiting: "queue.Queue[_Heard]", left: threading.Event) -> None:
+    try:
+        with closing(stream):
+            for event in stream:
+                if not _put(waiting, event, left):
+                    return
+        _put(waiting, None, left)
+    except ServiceError as error:
+        _put(waiting, error, left)
+
+
+def _put(waiting: "queue.Queue[_Heard]", event: _Heard, left: threading.Event) -> bool:
+    """Whether it was put; not when nobody listens any more."""
+    while not left.is_set():
+        try:
+            waiting.put(event, timeout=_TICK_S)
+        except queue.Full:
+            continue
+        return True
+    return False

@@ -1,29 +1,32 @@
 """The calls that the service knows, each said once: for the clients with an event loop and without one."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, Generic, Literal, TypedDict, TypeVar
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from functools import wraps
+from typing import Any, Concatenate, Literal, ParamSpec, TypedDict, TypeVar, Unpack
 from urllib.parse import quote
 
 from pydantic import BaseModel, ValidationError
 
 from selfright.domain.errors import ServiceError
-from selfright.domain.several import several
+from selfright.domain.text import several
 from selfright.entrypoints.wire.answers import (
     TURN_EVENT,
     AnswerReply,
     AskRequest,
-    DoneEvent,
     ErrorEvent,
     Flag,
     Message,
     TurnEvent,
 )
 from selfright.entrypoints.wire.base import ErrorBody, ErrorReply
+from selfright.entrypoints.wire.connecting import Files, parts
 from selfright.entrypoints.wire.content import (
+    CollectionLine,
     CollectionsReply,
     DocumentReply,
     DocumentsReply,
+    Hit,
     SearchReply,
     SearchRequest,
     UploadReply,
@@ -31,22 +34,25 @@ from selfright.entrypoints.wire.content import (
 from selfright.entrypoints.wire.people import (
     DeletedReply,
     ErasedReply,
+    ExamplesReply,
     Facts,
     HealthReply,
+    LabelledReply,
     ProfileReply,
+    RatedPassage,
+    RatedReply,
+    RatingRequest,
+    SessionLine,
     SessionReply,
     SessionsReply,
     WhoReply,
 )
-from selfright.entrypoints.wire.ratings import (
-    ExamplesReply,
-    LabelledReply,
-    RatedPassage,
-    RatedReply,
-    RatingRequest,
-)
 from selfright.entrypoints.wire.traces import ReplayReply, ReplayRequest, TraceReply, TracesReply
 
+ME = "me"
+ASK = "/v1/ask"
+P = ParamSpec("P")
+T = TypeVar("T")
 R = TypeVar("R", bound=BaseModel)
 
 
@@ -62,159 +68,177 @@ class AskOptions(TypedDict, total=False):
     history: list[Message]
 
 
-@dataclass(frozen=True, slots=True)
-class Call(Generic[R]):
-    """One request: method, path with everything in it quoted, and what the reply is read as."""
+class Calls(ABC):
+    """Every call as a coroutine. A client adds how a request is sent; where that never waits, ``at_once`` serves it."""
 
-    method: str
-    path: str
-    reply: type[R]
-    body: BaseModel | None = None
-    query: Mapping[str, str | int] | None = None
+    @abstractmethod
+    async def _response(self, method: str, path: str, **content: Any) -> Any:
+        """httpx's response to a request. Raises ``ServiceUnreachable``."""
 
-    def read(self, status: int, content: bytes, headers: Mapping[str, str]) -> R:
-        """The reply. Raises ``ServiceError`` for anything but a success in the form that was expected."""
-        if status >= 300:
-            raise refusal(status, content, headers)
+    async def ask(self, question: str, **options: Unpack[AskOptions]) -> AnswerReply:
+        """The answer to a question."""
+        return await self._sent(AnswerReply, "POST", ASK, asked(question, options))
+
+    async def search(self, query: str, k: int = 10, collections: str | Iterable[str] = ()) -> list[Hit]:
+        """The passages nearest to a query, best first."""
+        body = SearchRequest(query=query, k=k, collections=list(several(collections)))
+        return (await self._sent(SearchReply, "POST", "/v1/search", body)).hits
+
+    async def documents(
+        self, collection: str | None = None, after: str = "", limit: int = 100, named: str = ""
+    ) -> DocumentsReply:
+        """A page of the documents; with ``named`` of those that have it in their title or id."""
+        page = {"limit": limit, "named": named or None, "after": after or None, "collection": collection}
+        return await self._sent(DocumentsReply, "GET", "/v1/documents", None, **page)
+
+    async def document(self, document_id: str) -> DocumentReply:
+        """A document with its text."""
+        return await self._sent(DocumentReply, "GET", f"/v1/documents/{_quoted(document_id)}")
+
+    async def upload(self, files: Files, collection: str | None = None) -> UploadReply:
+        """Adds files to the index, into ``collection`` or the one that the key is for."""
+        form = {"collection": collection} if collection else {}
+        return _read(UploadReply, await self._response("POST", "/v1/documents", files=parts(files), data=form))
+
+    async def delete_document(self, document_id: str) -> None:
+        """Removes a document."""
+        await self._sent(DeletedReply, "DELETE", f"/v1/documents/{_quoted(document_id)}")
+
+    async def collections(self) -> list[CollectionLine]:
+        """The collections that may be searched."""
+        return (await self._sent(CollectionsReply, "GET", "/v1/collections")).collections
+
+    async def sessions(self) -> list[SessionLine]:
+        """The conversations that are kept, the one used last first."""
+        return (await self._sent(SessionsReply, "GET", "/v1/sessions")).sessions
+
+    async def session(self, name: str) -> SessionReply:
+        """What was said in a conversation."""
+        return await self._sent(SessionReply, "GET", f"/v1/sessions/{_quoted(name)}")
+
+    async def forget(self, name: str | None = None) -> int:
+        """Deletes a conversation, or all of them; gives back how many there were."""
+        path = "/v1/sessions" if name is None else f"/v1/sessions/{_quoted(name)}"
+        return (await self._sent(DeletedReply, "DELETE", path)).deleted
+
+    async def profile(self, user: str = ME, language: str = "en") -> ProfileReply:
+        """What is remembered of one, or of another user for an admin's key."""
+        return await self._sent(ProfileReply, "GET", f"/v1/profiles/{_quoted(user)}", language=language)
+
+    async def correct_profile(self, facts: Mapping[str, Any], user: str = ME, language: str = "en") -> ProfileReply:
+        """Corrects a profile: what is given for a kind takes the place of what stood; an empty value ends it."""
+        path, body = f"/v1/profiles/{_quoted(user)}", Facts(facts=dict(facts))
+        return await self._sent(ProfileReply, "PATCH", path, body, language=language)
+
+    async def erase_user(self, user: str = ME) -> ErasedReply:
+        """Erases all that is kept of a user: conversations, profile, traces."""
+        return await self._sent(ErasedReply, "DELETE", f"/v1/users/{_quoted(user)}")
+
+    async def erase_profile(self, user: str = ME, name: str | None = None, value: str | None = None) -> int:
+        """Erases a profile for good, or one kind or value of it; gives back how many facts went."""
+        path = f"/v1/profiles/{_quoted(user)}"
+        return (await self._sent(DeletedReply, "DELETE", path, name=name, value=value)).deleted
+
+    async def examples(self, language: str = "en") -> list[str]:
+        """Questions that the documents have something on."""
+        return (await self._sent(ExamplesReply, "GET", "/v1/examples", language=language)).questions
+
+    async def rate(
+        self, trace_id: str, question: str, helpful: bool, passages: Iterable[tuple[str, int, int]] = ()
+    ) -> RatedReply:
+        """Says whether an answer helped; ``passages`` (document id, start, end) are what it was written from."""
+        named = [RatedPassage(document_id=one, start=start, end=end) for one, start, end in passages]
+        body = RatingRequest(question=question, helpful=helpful, passages=named)
+        return await self._sent(RatedReply, "PUT", f"/v1/ratings/{_quoted(trace_id)}", body)
+
+    async def unrate(self, trace_id: str) -> bool:
+        """Takes a rating back; false where there was none."""
+        return (await self._sent(DeletedReply, "DELETE", f"/v1/ratings/{_quoted(trace_id)}")).deleted > 0
+
+    async def labelled(self) -> LabelledReply:
+        """One's ratings as labelled rows for calibration; everybody's for an admin's key."""
+        return await self._sent(LabelledReply, "GET", "/v1/ratings")
+
+    async def traces(self, limit: int = 50) -> list[TraceReply]:
+        """The kept traces, the newest first."""
+        return (await self._sent(TracesReply, "GET", "/v1/traces", limit=limit)).traces
+
+    async def trace(self, trace_id: str) -> TraceReply:
+        """The path of one turn."""
+        return await self._sent(TraceReply, "GET", f"/v1/traces/{_quoted(trace_id)}")
+
+    async def replay(
+        self,
+        trace_id: str,
+        preset: str | None = None,
+        flags: Mapping[str, Flag] | None = None,
+        start_at: str | None = None,
+    ) -> ReplayReply:
+        """A recorded turn run again with other flags, or another preset, from a node on."""
+        body = ReplayRequest(preset=preset, flags=dict(flags or {}), start_at=start_at)
+        return await self._sent(ReplayReply, "POST", f"/v1/traces/{_quoted(trace_id)}/replay", body)
+
+    async def delete_traces(self, trace_id: str | None = None) -> int:
+        """Deletes a trace, or all of one's own; gives back how many there were."""
+        path = "/v1/traces" if trace_id is None else f"/v1/traces/{_quoted(trace_id)}"
+        return (await self._sent(DeletedReply, "DELETE", path)).deleted
+
+    async def me(self) -> WhoReply:
+        """Who one is to the service, and what it offers."""
+        return await self._sent(WhoReply, "GET", "/v1/me")
+
+    async def ready(self) -> bool:
+        """Whether the service can be used; false also when it cannot be reached."""
         try:
-            return self.reply.model_validate_json(content)
-        except ValidationError as error:
-            message = f"the reply of {self.path} has not the form of this version ({error.error_count()} differences)"
-            raise ServiceError(message, status=status) from None
+            return (await self._sent(HealthReply, "GET", "/readyz")).status == "ok"
+        except ServiceError:
+            return False
+
+    async def _sent(
+        self, reply: type[R], method: str, path: str, body: BaseModel | None = None, **query: str | int | None
+    ) -> R:
+        """The reply to a request; what is None in ``query`` is left out."""
+        content = {} if body is None else {"json": sent(body)}
+        given = {name: value for name, value in query.items() if value is not None}
+        return _read(reply, await self._response(method, path, params=given, **content))
 
 
-def ask(question: str, options: AskOptions, *, stream: bool = False) -> Call[AnswerReply]:
-    """A question; with ``stream`` the reply is a stream of events."""
+def at_once(method: Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]) -> Callable[Concatenate[Any, P], T]:
+    """A call for a client whose ``_response`` never waits: the coroutine runs to its end without an event loop."""
+
+    @wraps(method)
+    def call(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            method(self, *args, **kwargs).send(None)
+        except StopIteration as ended:
+            reply: T = ended.value
+            return reply
+        raise RuntimeError("a request of this client waited for an event loop")
+
+    return call
+
+
+def asked(question: str, options: AskOptions, *, stream: bool = False) -> AskRequest:
+    """The body that asks a question; with ``stream`` the reply is a stream of events."""
     named = {"collections": list(several(options.get("collections", ())))}
-    body = AskRequest.model_validate({"question": question, "stream": stream, **options, **named})
-    return Call("POST", "/v1/ask", AnswerReply, body)
+    return AskRequest.model_validate({"question": question, "stream": stream, **options, **named})
 
 
-def search(query: str, k: int, collections: str | Iterable[str]) -> Call[SearchReply]:
-    """A search."""
-    body = SearchRequest(query=query, k=k, collections=list(several(collections)))
-    return Call("POST", "/v1/search", SearchReply, body)
+def sent(body: BaseModel) -> dict[str, Any]:
+    """A body as JSON has it."""
+    return body.model_dump(mode="json", exclude_defaults=True)
 
 
-def documents(collection: str | None, after: str, limit: int, named: str = "") -> Call[DocumentsReply]:
-    """A page of the documents."""
-    query: dict[str, str | int] = {"limit": limit}
-    query |= {"named": named} if named else {}
-    query |= {"after": after} if after else {}
-    query |= {"collection": collection} if collection is not None else {}
-    return Call("GET", "/v1/documents", DocumentsReply, query=query)
-
-
-def document(document_id: str) -> Call[DocumentReply]:
-    """One document."""
-    return Call("GET", f"/v1/documents/{_quoted(document_id)}", DocumentReply)
-
-
-def delete_document(document_id: str) -> Call[DeletedReply]:
-    """A document removed."""
-    return Call("DELETE", f"/v1/documents/{_quoted(document_id)}", DeletedReply)
-
-
-def upload() -> Call[UploadReply]:
-    """Files sent; they go along as a form."""
-    return Call("POST", "/v1/documents", UploadReply)
-
-
-def collections() -> Call[CollectionsReply]:
-    """The collections."""
-    return Call("GET", "/v1/collections", CollectionsReply)
-
-
-def sessions() -> Call[SessionsReply]:
-    """The conversations."""
-    return Call("GET", "/v1/sessions", SessionsReply)
-
-
-def session(name: str) -> Call[SessionReply]:
-    """One conversation."""
-    return Call("GET", f"/v1/sessions/{_quoted(name)}", SessionReply)
-
-
-def forget(name: str | None) -> Call[DeletedReply]:
-    """A conversation deleted, or all of them."""
-    return Call("DELETE", "/v1/sessions" if name is None else f"/v1/sessions/{_quoted(name)}", DeletedReply)
-
-
-def erase_user(user: str) -> Call[ErasedReply]:
-    """A user erased."""
-    return Call("DELETE", f"/v1/users/{_quoted(user)}", ErasedReply)
-
-
-def profile(user: str, language: str) -> Call[ProfileReply]:
-    """A profile."""
-    return Call("GET", f"/v1/profiles/{_quoted(user)}", ProfileReply, query={"language": language})
-
-
-def correct(user: str, facts: Mapping[str, Any], language: str) -> Call[ProfileReply]:
-    """A profile corrected."""
-    query = {"language": language}
-    return Call("PATCH", f"/v1/profiles/{_quoted(user)}", ProfileReply, Facts(facts=dict(facts)), query)
-
-
-def erase(user: str, name: str | None, value: str | None) -> Call[DeletedReply]:
-    """A profile erased, or part of it."""
-    query = {key: part for key, part in (("name", name), ("value", value)) if part is not None}
-    return Call("DELETE", f"/v1/profiles/{_quoted(user)}", DeletedReply, query=query)
-
-
-def examples(language: str) -> Call[ExamplesReply]:
-    """Example questions."""
-    return Call("GET", "/v1/examples", ExamplesReply, query={"language": language})
-
-
-def rate(trace_id: str, question: str, helpful: bool, passages: Iterable[tuple[str, int, int]]) -> Call[RatedReply]:
-    """An answer rated."""
-    named = [RatedPassage(document_id=one, start=start, end=end) for one, start, end in passages]
-    body = RatingRequest(question=question, helpful=helpful, passages=named)
-    return Call("PUT", f"/v1/ratings/{_quoted(trace_id)}", RatedReply, body)
-
-
-def unrate(trace_id: str) -> Call[DeletedReply]:
-    """A rating taken back."""
-    return Call("DELETE", f"/v1/ratings/{_quoted(trace_id)}", DeletedReply)
-
-
-def labelled() -> Call[LabelledReply]:
-    """The ratings as labelled rows."""
-    return Call("GET", "/v1/ratings", LabelledReply)
-
-
-def traces(limit: int) -> Call[TracesReply]:
-    """The traces."""
-    return Call("GET", "/v1/traces", TracesReply, query={"limit": limit})
-
-
-def trace(trace_id: str) -> Call[TraceReply]:
-    """One trace."""
-    return Call("GET", f"/v1/traces/{_quoted(trace_id)}", TraceReply)
-
-
-def replay(
-    trace_id: str, preset: str | None, flags: Mapping[str, Flag] | None, start_at: str | None
-) -> Call[ReplayReply]:
-    """A turn run again."""
-    body = ReplayRequest(preset=preset, flags=dict(flags or {}), start_at=start_at)
-    return Call("POST", f"/v1/traces/{_quoted(trace_id)}/replay", ReplayReply, body)
-
-
-def delete_traces(trace_id: str | None) -> Call[DeletedReply]:
-    """A trace deleted, or all of them."""
-    return Call("DELETE", "/v1/traces" if trace_id is None else f"/v1/traces/{_quoted(trace_id)}", DeletedReply)
-
-
-def me() -> Call[WhoReply]:
-    """Who one is to the service."""
-    return Call("GET", "/v1/me", WhoReply)
-
-
-def ready() -> Call[HealthReply]:
-    """Whether the service can be used."""
-    return Call("GET", "/readyz", HealthReply)
+def _read(reply: type[R], response: Any) -> R:
+    """The reply. Raises ``ServiceError`` for anything but a success in the form that was expected."""
+    if response.status_code >= 300:
+        raise refusal(response.status_code, response.content, response.headers)
+    try:
+        return reply.model_validate_json(response.content)
+    except ValidationError as error:
+        path = response.request.url.path
+        message = f"the reply of {path} has not the form of this version ({error.error_count()} differences)"
+        raise ServiceError(message, status=response.status_code) from None
 
 
 class Events:
@@ -237,11 +261,6 @@ class Events:
         if isinstance(event, ErrorEvent):
             raise _error(event.error, None, None)
         return event
-
-
-def is_last(event: TurnEvent) -> bool:
-    """Whether the stream is over with this event."""
-    return isinstance(event, DoneEvent)
 
 
 def refusal(status: int, content: bytes, headers: Mapping[str, str]) -> ServiceError:

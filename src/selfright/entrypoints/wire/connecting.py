@@ -7,11 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from selfright.domain.errors import MissingExtra, ServiceUnreachable
-from selfright.entrypoints.wire.calls import Call, R
 
 DEFAULT_URL = "http://127.0.0.1:8000"
 TIMEOUT_S = 330.0  # longer than a turn may take
-ME = "me"
 BROKE_OFF = "the stream broke off before the answer was complete; ask again"
 _CONNECT_S = 5.0
 File = tuple[str, bytes]
@@ -34,12 +32,6 @@ def set_up(url: str, key: str | None, timeout_s: float) -> dict[str, Any]:
     timeout = library().Timeout(timeout_s, connect=_CONNECT_S)
     # A proxy of the environment has no business between a page and the service of the same machine.
     return {"base_url": url, "headers": headers, "timeout": timeout, "trust_env": False}
-
-
-def content(call: Call[R]) -> dict[str, Any]:
-    """What httpx sends with a call."""
-    body = None if call.body is None else call.body.model_dump(mode="json", exclude_defaults=True)
-    return {"params": call.query} | ({} if body is None else {"json": body})
 
 
 def parts(files: Files) -> list[tuple[str, File]]:
@@ -68,3 +60,16 @@ def reachable() -> Generator[None, None, None]:
         raise ServiceUnreachable(
             f"the service did not answer ({type(error).__name__}); check its address, and that it runs"
         ) from error
+
+
+_NAMES = frozenset(
+    "forwarded via x-real-ip x-client-ip true-client-ip client-ip x-cluster-client-ip x-proxyuser-ip cdn-loop "  # noqa: SIM905 - quoted one by one they read worse
+    "x-host x-scheme x-url-scheme".split()
+)
+_BEGINNINGS = ("x-forwarded", "x-original-", "x-envoy-", "x-amz", "x-azure-", "x-appengine-", "cf-", "fly-", "fastly-")
+
+
+def forwarding_header(names: Iterable[str]) -> str | None:
+    """The first of these names of headers that only a proxy, a balancer or a CDN sends, in lower case."""
+    lower = (name.lower() for name in names)
+    return next((name for name in lower if name in _NAMES or name.startswith(_BEGINNINGS)), None)

@@ -1,10 +1,15 @@
-"""A model asked the probe set, job by job, beside the offline roles."""
+"""A model asked the probe set, job by job, beside the offline roles.
 
+The set ships: questions over small documents, answers true and false, messages, follow-ups, queries.
+"""
+
+import json
 import random
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
+from importlib.resources import files
 from typing import Any, Protocol
 
 from selfright.assembly.checking import Bench
@@ -12,11 +17,48 @@ from selfright.domain.answers import Draft, EvaluationRequest, GenerationRequest
 from selfright.domain.chat import Job, Say
 from selfright.domain.errors import FAILURES
 from selfright.domain.judgements import AnswerQuality, Grading, QueryClass
-from selfright.domain.passages import Hit
+from selfright.domain.passages import Hit, Language
 from selfright.domain.text import language_of
-from selfright.evals.models.probes import Probes, Question
 from selfright.evals.models.report import CheckReport, JobReport
 from selfright.flow.evidence import whole
+
+_FILE = "probes.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question, the document that answers it, the words of the answer, and two answers: ``true`` and ``false``."""
+
+    text: str
+    language: Language
+    document: str
+    gold: str
+    true: str
+    false: str
+
+
+@dataclass(frozen=True, slots=True)
+class Probes:
+    """All of the set. ``documents``: rows as they are indexed; the others as the file has them."""
+
+    documents: tuple[Mapping[str, Any], ...]
+    questions: tuple[Question, ...]
+    messages: tuple[Mapping[str, Any], ...]
+    followups: tuple[Mapping[str, Any], ...]
+    rewrites: tuple[Mapping[str, Any], ...]
+
+
+@cache
+def probes() -> Probes:
+    """The set that ships."""
+    read = json.loads(files("selfright.evals.models").joinpath(_FILE).read_text(encoding="utf-8"))
+    questions = tuple(
+        Question(row["question"], row["language"], row["document"], row["gold"], row["true"], row["false"])
+        for row in read["questions"]
+    )
+    return Probes(
+        tuple(read["documents"]), questions, *(tuple(read[name]) for name in ("messages", "followups", "rewrites"))
+    )
 
 
 class Heard(Protocol):

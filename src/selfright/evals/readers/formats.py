@@ -7,7 +7,7 @@ from typing import Any
 
 from selfright.domain.errors import InputError, UnknownName
 from selfright.evals.questions import Question, QuestionSet, file_sha256
-from selfright.evals.readers import autorag, clapnq, flashrag, own, pubmedqa, ragas, squad
+from selfright.evals.readers import own, published
 from selfright.evals.readers.rows import BadRow, Row, json_lines, kind, whole_json
 
 _NAMED = 5
@@ -34,15 +34,23 @@ def _lines_or_list(path: Path) -> Iterator[Row]:
         yield f"item {number}", item if isinstance(item, dict) else BadRow(f"expected an object, got {kind(item)}")
 
 
+def _may_be_autorag(row: Mapping[str, Any]) -> bool:
+    return "query" in row and ("retrieval_gt" in row or "generation_gt" in row)
+
+
+def _may_be_ragas(row: Mapping[str, Any]) -> bool:
+    return "user_input" in row or ("question" in row and ("ground_truth" in row or "ground_truths" in row))
+
+
 # In the order in which they are tried: the last ones fit more.
 FORMATS: Sequence[Format] = (
-    Format("autorag", autorag.rows, autorag.fits, autorag.questions),
-    Format("squad", squad.rows, squad.fits, squad.questions),
-    Format("pubmedqa", pubmedqa.rows, pubmedqa.fits, pubmedqa.questions),
-    Format("clapnq", _lines_or_list, clapnq.fits, clapnq.questions),
-    Format("flashrag", _lines_or_list, flashrag.fits, flashrag.questions),
-    Format("ragas", _lines_or_list, ragas.fits, ragas.questions),
-    Format("selfright", _lines_or_list, own.fits, own.questions),
+    Format("autorag", published.autorag_rows, _may_be_autorag, published.autorag),
+    Format("squad", published.squad_articles, lambda row: "paragraphs" in row, published.squad),
+    Format("pubmedqa", published.pubmedqa_entries, lambda row: "QUESTION" in row, published.pubmedqa),
+    Format("clapnq", _lines_or_list, lambda row: "input" in row and "passages" in row, published.clapnq),
+    Format("flashrag", _lines_or_list, lambda row: "golden_answers" in row, published.flashrag),
+    Format("ragas", _lines_or_list, _may_be_ragas, published.ragas),
+    Format("selfright", _lines_or_list, lambda row: "question" in row, own.questions),
 )
 NAMES = tuple(form.name for form in FORMATS)
 

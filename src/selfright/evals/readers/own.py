@@ -16,11 +16,6 @@ _ROLES = ("user", "assistant")
 _MOST_PATTERNS, _LONGEST_PATTERN = 50, 500
 
 
-def fits(row: Mapping[str, Any]) -> bool:
-    """Whether a row may be of this form."""
-    return "question" in row
-
-
 def questions(row: Mapping[str, Any], otherwise: str) -> list[Question]:
     """The row's question; ``otherwise`` is its id when it has none."""
     answers = texts(row, "answers") or texts(row, "answer")

@@ -11,7 +11,6 @@ from selfright.evals.aggregation import value_of
 from selfright.evals.results import Row, RunResult, Turn
 
 MOST_PASSES = 4
-_FIRST_PASSES = 3
 
 
 @dataclass(frozen=True, slots=True)

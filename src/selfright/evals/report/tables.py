@@ -1,15 +1,16 @@
-"""Tables of the report: figures of all systems, comparisons, what was refused, what was expected."""
+"""Tables of the report: figures, comparisons, refusals, expectations, and where answers get lost on their way."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from selfright.evals.aggregation import STEPS
 from selfright.evals.expected import EXPECTED, TARGETED_GAIN
 from selfright.evals.measures.standard import STANDARD
 from selfright.evals.report import figures
 from selfright.evals.report.findings import Outcome, Pair, against_first, main_metric, outcome, pairs
-from selfright.evals.report.markup import Content, Html, join, named, tag
+from selfright.evals.report.markup import Content, Html, data, join, named, tag
 from selfright.evals.report.phrases import Phrases
 from selfright.evals.report.words import with_unit
-from selfright.evals.results import Abstention, Comparison, Estimate, RunResult, Study
+from selfright.evals.results import Abstention, Comparison, Estimate, Funnel, Row, RunResult, Study
 
 _MARKS = {Outcome.BETTER: "▲", Outcome.WORSE: "▼", Outcome.DIFFERENT: "◆"}
 _GROUPS: Mapping[str, Sequence[str]] = {
@@ -212,3 +213,60 @@ def _source(name: str) -> Html:
 
 def _head(system: str) -> Html:
     return tag("th", named(system), scope="col")
+
+
+MOST_LISTED = 40
+_QUESTION, _ID = 300, 90
+
+
+def losses(study: Study, phrases: Phrases) -> Html:
+    """Two tables, and for each system and language the questions lost at each step; nothing without gold answers."""
+    found = [(run, funnel) for run in study.runs for funnel in run.funnels]
+    watched = [(run, funnel) for run, funnel in found if funnel.asked]
+    if not watched:
+        return Html("")
+    heads = [phrases("system"), phrases("language"), phrases("with_gold"), *(phrases(f"step_{name}") for name in STEPS)]
+    outcomes = ("answered_right", "answered_wrong", "refused_rightly", "refused_wrongly")
+    return join(
+        table(phrases("funnel_caption"), heads, [_lost_counts(run, one) for run, one in watched], phrases),
+        table(
+            phrases("outcomes_caption"),
+            [phrases("system"), phrases("language"), *map(phrases, outcomes)],
+            [
+                [named(run.system), one.language, *(f"{getattr(one, name):,}" for name in outcomes)]
+                for run, one in found
+            ],
+            phrases,
+        ),
+        [_lost(run, one, phrases) for run, one in watched],
+    )
+
+
+def _lost_counts(run: RunResult, funnel: Funnel) -> Sequence[Content]:
+    """How many questions are left after each step, and how many went at it."""
+    cells = [_cell(funnel.kept[step], len(funnel.lost[step])) for step in STEPS]
+    return [named(run.system), funnel.language, f"{funnel.asked:,}", *cells]
+
+
+def _cell(kept: int, lost: int) -> Content:
+    return [tag("b", f"{kept:,}"), tag("small", f"−{lost:,}") if lost else ""]
+
+
+def _lost(run: RunResult, funnel: Funnel, phrases: Phrases) -> Html:
+    rows = {row.question_id: row for row in run.rows}
+    steps = [(step, funnel.lost[step]) for step in STEPS if funnel.lost[step]]
+    title = f"{phrases('funnel_lost')}: {run.system}, {funnel.language}"
+    parts: list[Content] = []
+    for step, names in steps:
+        parts.append(tag("h4", phrases(f"step_{step}"), " ", tag("span", f"{len(names):,}", class_="count")))
+        parts.append(_listed(names, rows, phrases))
+    return tag("details", tag("summary", title), parts) if parts else Html("")
+
+
+def _listed(names: Sequence[str], rows: Mapping[str, Row], phrases: Phrases) -> Html:
+    shown: Iterable[Html] = (
+        tag("li", tag("code", data(name, _ID)), " ", data(rows[name].question, _QUESTION))
+        for name in names[:MOST_LISTED]
+    )
+    left = len(names) - MOST_LISTED
+    return tag("ul", shown, tag("li", phrases("more", n=left)) if left > 0 else "", class_="said")

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from selfright.evals.report import figures
-from selfright.evals.report.caveats import caveats_of
 from selfright.evals.report.findings import (
     Outcome,
     Pair,
     against_first,
+    caveats_of,
     headline,
     main_metric,
     outcome,

@@ -13,8 +13,7 @@ from selfright.domain.errors import StoreError
 from selfright.domain.passages import Document, DocumentInfo, Passage, Retrieval, StoreInfo
 from selfright.domain.ports import Embedder, TermLexicon, Tokenizer
 from selfright.domain.routing import Collection
-from selfright.domain.stores import Abilities
-from selfright.domain.upkeep import Finding
+from selfright.domain.stores import Abilities, Finding
 from selfright.retrieval import upkeep
 from selfright.retrieval.as_made import AsMade, fitting
 from selfright.retrieval.catalogue import Catalogue

@@ -11,9 +11,8 @@ from pydantic import Field
 
 from selfright.domain.errors import StoreError, UsageError
 from selfright.domain.passages import Document, DocumentInfo, Hit, Passage, Retrieval, StoreInfo
-from selfright.domain.several import several
 from selfright.domain.stores import NONE
-from selfright.domain.text import language_of
+from selfright.domain.text import language_of, several
 from selfright.retrieval.stores.seen import MAX_CHARACTERS, MAX_DOCUMENTS, SeenDocuments, digest
 
 RRF_K = 60

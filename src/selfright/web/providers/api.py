@@ -21,9 +21,9 @@ from selfright.domain.errors import (
     WebReplyUnusable,
     WebUnavailable,
 )
-from selfright.web.host_throttle import HostThrottle
 from selfright.web.types import Reply, Request, Tally, Transport
 from selfright.web.urls import joined, target_of
+from selfright.web.visiting import HostThrottle
 
 _PATIENCE_S = 20.0
 _REST_S = 30.0

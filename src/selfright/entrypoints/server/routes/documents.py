@@ -12,8 +12,7 @@ from selfright.entrypoints.server.errors import Refused
 from selfright.entrypoints.server.service import Service, in_thread, service_of
 from selfright.entrypoints.server.uploads import FORM, receive_upload, take_in
 from selfright.entrypoints.wire.content import CollectionsReply, DocumentReply, DocumentsReply, UploadReply
-from selfright.entrypoints.wire.people import DeletedReply
-from selfright.entrypoints.wire.ratings import ExamplesReply
+from selfright.entrypoints.wire.people import DeletedReply, ExamplesReply
 
 router = APIRouter(tags=["documents"])
 Id = Annotated[str, Path(min_length=1, max_length=1_000)]

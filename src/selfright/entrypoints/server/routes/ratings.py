@@ -11,8 +11,7 @@ from selfright.domain.errors import InputError
 from selfright.entrypoints.server.callers import caller_of
 from selfright.entrypoints.server.errors import Refused
 from selfright.entrypoints.server.service import in_thread, service_of
-from selfright.entrypoints.wire.people import DeletedReply
-from selfright.entrypoints.wire.ratings import LabelledReply, RatedReply, RatingRequest
+from selfright.entrypoints.wire.people import DeletedReply, LabelledReply, RatedReply, RatingRequest
 
 router = APIRouter(tags=["ratings"])
 Id = Annotated[str, Path(min_length=8, max_length=64, pattern="^[0-9A-Za-z_-]+$", description="the answer's trace id")]

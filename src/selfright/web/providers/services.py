@@ -1,0 +1,173 @@
+"""The services that search the web, each a ``Provider`` over an ``Api``.
+
+``base_url`` is where a service listens unless told otherwise, ``key_variable`` what its key stands in (empty without
+one), ``advice`` what to do when it turns a search down, ``apart_s`` the seconds between two searches.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, urlencode, urljoin, urlsplit
+
+from selfright.domain.errors import WebReplyUnusable, WebUnavailable
+from selfright.domain.text import has_hangul
+from selfright.web.providers.api import Api, rows_of
+from selfright.web.providers.results import MOST, Result, cleaned
+from selfright.web.types import Reply, Tally
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+_QUERY_CHARACTERS = 400
+_QUERY_WORDS = 50
+_HOSTS = ("duckduckgo.com", "html.duckduckgo.com", "www.duckduckgo.com")
+
+
+class Tavily:
+    """Tavily: https://docs.tavily.com/documentation/api-reference/endpoint/search.
+
+    Results carry the sentences that it thinks fit the query.
+    """
+
+    name = "tavily"
+    base_url = "https://api.tavily.com"
+    key_variable = "TAVILY_API_KEY"
+    advice = "check the key in TAVILY_API_KEY and what is left of its plan"
+    apart_s = 0.2
+
+    def __init__(self, api: Api, key: str) -> None:
+        self._api, self._headers = api, {"Authorization": f"Bearer {key}"}
+
+    async def results(self, query: str, count: int, tally: Tally) -> tuple[Result, ...]:
+        """See ``Provider``."""
+        body = {
+            "query": query[:_QUERY_CHARACTERS],
+            "max_results": min(count, MOST),
+            "search_depth": "basic",
+            "include_answer": False,
+            "include_raw_content": False,
+            "include_images": False,
+        }
+        data = await self._api.post("/search", body, self._headers, tally)
+        rows = rows_of(self.name, data, "results", tally=tally)
+        return cleaned(((row.get("url"), row.get("title"), row.get("content")) for row in rows), count)
+
+
+class Brave:
+    """Brave Search: https://api-dashboard.search.brave.com/app/documentation/web-search/get-started.
+
+    A reply without a ``web`` part means that nothing was found.
+    """
+
+    name = "brave"
+    base_url = "https://api.search.brave.com"
+    key_variable = "BRAVE_API_KEY"
+    advice = "check the key in BRAVE_API_KEY and what is left of its plan"
+    apart_s = 1.0
+
+    def __init__(self, api: Api, key: str) -> None:
+        self._api, self._headers = api, {"X-Subscription-Token": key}
+
+    async def results(self, query: str, count: int, tally: Tally) -> tuple[Result, ...]:
+        """See ``Provider``."""
+        words = " ".join(query.split()[:_QUERY_WORDS])[:_QUERY_CHARACTERS]
+        asked = {"q": words, "count": str(min(count, MOST)), "result_filter": "web", "text_decorations": "false"}
+        if has_hangul(query):
+            asked |= {"country": "KR", "search_lang": "ko"}
+        data = await self._api.get("/res/v1/web/search", asked, self._headers, tally)
+        search = isinstance(data, dict) and data.get("type") == "search"
+        rows = rows_of(self.name, data, "web", "results", tally=tally, optional=search)
+        return cleaned(((row.get("url"), row.get("title"), row.get("description")) for row in rows), count)
+
+
+class SearXng:
+    """SearXNG, a search engine of one's own: https://docs.searxng.org/dev/search_api.html.
+
+    The instance must allow the format ``json``, which it does not by default.
+    """
+
+    name = "searxng"
+    base_url = ""  # there is none that everyone may use
+    key_variable = ""
+    advice = "add 'json' to search.formats in its settings.yml, and check its base URL"
+    apart_s = 0.2
+
+    def __init__(self, api: Api) -> None:
+        self._api = api
+
+    async def results(self, query: str, count: int, tally: Tally) -> tuple[Result, ...]:
+        """See ``Provider``."""
+        language = "ko-KR" if has_hangul(query) else "en"
+        asked = {"q": query, "format": "json", "language": language, "safesearch": "1"}
+        data = await self._api.get("/search", asked, {}, tally)
+        rows = rows_of(self.name, data, "results", tally=tally)
+        return cleaned(((row.get("url"), row.get("title"), row.get("content")) for row in rows), count)
+
+
+class DuckDuckGo:
+    """DuckDuckGo's page without scripts, for occasional use.
+
+    It has no interface for programs and no key; it turns away whoever asks often.
+    """
+
+    name = "duckduckgo"
+    base_url = "https://html.duckduckgo.com"
+    key_variable = ""
+    advice = "it may have had enough of this machine; use another provider for a while"
+    apart_s = 2.0
+
+    def __init__(self, api: Api) -> None:
+        self._api = api
+
+    async def results(self, query: str, count: int, tally: Tally) -> tuple[Result, ...]:
+        """See ``Provider``."""
+        body = urlencode({"q": query, "b": "", "l": "kr-kr" if has_hangul(query) else "us-en"}).encode()
+        headers = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "text/html"}
+        reply = await self._api.ask("POST", "/html/", headers, body, tally)
+        return cleaned(_rows(_page(reply, tally), tally), count)
+
+
+def _page(reply: Reply, tally: Tally) -> "HtmlElement":
+    from lxml import etree, html
+
+    parser = html.HTMLParser(encoding="utf-8", remove_comments=True, no_network=True)
+    try:
+        return html.document_fromstring(reply.body, parser=parser)
+    except (etree.LxmlError, ValueError):
+        raise WebReplyUnusable("duckduckgo answered with an empty page", requests=tally.requests) from None
+
+
+def _rows(page: "HtmlElement", tally: Tally) -> Iterator[tuple[str, str, str]]:
+    found = False
+    for link in page.xpath("//a[contains(concat(' ', @class, ' '), ' result__a ')]"):
+        found = True
+        address = _address(link.get("href") or "")
+        box = next((one for one in link.iterancestors("div") if "result" in (one.get("class") or "").split()), None)
+        snippets = box.xpath(".//*[contains(@class, 'result__snippet')]") if box is not None else []
+        if address:
+            yield address, link.text_content(), snippets[0].text_content() if snippets else ""
+    if not found:
+        _explain(page, tally)
+
+
+def _explain(page: "HtmlElement", tally: Tally) -> None:
+    """Nothing found is an answer; a riddle for robots, or another page, is none."""
+    marks = " ".join(page.xpath("//@class | //@id"))
+    if "anomaly" in marks or "challenge" in marks:
+        raise WebUnavailable(
+            f"duckduckgo wants to know whether a human asks; {DuckDuckGo.advice}", requests=tally.requests
+        )
+    if "no-results" not in marks and "result" not in marks:
+        raise WebReplyUnusable("duckduckgo answered with a page that is no list of results", requests=tally.requests)
+
+
+def _address(href: str) -> str:
+    """The page that a result leads to, out of its wrapping; empty for advertisements."""
+    parts = urlsplit(urljoin("https://duckduckgo.com/", href))
+    if parts.hostname not in _HOSTS:
+        return href
+    return parse_qs(parts.query).get("uddg", [""])[0] if parts.path.startswith("/l/") else ""
+
+
+SERVICES: Mapping[str, type[Tavily | Brave | SearXng | DuckDuckGo]] = {
+    kind.name: kind for kind in (Tavily, Brave, SearXng, DuckDuckGo)
+}
