@@ -2,9 +2,10 @@
 
 python -m benchmarks.service_load --users 200 --seconds 300 --latency 0.5 --pause 30 --out docs/benchmarks
 
-The service and a scripted model run as processes of their own. Every user has a key and a session and asks one question
-after the other, with a pause in between that is drawn anew each time (exponential). The ideal turn is that of one user
-alone, just before. The last phase sends more at once than the service takes.
+The service (``--workers`` processes) and a scripted model run as processes of their own. Every user has a key and a
+session and asks one question after the other, with a pause in between that is drawn anew each time (exponential). The
+ideal turn is that of one user alone, just before; ``latency alone`` is the model's part of it. The bare client makes the
+same calls in the same rounds without the service. The last phase sends more at once than the service takes.
 """
 
 import argparse
@@ -29,6 +30,7 @@ from typing import Any
 
 import httpx
 
+from benchmarks.turn import Bodies, Library, replayed
 from benchmarks.turn_server import ModelProcess
 from selfright import Selfright
 from selfright.entrypoints.server.keys import KeyRing
@@ -65,7 +67,7 @@ def main() -> int:
         folder = Path(place)
         keys = _prepared(folder, options.users)
         with _serving(folder, model.url, options) as (process, url):
-            report = asyncio.run(_phases(url, keys, process.pid, options))
+            report = asyncio.run(_phases(url, keys, process.pid, model, options))
             process.send_signal(signal.SIGTERM)
             report["exit code after SIGTERM"] = process.wait(120)
     print(json.dumps({name: value for name, value in report.items() if name not in ("memory", "turns")}, indent=1))
@@ -76,25 +78,31 @@ def main() -> int:
     return 0 if not report["load"]["errors"] and not report["recovery"]["errors"] else 1
 
 
-async def _phases(url: str, keys: list[str], pid: int, options: argparse.Namespace) -> dict[str, Any]:
+async def _phases(
+    url: str, keys: list[str], pid: int, model: ModelProcess, options: argparse.Namespace
+) -> dict[str, Any]:
     memory: list[tuple[float, float]] = []
     began = time.monotonic()
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
     async with httpx.AsyncClient(base_url=url, timeout=120, limits=limits, trust_env=False) as http:
-        await _alone(http, keys[0], 5)  # warm
+        await _alone(http, keys[0], 5 * options.workers)  # warm
         ideal = await _alone(http, keys[0], options.alone)
+        plan = await _plan(http, keys[0], model)
+        bare = await _bare(model.url, plan, options)
         watch = asyncio.create_task(_watch(pid, began, memory))
-        cpu = _cpu(pid)
+        cpu, client = _cpu(pid), time.process_time()
         load, at = Seen(), time.monotonic()
         users = [_user(http, key, n, options, at + options.seconds, load) for n, key in enumerate(keys)]
         await asyncio.gather(*users)
         lasted = time.monotonic() - at
-        cpu = _cpu(pid) - cpu
+        cpu, client = _cpu(pid) - cpu, time.process_time() - client
         flood = await _flood(http, keys, options.flood)
         await asyncio.sleep(2)
         after = await _alone(http, keys[0], options.alone)
         watch.cancel()
     best = statistics.median(ideal.seconds())
+    alone = options.latency * statistics.mean(map(len, plan))
+    rate, possible = len(load.turns) / lasted, options.users / (options.pause + alone)
     settled = [
         rss for at_s, rss in memory if at_s - (at - began) > 0.2 * options.seconds and at_s < at - began + lasted
     ]
@@ -102,14 +110,24 @@ async def _phases(url: str, keys: list[str], pid: int, options: argparse.Namespa
         "users": options.users,
         "pause between questions (s, mean)": options.pause,
         "model latency (s)": options.latency,
-        "ideal": {**_figures(ideal), "ideal turn (s)": round(best, 3)},
+        "workers": options.workers,
+        "ideal": {
+            **_figures(ideal),
+            "ideal turn (s)": round(best, 3),
+            "latency alone (s, mean)": round(alone, 3),
+            "calls of a turn": round(statistics.mean(sum(map(len, bodies)) for bodies in plan), 2),
+        },
+        "bare client": bare,
         "load": {
             **_figures(load),
             "seconds": round(lasted, 1),
-            "turns a second": round(len(load.turns) / lasted, 2),
+            "turns a second": round(rate, 2),
+            "share of latency alone": round(rate / possible, 3),
+            "share of the bare client": round(rate / bare["turns a second"], 3) if bare else None,
             "p99 against the ideal turn": round(_share(load.seconds(), 0.99) / best, 2),
             "CPU of the service (cores)": round(cpu / lasted, 2),
             "CPU of a turn (ms)": round(1000 * cpu / max(1, len(load.turns)), 1),
+            "CPU of the users (cores)": round(client / lasted, 2),
         },
         "memory of the service (MB)": {
             "at the beginning of the load": round(memory[0][1], 1) if memory else None,
@@ -131,6 +149,44 @@ async def _alone(http: httpx.AsyncClient, key: str, turns: int) -> Seen:
     for n in range(turns):
         await _ask(http, key, f"alone {n}", QUESTIONS[n % len(QUESTIONS)], seen)
     return seen
+
+
+async def _plan(http: httpx.AsyncClient, key: str, model: ModelProcess) -> list[Bodies]:
+    """The calls of a model in a turn of each question, in a session as the users have them."""
+    plan = []
+    for question in QUESTIONS:
+        model.forget()
+        await _ask(http, key, "plan", question, Seen())
+        plan.append(model.counted().bodies)
+    model.forget()
+    return plan
+
+
+async def _bare(url: str, plan: list[Bodies], options: argparse.Namespace) -> dict[str, Any]:
+    """As many users with the same pauses, whose turns are the calls alone, by the client library."""
+    if not options.bare:
+        return {}
+    library, seconds = Library(url), list[float]()
+    began = time.monotonic()
+
+    async def user(number: int) -> None:
+        chance = random.Random(number)
+        await asyncio.sleep(chance.uniform(0, options.pause))
+        while time.monotonic() < began + options.bare:
+            at = time.monotonic()
+            await replayed(chance.choice(plan), library.call)
+            seconds.append(time.monotonic() - at)
+            await asyncio.sleep(chance.expovariate(1 / options.pause) if options.pause else 0)
+
+    busy = time.process_time()
+    await asyncio.gather(*map(user, range(options.users)))
+    lasted, busy = time.monotonic() - began, time.process_time() - busy
+    return {
+        "turns a second": round(len(seconds) / lasted, 2),
+        "p50 (s)": round(_share(sorted(seconds), 0.5), 3),
+        "p99 (s)": round(_share(sorted(seconds), 0.99), 3),
+        "CPU of a turn (ms)": round(1000 * busy / max(1, len(seconds)), 1),
+    }
 
 
 async def _user(
@@ -195,14 +251,19 @@ async def _watch(pid: int, began: float, memory: list[tuple[float, float]]) -> N
         await asyncio.sleep(1)
 
 
+def _family(pid: int) -> list[int]:
+    """The process and its workers."""
+    return [pid, *map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text("utf-8").split())]
+
+
 def _rss(pid: int) -> float:
-    found = re.search(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text("utf-8"))
-    return int(found[1]) / 1000 if found else 0.0
+    kept = (Path(f"/proc/{each}/status").read_text("utf-8") for each in _family(pid))
+    return sum(int(found[1]) / 1000 for status in kept if (found := re.search(r"VmRSS:\s+(\d+) kB", status)))
 
 
 def _cpu(pid: int) -> float:
-    parts = Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()
-    return (int(parts[11]) + int(parts[12])) / os.sysconf("SC_CLK_TCK")
+    stats = (Path(f"/proc/{each}/stat").read_text("utf-8").rpartition(")")[2].split() for each in _family(pid))
+    return sum(int(parts[11]) + int(parts[12]) for parts in stats) / os.sysconf("SC_CLK_TCK")
 
 
 def _prepared(folder: Path, users: int) -> list[str]:
@@ -229,7 +290,7 @@ def _serving(folder: Path, model: str, options: argparse.Namespace) -> Iterator[
         "OPENAI_API_KEY": "none",
     }
     process = subprocess.Popen(
-        [sys.executable, "-c", SERVE, "serve", "--port", "0"],
+        [sys.executable, "-c", SERVE, "serve", "--port", "0", "--workers", str(options.workers)],
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, **variables},
@@ -293,6 +354,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--alone", type=int, default=16, help="turns of the one user that makes the ideal")
     parser.add_argument("--turns", type=int, default=64, help="serve_turns of the service")
     parser.add_argument("--queue", type=int, default=64, help="serve_queue of the service")
+    parser.add_argument("--workers", type=int, default=1, help="processes of the service")
+    parser.add_argument("--bare", type=float, default=10.0, help="seconds of the bare client; 0: without it")
     parser.add_argument("--flood", type=int, default=300, help="questions sent at once in the overload phase")
     parser.add_argument("--preset", default="full")
     parser.add_argument("--out", type=Path, help="folder for service-load.json and service-load.svg")
