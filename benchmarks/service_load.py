@@ -4,8 +4,8 @@ python -m benchmarks.service_load --users 200 --seconds 300 --latency 0.5 --paus
 
 The service (``--workers`` processes) and a scripted model run as processes of their own. Every user has a key and a
 session and asks one question after the other, with a pause in between that is drawn anew each time (exponential). The
-ideal turn is that of one user alone, just before; ``latency alone`` is the model's part of it. The bare client makes the
-same calls in the same rounds without the service. The last phase sends more at once than the service takes.
+ideal turn is that of one user alone, just before; ``latency alone`` is the model's part of it. The bare client makes
+the same calls in the same rounds without the service. The last phase sends more at once than the service takes.
 """
 
 import argparse

@@ -255,7 +255,8 @@ class Engine:
     @cached_property
     def _roles(self) -> OfflineRoles:
         index = self.index
-        return offline_roles(index.tokenizer, index.statistics(), index.embedder, self._judges.judging())
+        judging = self._judges.judging()
+        return offline_roles(index.tokenizer, index.statistics(), index.embedder, judging, index.cached_embedder)
 
     @cached_property
     def _web(self) -> "Webs":

@@ -193,7 +193,7 @@ class IndexService:
         """Copies the index to another place, as it is."""
         from selfright.assembly.copies import copy_index
 
-        parts = self._settings.index, to, self.tokenizer, self._cached_embedder
+        parts = self._settings.index, to, self.tokenizer, self.cached_embedder
         return copy_index(self._opened(), *parts, into, progress)
 
     def reembed(self, to: str | None, progress: "Progress | None") -> "ReembedReport":
@@ -208,7 +208,7 @@ class IndexService:
                 "have the index searched by words alone"
             )
         self._close_store()
-        return reembed(self._settings.index, to, self.tokenizer, self._cached_embedder, progress)
+        return reembed(self._settings.index, to, self.tokenizer, self.cached_embedder, progress)
 
     def remove(self, document_ids: Sequence[str]) -> list[str]:
         """Removes documents and commits."""
@@ -232,7 +232,7 @@ class IndexService:
         folder = folder_of(self._settings.index, "verify")
         if repair:
             self._close_store()  # a damaged catalogue makes place for another
-        return verify(folder, self.tokenizer, AsMade(lambda: self._cached_embedder), repair=repair)
+        return verify(folder, self.tokenizer, AsMade(lambda: self.cached_embedder), repair=repair)
 
     def compact(self) -> None:
         """Frees space."""
@@ -274,8 +274,9 @@ class IndexService:
         return FileLexicon(self._settings.lexicon)
 
     @cached_property
-    def _cached_embedder(self) -> Embedder | None:
-        """What the index embeds with: vectors are kept for other indexes where a name tells whose they are."""
+    def cached_embedder(self) -> Embedder | None:
+        """What the index embeds with, and judges sentences of passages: vectors are kept, for other processes and
+        indexes too, where a name tells whose they are."""
         embedder = self.embedder
         if embedder is None or not self._settings.embedding_cache or not getattr(embedder, "identified", True):
             return embedder
@@ -305,7 +306,7 @@ class IndexService:
         with self._lock:
             if self._store is None:
                 place = self._settings.index
-                self._store = open_store(place, self.tokenizer, self._cached_embedder, create=create)
+                self._store = open_store(place, self.tokenizer, self.cached_embedder, create=create)
             return self._store
 
     def _as_made(self) -> "OpenedStore":
@@ -317,7 +318,7 @@ class IndexService:
             if self._store is not None:
                 return self._store
             if self._looked_after is None:
-                made = AsMade(lambda: self._cached_embedder)
+                made = AsMade(lambda: self.cached_embedder)
                 self._looked_after = open_store(self._settings.index, self.tokenizer, made)
             return self._looked_after
 

@@ -96,8 +96,9 @@ def offline_roles(
     statistics: TermStatistics,
     embedder: Embedder | None,
     judging: ChosenJudges | None = None,
+    cached: Embedder | None = None,
 ) -> OfflineRoles:
-    """Every role without a model or a network.
+    """Every role without a model or a network; ``cached`` is ``embedder`` with vectors kept, for sentences of passages.
 
     Their judgement was fitted on the cosines of the encoder that ships; of another embedder's they know nothing, and
     go by words and by what the network that ships reads.
@@ -122,7 +123,7 @@ def offline_roles(
     from selfright.roles.summary.offline import OfflineSummarizer
     from selfright.roles.trust import TrustedFirst, TrustingGenerator
 
-    likeness = Likeness(embedder) if embedder is not None and is_fitted(embedder) else None
+    likeness = Likeness(cached or embedder) if embedder is not None and is_fitted(embedder) else None
     views = pair_views(embedder)
     reader = views.questions if views else None
     analyzer, heuristic = TextAnalyzer(tokenizer, statistics), HeuristicEvaluator()
