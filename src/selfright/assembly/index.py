@@ -129,11 +129,11 @@ class IndexService:
 
         if self._foreign:
             self._foreign.put(())  # says that it cannot
-        discover(paths, SUFFIXES)
+        found = discover(paths, SUFFIXES)
         if ray:
             return self._add_on(ray, paths, collection, progress, origin)
         store = self._opened(create=True)
-        return ingest(paths, writer=store, library=store, collection=collection, progress=progress, origin=origin)
+        return ingest(found, writer=store, library=store, collection=collection, progress=progress, origin=origin)
 
     def sync(self, paths: Sequence[Path], options: "SyncOptions", progress: "Progress | None") -> "Report":
         """Makes the index what the folders are; a dry run needs no index and changes none."""

@@ -1,6 +1,7 @@
 """Files read and split in worker processes, in order, where there is enough to read for that to pay."""
 
 import functools
+import itertools
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
@@ -24,6 +25,7 @@ _RATES = {
 }  # fmt: skip
 _LARGEST = 16 * 2**20  # bytes; the documents of a few such files are in memory at a time
 _PAYS_S = 4.0  # work that is worth starting processes for
+_GROUP_S = 0.02  # work that goes to a worker at once
 _ENTRY = f"{__name__}:work"
 REMOTE_ENTRY = f"{__name__}:remote_work"
 _PATIENCE_S = 1_800.0
@@ -56,6 +58,12 @@ class ReadDocument:
 File = tuple[SourceFile, int]
 """A file with its size in bytes."""
 
+Tasks = list[dict[str, Any]]
+"""Files as JSON values, which go to a worker together."""
+
+Answers = list[dict[str, Any]]
+"""What was read of one file, as JSON values."""
+
 
 class Pool(AbstractContextManager["Pool"], Protocol):
     """Does tasks elsewhere, as ``processes.Workers`` does."""
@@ -79,15 +87,38 @@ def readings(
     ``processes``: at most so many workers, by default one for each core and none when the files are few; or a pool of
     workers elsewhere. The results are the same; ending the iteration ends the workers.
     """
-    apart = [file for file, size in files if _sent(file, size)]
+    apart = [(file, size) for file, size in files if _sent(file, size)]
     pool = _pool(files, len(apart), split, processes)
     if pool is None:
         yield from (read_here(file) for file, _ in files)
         return
+    groups = _groups(apart, 0.0 if callable(processes) else _GROUP_S)
     with pool as workers:
-        answers = workers.map(map(task_of, apart), _task_here, _task_lost)
+
+        def lost(tasks: Tasks) -> list[Answers]:
+            """Each file of the group alone, so that only the one that ends its readers is lost."""
+            if len(tasks) == 1:
+                return [_task_lost(tasks[0])]
+            return [answers for one in workers.map(([task] for task in tasks), _tasks_here, lost) for answers in one]
+
+        answers = itertools.chain.from_iterable(workers.map(groups, _tasks_here, lost))
         for file, size in files:
             yield map(decoded, next(answers)) if _sent(file, size) else read_here(file)
+
+
+def _groups(files: Sequence[File], seconds: float) -> Iterator[Tasks]:
+    """Small files that follow one another go together: handing over a task takes as long as reading a page of text."""
+    group: Tasks = []
+    left = seconds
+    for file, size in files:
+        needed = size / _RATES[file.path.suffix.lower()]
+        if group and needed > left:
+            yield group
+            group, left = [], seconds
+        group.append(task_of(file))
+        left -= needed
+    if group:
+        yield group
 
 
 def _pool(files: Sequence[File], apart: int, split: Split, processes: int | Elsewhere | None) -> Pool | None:
@@ -100,20 +131,20 @@ def _pool(files: Sequence[File], apart: int, split: Split, processes: int | Else
     return Workers(_ENTRY, _split_options(split), count, _PATIENCE_S)
 
 
-def work(options: dict[str, Any] | None) -> Callable[[dict[str, Any]], list[dict[str, Any]]]:
-    """The worker's side: reads a file, and splits its documents unless ``options`` is None."""
+def work(options: dict[str, Any] | None) -> Callable[[Tasks], list[Answers]]:
+    """The worker's side: reads files, and splits their documents unless ``options`` is None."""
     split = None if options is None else functools.partial(split_document, **options)
-    return lambda task: [encoded(item, split) for item in read_here(file_of(task))]
+    return lambda tasks: [[encoded(item, split) for item in read_here(file_of(task))] for task in tasks]
 
 
-def remote_work(options: dict[str, Any] | None) -> Callable[[dict[str, Any]], list[dict[str, Any]]]:
+def remote_work(options: dict[str, Any] | None) -> Callable[[Tasks], list[Answers]]:
     """The same on another machine: raises ``FileNotFoundError`` for a file that is not to be seen there."""
-    read_task = work(options)
+    read_tasks = work(options)
 
-    def read_there(task: dict[str, Any]) -> list[dict[str, Any]]:
-        if not Path(task["path"]).exists():
+    def read_there(tasks: Tasks) -> list[Answers]:
+        if not all(Path(task["path"]).exists() for task in tasks):
             raise FileNotFoundError("the file is not on this machine")
-        return read_task(task)
+        return read_tasks(tasks)
 
     return read_there
 
@@ -154,11 +185,11 @@ def file_of(task: dict[str, Any]) -> SourceFile:
     return SourceFile(Path(task["path"]), task["name"], FileLimits(**task["limits"]))
 
 
-def _task_here(task: dict[str, Any]) -> list[dict[str, Any]]:
-    return [encoded(item, None) for item in read_here(file_of(task))]
+def _tasks_here(tasks: Tasks) -> list[Answers]:
+    return [[encoded(item, None) for item in read_here(file_of(task))] for task in tasks]
 
 
-def _task_lost(task: dict[str, Any]) -> list[dict[str, Any]]:
+def _task_lost(task: dict[str, Any]) -> Answers:
     return [encoded(file_of(task).refuse(_LOST), None)]
 
 

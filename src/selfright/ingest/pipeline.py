@@ -77,7 +77,7 @@ class Report:
 
 
 def ingest(  # noqa: PLR0913, PLR0917 - where documents come from and go to, and named options
-    paths: Sequence[Path],
+    paths: Sequence[Path] | Discovery,
     writer: Writer,
     library: Library,
     collection: str = DEFAULT_COLLECTION,
@@ -87,14 +87,15 @@ def ingest(  # noqa: PLR0913, PLR0917 - where documents come from and go to, and
     processes: int | Elsewhere | None = None,
     origin: Origin = "index",
 ) -> Report:
-    """Reads, splits and stores the documents of files and folders; what is stored unchanged already is left alone.
+    """Reads, splits and stores the documents of files and folders, or of what was found in them; what is stored
+    unchanged already is left alone.
 
     Commits every 2,000 passages and at the end, so that an interrupted run keeps what it had committed. A file that
     cannot be read is reported, the others go on. Large runs read in at most ``processes`` worker processes (by default
     one for each core) or by workers elsewhere, with the same result. ``origin`` says who brought them. Raises
     ``InputError`` when a path does not exist or nothing readable is there, and passes on what the writer raises.
     """
-    found = discover(paths, SUFFIXES, limits)
+    found = paths if isinstance(paths, Discovery) else discover(paths, SUFFIXES, limits)
     run = Run(writer, library, collection, split, found, origin)
     run.through(progress, processes)
     return run.report()

@@ -111,6 +111,31 @@ def test_a_file_that_ends_its_readers_is_reported_and_the_others_go_on(
     assert "ended the reading process twice" in report.failed[0][1]
 
 
+def dying_over_page_two(options: Any) -> Callable[[Any], Any]:
+    """A worker's side that one file ends, in whatever company it comes."""
+    plain = parallel.work(options)
+
+    def read(tasks: Any) -> Any:
+        if any("page2" in task["path"] for task in tasks):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return plain(tasks)
+
+    return read
+
+
+def test_a_file_that_ends_its_readers_takes_none_of_its_company_with_it(
+    files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = ingest([files], first := Kept(), first, processes=1)
+    monkeypatch.setattr(parallel, "_ENTRY", f"{__name__}:dying_over_page_two")
+    kept = Kept()
+    report = ingest([files], kept, kept, processes=2)
+    assert report.added == expected.added - 1
+    assert set(first.stored) - set(kept.stored) == {"part0/page2.html"}
+    (why,) = [why for path, why in report.failed if "page2" in path]
+    assert "ended the reading process twice" in why
+
+
 def test_an_interrupted_run_ends_its_workers(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[parallel.Workers] = []
 
