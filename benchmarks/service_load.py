@@ -125,6 +125,8 @@ async def _phases(
             "share of latency alone": round(rate / possible, 3),
             "share of the bare client": round(rate / bare["turns a second"], 3) if bare else None,
             "p99 against the ideal turn": round(_share(load.seconds(), 0.99) / best, 2),
+            "p99 against the ideal p99": round(_share(load.seconds(), 0.99) / _share(ideal.seconds(), 0.99), 2),
+            "refused": _refusals(load),
             "CPU of the service (cores)": round(cpu / lasted, 2),
             "CPU of a turn (ms)": round(1000 * cpu / max(1, len(load.turns)), 1),
             "CPU of the users (cores)": round(client / lasted, 2),
@@ -195,8 +197,9 @@ async def _user(
     chance = random.Random(number)
     await asyncio.sleep(chance.uniform(0, options.pause))
     while time.monotonic() < until:
-        await _ask(http, key, "session", chance.choice(QUESTIONS), seen)
-        await asyncio.sleep(chance.expovariate(1 / options.pause) if options.pause else 0)
+        await asyncio.sleep(await _ask(http, key, "session", chance.choice(QUESTIONS), seen))
+        pause = chance.expovariate(1 / options.pause) if options.pause else 0.0
+        await asyncio.sleep(min(pause, max(0.0, until - time.monotonic())))
 
 
 async def _flood(http: httpx.AsyncClient, keys: list[str], count: int) -> Seen:
@@ -206,21 +209,23 @@ async def _flood(http: httpx.AsyncClient, keys: list[str], count: int) -> Seen:
     return seen
 
 
-async def _ask(http: httpx.AsyncClient, key: str, session: str, question: str, seen: Seen) -> None:
+async def _ask(http: httpx.AsyncClient, key: str, session: str, question: str, seen: Seen) -> float:
+    """Asks once; gives back how many seconds the service says to wait, where it refuses."""
     began = time.monotonic()
     body = {"question": question, "session": session}
     try:
         reply = await http.post("/v1/ask", json=body, headers={"Authorization": f"Bearer {key}"})
     except httpx.HTTPError as error:
         seen.others[type(error).__name__] += 1
-        return
+        return 1.0
     now = time.monotonic()
     if reply.status_code == 200:
         seen.turns.append((now, now - began))
         seen.others["degraded"] += reply.json()["degraded"]
-    else:
-        seen.others[f"{reply.status_code} {reply.json()['error']['code']}"] += 1
-        seen.refused.append(now - began)
+        return 0.0
+    seen.others[f"{reply.status_code} {reply.json()['error']['code']}"] += 1
+    seen.refused.append(now - began)
+    return float(reply.headers.get("Retry-After", 1.0))
 
 
 def _figures(seen: Seen) -> dict[str, Any]:
