@@ -123,7 +123,7 @@ def offline_roles(
     from selfright.roles.summary.offline import OfflineSummarizer
     from selfright.roles.trust import TrustedFirst, TrustingGenerator
 
-    likeness = Likeness(cached or embedder) if embedder is not None and is_fitted(embedder) else None
+    likeness = Likeness(embedder, cached) if embedder is not None and is_fitted(embedder) else None
     views = pair_views(embedder)
     reader = views.questions if views else None
     analyzer, heuristic = TextAnalyzer(tokenizer, statistics), HeuristicEvaluator()

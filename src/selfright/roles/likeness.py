@@ -27,22 +27,23 @@ MOST_SENTENCES = 40  # of a passage
 
 
 class Likeness:
-    """Cosines of a question and short texts, by ``embedder``. Keeps the last 4,096 vectors; safe to share between
-    threads.
+    """Cosines of a question and short texts, by ``embedder``; ``kept`` is the same one, which keeps on disk the vectors
+    of what passages say. Nothing that a user writes reaches it. Keeps the last 4,096 vectors in memory; safe to share
+    between threads.
     """
 
-    def __init__(self, embedder: Embedder) -> None:
+    def __init__(self, embedder: Embedder, kept: Embedder | None = None) -> None:
         self.name = embedder.name
-        self._embedder = embedder
+        self._embedder, self._of_passages = embedder, kept or embedder
         self._vectors: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
         self._lock = threading.Lock()
         self._asked = lru_cache(maxsize=64)(self._embed_question)
 
     def cosines(self, question: str, texts: Sequence[str]) -> list[float] | None:
-        """One for each text (-1…1); None when the embedder cannot be used, which is said once."""
+        """One for each text of a passage (-1…1); None when the embedder cannot be used, which is said once."""
         try:
             asked = self._asked(question)
-            return [float(asked @ vector) for vector in self._found(texts)]
+            return [float(asked @ vector) for vector in self._found(texts, self._of_passages)]
         except ModelError as error:
             _say(f"judging goes on without the meaning of sentences: {error}")
             return None
@@ -50,7 +51,7 @@ class Likeness:
     def alike(self, text: str, others: Sequence[str]) -> list[float] | None:
         """Cosines of ``text`` and each of ``others`` as things of one kind, none of them a question; None as above."""
         try:
-            first, *rest = self._found([text, *others])
+            first, *rest = self._found([text, *others], self._embedder)
             return [float(first @ vector) for vector in rest]
         except ModelError as error:
             _say(f"judging goes on without the meaning of sentences: {error}")
@@ -70,14 +71,14 @@ class Likeness:
         once = leaned(self._embedder, query_vector(self._embedder, question), language)
         return leaned(self._embedder, once, language)  # a search leans half of what makes languages even
 
-    def _found(self, texts: Sequence[str]) -> "list[NDArray[np.float32]]":
+    def _found(self, texts: Sequence[str], embedder: Embedder) -> "list[NDArray[np.float32]]":
         with self._lock:
             known = {text: self._vectors[text] for text in texts if text in self._vectors}
             for text in known:
                 self._vectors.move_to_end(text)
         missing = list(dict.fromkeys(text for text in texts if text not in known))
         if missing:
-            known |= dict(zip(missing, self._embedder.embed(missing), strict=True))
+            known |= dict(zip(missing, embedder.embed(missing), strict=True))
             with self._lock:
                 self._vectors.update((text, known[text]) for text in missing)
                 while len(self._vectors) > KEPT:
