@@ -31,10 +31,7 @@ def selfright(tmp_path_factory: pytest.TempPathFactory) -> Selfright:
     [
         ("등대의 램프는 며칠마다 교체하나요?", "lamp.md", "every 90 days", "영어"),
         ("분실한 카드는 얼마인가요?", "library.md", "five euros", "영어"),
-        pytest.param(
-            *("What time does the ferry leave in the morning?", "ferry.md", "일곱 시", "in Korean"),
-            marks=pytest.mark.xfail(reason="refused in a small index: probability 0.195", strict=True),
-        ),
+        ("What time does the ferry leave in the morning?", "ferry.md", "일곱 시", "in Korean"),
         ("When does the swimming pool open?", "pool.md", "여섯 시", "in Korean"),
     ],
 )

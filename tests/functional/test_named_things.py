@@ -35,7 +35,6 @@ def selfright(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Selfright]:
         yield selfright
 
 
-@pytest.mark.xfail(reason="the right answer is refused: probability 0.198 of the 0.201 wanted", strict=True)
 def test_another_medicine_is_no_answer(selfright: Selfright) -> None:
     answer = selfright.ask("임신 12주인데 리시노프릴 먹어도 되나요?")
     assert all("lisinopril" in citation.document_id for citation in answer.citations)

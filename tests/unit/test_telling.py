@@ -32,7 +32,7 @@ def finished(text: str) -> TurnFinished:
 def test_a_withdrawn_draft_that_is_the_answer_after_all_says_so(last: object) -> None:
     events = (AnswerToken("Seven "), AnswerToken("bar."), DraftWithdrawn(0, "hallucination"), last)
     said = told(Terminal(), "At what pressure?", *events, finished("Seven bar."))
-    assert said.index("withdrawn draft again") > said.index("did not hold up")
+    assert said.index("withdrawn draft again") > said.index("failed its checks")
     assert said.rstrip().endswith("Seven bar.")
     assert "거둔 초안을 다시" in told(Terminal(), "몇 바에서 열려?", *events, finished("Seven bar."))
     # A file gets the answer alone, marked as well.

@@ -33,7 +33,7 @@ class AnswerToken:
 
 @dataclass(frozen=True, slots=True)
 class DraftWithdrawn:
-    """The draft that was heard did not hold up and another one is coming; ``reason`` is the judge's label."""
+    """The draft that was heard failed its checks, and another one is coming; ``reason`` is the judge's label."""
 
     iteration: int
     reason: str

@@ -14,7 +14,7 @@ from selfright.domain.tools import Tools
 
 
 async def traced(name: str, visit: Awaitable[dict[str, Any]], tools: Tools) -> dict[str, Any]:
-    """The update that a node's visit gives, with its step; whoever watches the turn is told of the visit."""
+    """The update that a node's visit gives, with its step; watchers of the turn are told of the visit."""
     began = time.perf_counter()
     with tools.visiting(name) if tools.visiting else nullcontext():
         update = await visit

@@ -136,7 +136,7 @@ class SqliteProfiles(RowProfiles):
         return await asyncio.to_thread(locked)
 
     async def _alone(self, owner: str, work: Callable[[Connection], T]) -> T:
-        del owner  # the file has one writer at a time, whoever it writes of
+        del owner  # the file has one writer at a time, whatever user it writes for
 
         def locked() -> T:
             with self._file.connected() as connection, transaction(connection, "IMMEDIATE"):

@@ -6,6 +6,7 @@ from selfright.domain.answers import Attempt, Draft, Sentence
 from selfright.domain.flags import Flags
 from selfright.domain.judgements import Evaluation, EvaluationSource, QueryClass
 from selfright.domain.passages import Hit, Language
+from selfright.domain.text import language_of
 from selfright.roles.abstain_model import AbstentionModel, shipped_model
 from selfright.roles.abstain_signals import Grounds
 from selfright.roles.evaluate.support import DEFAULT_THRESHOLD, support
@@ -74,10 +75,11 @@ class CalibratedAbstainer(SupportAbstainer):
         evaluation = best.evaluation
         if best.draft.refused or evaluation is None or not _is_familiar(best, evaluation, query_class):
             return super().should_abstain(question, query_class, best, flags)
-        grounds = Grounds(best.draft, evaluation, best.grading)
+        probability = self._model.probability(Grounds(best.draft, evaluation, best.grading))
+        is_small = _brings_everything(best.hits, flags.top_k) and _cites_in(language_of(question), best)
         # NaN, from a signal that is no number, is no ground for an answer either.
-        least = self._model.threshold_of_few if _is_everything(best.hits, flags.top_k) else self._model.threshold
-        return flags.abstention_enabled and not self._model.probability(grounds) >= least
+        least = self._model.threshold_of_few if is_small else self._model.threshold
+        return flags.abstention_enabled and not probability >= least
 
 
 def _is_familiar(best: Attempt, evaluation: Evaluation, query_class: QueryClass) -> bool:
@@ -87,9 +89,15 @@ def _is_familiar(best: Attempt, evaluation: Evaluation, query_class: QueryClass)
     return asked and bool(best.hits) and graded and evaluation.source is EvaluationSource.LOCAL
 
 
-def _is_everything(hits: Sequence[Hit], wanted: int) -> bool:
+def _brings_everything(hits: Sequence[Hit], wanted: int) -> bool:
     """Whether there are fewer passages than a search asks for. By words alone it finds those only that share one."""
     return 0 < len(hits) < wanted and any(hit.cosine is not None for hit in hits)
+
+
+def _cites_in(language: Language, best: Attempt) -> bool:
+    """Whether all that is cited is in the language: the threshold for small indexes was fitted on nothing else."""
+    cited = {citation.passage_id for citation in best.draft.citations}
+    return all(hit.passage.language == language for hit in best.hits if hit.passage.id in cited)
 
 
 def _nearest(best: Attempt, hits: Sequence[Hit]) -> list[str]:

@@ -1,8 +1,8 @@
 """How probable it is that an answer is right, from its signals: a calibrated linear model, weights in ``abstain.json``.
 
-``training/fit_abstention.py`` writes the weights. Two thresholds keep the same share of the right answers: one where a
-search can choose, and a higher one where it brings all there is. Among few, a passage about the thing is always found,
-and looks better for want of others.
+``training/fit_abstention.py`` writes the weights and two thresholds: one where a search can choose, and a higher one
+where it brings all there is. There a passage about the thing is always found, and looks better because there is nothing
+else.
 """
 
 import json

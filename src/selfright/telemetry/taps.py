@@ -75,7 +75,7 @@ def intercept(port: P, tap: Tap, name: str, inside: tuple[Any, ...] = ()) -> P:
 
 
 class _Tapped:
-    """A port to whoever uses it: it has what the protocol has, and no more."""
+    """A port as its users see it: what the protocol has, and no more."""
 
     def __init__(self, port: Any, tap: Tap, name: str, inside: tuple[Any, ...]) -> None:
         self._port = port

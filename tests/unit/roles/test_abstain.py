@@ -98,6 +98,24 @@ def known(p: float, completeness: float, text: str = TEXT) -> Attempt:
     )
 
 
+def found_by_meaning(best: Attempt, of_them: int = 1) -> Attempt:
+    """The same, found by an encoder, among so many passages."""
+    first = replace(best.hits[0], cosine=0.8)
+    return replace(best, hits=(first, *(replace(first, passage=hit.passage) for hit in PAGES[: of_them - 1])))
+
+
+def test_an_answer_must_be_surer_where_a_search_brings_all_there_is() -> None:
+    model, best = shipped_model(), known(0.25, 0.5)
+    assert model.threshold < probability(best) < model.threshold_of_few
+    for asked_for, refused in ((8, True), (3, False)):
+        flags = Flags(top_k=asked_for)
+        best_of_three = found_by_meaning(best, 3)
+        assert CalibratedAbstainer().should_abstain(QUESTION, QueryClass.QUESTION, best_of_three, flags) is refused
+    assert not CalibratedAbstainer().should_abstain(QUESTION, QueryClass.QUESTION, best, Flags())  # by words alone
+    korean = "구리 주전자에는 물이 얼마나 들어가나요?"
+    assert not CalibratedAbstainer().should_abstain(korean, QueryClass.QUESTION, found_by_meaning(best), Flags())
+
+
 def probability(best: Attempt) -> float:
     assert best.evaluation is not None
     return shipped_model().probability(Grounds(best.draft, best.evaluation, best.grading))

@@ -1,4 +1,4 @@
-"""``selfright chat``: an answer told while it is written; what does not hold up is followed by what does."""
+"""``selfright chat``: an answer told while it is written; a draft that fails its checks is followed by the next one."""
 
 import os
 import sys
@@ -132,7 +132,7 @@ def _read() -> str | None:
 _WORDS: Mapping[Language, Mapping[str, str]] = MappingProxyType(
     {
         "en": {
-            "withdrawn": "[that did not hold up; looking further]",
+            "withdrawn": "[that failed its checks; looking further]",
             "corrected": "[corrected]",
             "again": "[nothing better was found: this is the withdrawn draft again, take it with care]",
         },

@@ -195,7 +195,7 @@ def _live(event: TurnEvent) -> str:
         case AnswerCorrected(text=text):
             return f"\n\n[corrected]\n\n{text}"
         case _:
-            return "\n\n[that did not hold up; looking further]\n\n"
+            return "\n\n[that failed its checks; looking further]\n\n"
 
 
 def _chunk(head: dict[str, Any], delta: dict[str, str], finish: str | None = None, **extra: Any) -> bytes:

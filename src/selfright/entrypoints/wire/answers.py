@@ -155,7 +155,7 @@ class TokenEvent(Reply):
 
 
 class WithdrawnEvent(Reply):
-    """The draft heard so far did not hold up: forget it, another one is coming."""
+    """The draft heard so far failed its checks: forget it, another one is coming."""
 
     event: Literal["withdrawn"] = "withdrawn"
     iteration: int

@@ -179,7 +179,7 @@ class Calls(ABC):
         return await self._sent(ReplayReply, "POST", f"/v1/traces/{_quoted(trace_id)}/replay", body)
 
     async def delete_traces(self, trace_id: str | None = None) -> int:
-        """Deletes a trace, or all of one's own; gives back how many there were."""
+        """Deletes a trace, or all of the user's; returns how many there were."""
         path = "/v1/traces" if trace_id is None else f"/v1/traces/{_quoted(trace_id)}"
         return (await self._sent(DeletedReply, "DELETE", path)).deleted
 

@@ -56,7 +56,7 @@ class OwnQuality:
     name: str = "own_quality"
 
     def measure(self, sample: Sample) -> Value:
-        """By whoever judges in that preset."""
+        """By the judge of that preset."""
         evaluation = sample.turn.evaluation
         return Value(evaluation.overall, _why(evaluation)) if evaluation else without("the preset does not judge")
 

@@ -80,7 +80,7 @@ class Brave:
 
 
 class SearXng:
-    """SearXNG, a search engine of one's own: https://docs.searxng.org/dev/search_api.html.
+    """SearXNG, a self-hosted search engine: https://docs.searxng.org/dev/search_api.html.
 
     The instance must allow the format ``json``, which it does not by default.
     """
@@ -106,7 +106,7 @@ class SearXng:
 class DuckDuckGo:
     """DuckDuckGo's page without scripts, for occasional use.
 
-    It has no interface for programs and no key; it turns away whoever asks often.
+    It has no interface for programs and no key; it turns away clients that ask often.
     """
 
     name = "duckduckgo"
