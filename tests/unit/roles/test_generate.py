@@ -146,6 +146,16 @@ def test_a_definition_is_answered_by_the_defining_sentence() -> None:
     assert ask("What is the K7?", [others, *GUIDE_PASSAGES]).text.startswith("The K7 is an electric kettle")
 
 
+@pytest.mark.parametrize(
+    "other",
+    ["물솥의 현재 버전은 0.3.0이다.", "물솥은 기록을 자세히 남긴다.", "물솥은 물을 빨리 끓인다."],
+)
+def test_a_korean_definition_ends_in_the_copula(other: str) -> None:
+    told = passage("물솥은 물을 끓이는 전기 도구다.", "ko/about.md", "소개")
+    draft = ask("물솥이 뭐야?", [passage(other, "ko/other.md", "물솥 소식"), told])
+    assert draft.text.startswith("물솥은 물을 끓이는 전기 도구다.")
+
+
 def test_a_number_finds_the_row_whose_range_holds_it() -> None:
     table = passage(STAGES, "water.md", "Water hardness")
     assert "Filter: F4" in ask("My water has a hardness of 22. Which filter do I need?", [table]).text
