@@ -71,10 +71,11 @@ SETS = (
     BenchmarkSet("belebele_en", "belebele_ko_en/en", floor=0.874, reference=(0.912, 0.909, 0.947)),
     BenchmarkSet("belebele_ko", "belebele_ko_en/ko", floor=0.878),
     BenchmarkSet("belebele_ko→en", "belebele_ko_en/ko", corpus="belebele_ko_en/en", floor=0.112),
+    BenchmarkSet("belebele_en→ko", "belebele_ko_en/en", corpus="belebele_ko_en/ko"),
     BenchmarkSet("korquad", "korquad", floor=0.957),
 )  # fmt: skip
 
-ENGLISH = tuple(task.name for task in SETS if not task.name.startswith(("belebele_ko", "korquad")))
+ENGLISH = tuple(task.name for task in SETS if not task.name.startswith(("belebele_ko", "belebele_en→ko", "korquad")))
 
 Qrels = dict[str, dict[str, int]]
 

@@ -109,7 +109,8 @@ class HybridSearch:
         if self._indexes.dense is not None and request.meaning:
             waiting = self._indexes.helpers.submit(self._search_dense, request, sequence)
         lexical, korean = self._indexes.lexical, self._languages.korean(sequence)
-        bm25 = lexical.search(request.terms, request.depth, request.collections, sequence, korean)
+        words = request.weighted(self._languages.held(sequence))
+        bm25 = lexical.search(words, request.depth, request.collections, sequence, korean)
         idf = lexical.idf(request.terms, korean)
         dense, query_vector, plain = waiting.result() if waiting else (Scored(), None, True)
         foreign = self._languages.foreign(request, dense, sequence) if self._fusion.tells_languages else frozenset()

@@ -87,6 +87,20 @@ class KoreanMorphemes:
                     yield line.start() + position, term
 
 
+class Morpheme(Protocol):
+    """A morpheme as Kiwi gives it: its written form, and what kind it is (NNG, VV …)."""
+
+    form: str
+    tag: str
+
+
+def content_morphemes(text: str) -> list[Morpheme]:
+    """The morphemes of a text that become terms, with their kinds; compounds are left to ``KoreanMorphemes``."""
+    lines = (line.group() for line in _LINE.finditer(text) if _HANGUL_RUN.search(line.group()))
+    found = (morpheme for line in lines for morpheme in _analyse(line, ()))
+    return [each for each in found if each.tag.startswith(_CONTENT) and _HANGUL_RUN.match(each.form)]
+
+
 def _content(morphemes: Sequence[Any]) -> Iterator[Term]:
     """The terms of one analysed line."""
     run: list[Any] = []  # nominal morphemes without a gap between them

@@ -8,10 +8,10 @@ same time, and the same weights make them one.
 
 import os
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -52,25 +52,25 @@ class LexicalIndex(Projection[_Snapshot]):
 
     def search(
         self,
-        terms: Sequence[str],
+        terms: Mapping[str, float],
         limit: int,
         collections: Sequence[str] = (),
         at: int = LATEST,
         korean: int | None = None,
     ) -> Scored:
-        """The ``limit`` best passages by BM25 (k1 = 1.2, b = 0.75); repeated terms count repeatedly.
+        """The ``limit`` best passages by BM25 (k1 = 1.2, b = 0.75) for ``terms``, each with what it counts.
 
         ``at``: the change as of which to search, if that is still known. ``korean``: see ``Population``.
         """
         snapshot = self.at(at)
         if not terms:
             return Scored()
-        terms = terms[:_MAX_QUERY_TERMS]
+        terms = dict(islice(terms.items(), _MAX_QUERY_TERMS))
         population = Population(snapshot.state.passages, korean)
         plain = snapshot.exact and not population.mixed
-        weights = [None] * len(snapshot.parts) if plain else _weights(snapshot, terms, population)
+        weights = [terms] * len(snapshot.parts) if plain else _weights(snapshot, terms, population)
         first, *others = (
-            (part, _query(snapshot.schema, terms, weight, collections), limit + SPARE)
+            (part, _query(snapshot.schema, weight, collections), limit + SPARE)
             for part, weight in zip(snapshot.parts, weights, strict=True)
         )
         waiting = [self._helpers.submit(_search, *other) for other in others]
@@ -177,13 +177,14 @@ def _alive(snapshot: _Snapshot, term: str) -> tuple[int, ...]:
     return found
 
 
-def _weights(snapshot: _Snapshot, terms: Sequence[str], population: Population) -> list[list[float]]:
-    """For each part and term: its true inverse document frequency, as a multiple of what tantivy makes of it."""
-    true = population.idf(terms, [sum(_alive(snapshot, term)) for term in terms])
-    weights = []
+def _weights(snapshot: _Snapshot, terms: Mapping[str, float], population: Population) -> list[Mapping[str, float]]:
+    """For each part what a term counts times its true inverse document frequency, as a multiple of tantivy's."""
+    true = population.idf(list(terms), [sum(_alive(snapshot, term)) for term in terms])
+    wanted = {term: count * rarity for (term, count), rarity in zip(terms.items(), true, strict=True)}
+    weights: list[Mapping[str, float]] = []
     for part in snapshot.parts:
         held = part.doc_freq("everywhere", "1")
-        weights.append([wanted / idf(part.doc_freq("terms", t), held) for wanted, t in zip(true, terms, strict=True)])
+        weights.append({term: weight / idf(part.doc_freq("terms", term), held) for term, weight in wanted.items()})
     return weights
 
 
@@ -237,12 +238,13 @@ def _term(schema: Any, term: str) -> Any:
     return Query.term_query(schema, "terms", term, "freq")
 
 
-def _query(schema: Any, terms: Sequence[str], weights: Sequence[float] | None, collections: Sequence[str]) -> Any:
+def _query(schema: Any, terms: Mapping[str, float], collections: Sequence[str]) -> Any:
     from tantivy import Occur, Query
 
-    clauses = [_term(schema, term) for term in terms]
-    if weights is not None:
-        clauses = [Query.boost_query(clause, weight) for clause, weight in zip(clauses, weights, strict=True)]
+    clauses = [
+        _term(schema, term) if weight == 1 else Query.boost_query(_term(schema, term), weight)
+        for term, weight in terms.items()
+    ]
     wanted = Query.boolean_query([(Occur.Should, clause) for clause in clauses])
     if not collections:
         return wanted

@@ -1,5 +1,6 @@
 """One search as every engine runs it: the query made ready, and two rankings made into hits."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -9,11 +10,12 @@ from selfright.domain.embedding import leaned
 from selfright.domain.errors import UsageError
 from selfright.domain.passages import Hit, Language, Passage, Ranked, Trust
 from selfright.domain.ports import Embedder, TermLexicon, Tokenizer
-from selfright.domain.text import language_of
+from selfright.domain.text import has_hangul, language_of
 from selfright.retrieval.fusion import Fused, Fusion
 from selfright.retrieval.fusion_weights import SearchedQuery
 from selfright.retrieval.scored import Scored
 from selfright.retrieval.stopwords import content_terms
+from selfright.retrieval.translations import shipped_translations
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,6 +49,16 @@ class SearchRequest:
     def terms(self) -> Sequence[str]:
         """What is searched for by words; made when first asked for, so that it can be beside the search by meaning."""
         return content_terms(self.tokenizer.tokens(self.words), self.query)
+
+    def weighted(self, languages: Collection[str]) -> dict[str, float]:
+        """What the half by words searches for, with what each term counts: the ``terms``, as often as they occur, and
+        what says them in another of the index's ``languages``."""
+        found = {term: float(count) for term, count in Counter(self.terms).items()}
+        for term in self.terms:
+            if ("en" if has_hangul(term) else "ko") in languages:
+                for name, weight in shipped_translations().of(term):
+                    found[name] = found.get(name, 0.0) + weight
+        return found
 
     @cached_property
     def language(self) -> Language:

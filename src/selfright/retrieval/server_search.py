@@ -40,8 +40,10 @@ class Lists(NamedTuple):
 class Reader(Protocol):
     """Reads an index, all of it as of one moment where the engine can do that."""
 
-    def lists(self, request: SearchRequest, vector: "NDArray[np.float32] | None", /) -> Lists:
-        """Both rankings; the dense one is empty without a vector."""
+    def lists(
+        self, request: SearchRequest, words: Mapping[str, float], vector: "NDArray[np.float32] | None", /
+    ) -> Lists:
+        """Both rankings, the one by ``words``, each with what it counts; the other is empty without a vector."""
         ...
 
     def languages(self) -> Collection[str]:
@@ -105,9 +107,9 @@ class ServerSearch:
         return engine.server.read(lambda reader: self._retrieval(reader, request, vector))
 
     def _retrieval(self, reader: Reader, request: SearchRequest, vector: "NDArray[np.float32] | None") -> Retrieval:
-        languages = reader.languages() if vector is not None else ()
+        languages = reader.languages()
         leaning = vector if vector is None else searching_vector(self._engine.embedder, vector, request, languages)
-        bm25, dense, idf = reader.lists(request, leaning)
+        bm25, dense, idf = reader.lists(request, request.weighted(languages), leaning)
         others: Collection[int] = ()
         if len(languages) > 1 and dense.keys and self._fusion.tells_languages:
             others = foreign(request, dense, reader.languages_of(dense.keys))

@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -70,16 +71,21 @@ class IndexReader:
 
     # Reader
 
-    def lists(self, request: SearchRequest, vector: "NDArray[np.float32] | None", /) -> Lists:
+    def lists(
+        self, request: SearchRequest, words: Mapping[str, float], vector: "NDArray[np.float32] | None", /
+    ) -> Lists:
         """Both rankings and the idf of each wanted term."""
         condition = _among(request.collections)
         waiting = None
         if vector is not None and self._dimension:
             waiting = self._helpers.submit(self._near, vector, request.depth, condition)
-        terms = [encoded(term) for term in request.terms]
-        rarity = self._idf(request.terms)
-        words = self._words(terms[:_MOST_TERMS], rarity, request.depth, condition)
-        return Lists(words, waiting.result() if waiting else Scored(), rarity)
+        wanted = dict(islice(words.items(), _MOST_TERMS))
+        weights = {
+            encoded(term): count * rarity
+            for (term, count), rarity in zip(wanted.items(), self._idf(list(wanted)), strict=True)
+        }
+        found = self._words(weights, request.depth, condition)
+        return Lists(found, waiting.result() if waiting else Scored(), self._idf(request.terms))
 
     def languages(self) -> frozenset[str]:
         """The languages of the documents as of the last commit."""
@@ -160,19 +166,16 @@ class IndexReader:
         frequencies = [known.get(term, 0) for term in stored]
         return Population(self.counts.passages, self.counts.korean).idf(terms, frequencies)
 
-    def _words(self, terms: Sequence[str], rarity: Sequence[float], limit: int, condition: str) -> Scored:
-        if not terms:
+    def _words(self, weights: Mapping[str, float], limit: int, condition: str) -> Scored:
+        if not weights:
             return Scored()
         found = self._server.search(
             "passages",
-            " ".join(terms),
+            " ".join(weights),
             *("sparse", "BM25", limit + SPARE),
             filter=condition,
             output_fields=["mark", "terms"],
         )
-        weights = Counter[str]()
-        for term, weight in zip(terms, rarity, strict=False):
-            weights[term] += weight  # type: ignore[assignment]  # a sum of floats
         scores = [self._bm25(str(hit["entity"]["terms"]), weights) for hit in found]
         return _scored(found, scores, limit)
 

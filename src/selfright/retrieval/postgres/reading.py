@@ -5,6 +5,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -41,7 +42,7 @@ _WORDS = """
 size AS (SELECT coalesce(sum(passages), 0)::float8 AS n, coalesce(sum(length), 0)::float8 AS length FROM tally),
 asked AS (
     SELECT t.id, t.df, times, place, CASE WHEN fewest > 0 THEN least(greatest(fewest, df), n) ELSE n END AS held
-    FROM unnest(%(terms)s::text[], %(times)s::int[], %(fewest)s::bigint[])
+    FROM unnest(%(terms)s::text[], %(times)s::float8[], %(fewest)s::bigint[])
     WITH ORDINALITY AS u (term, times, fewest, place) JOIN terms t USING (term) CROSS JOIN size
 ),
 weighed AS MATERIALIZED (  -- once for each term, not for each posting
@@ -99,10 +100,12 @@ class Reader:
         self._connection = connection
         self._shape = shape
 
-    def lists(self, request: SearchRequest, vector: "NDArray[np.float32] | None", /) -> Lists:
+    def lists(
+        self, request: SearchRequest, words: Mapping[str, float], vector: "NDArray[np.float32] | None", /
+    ) -> Lists:
         """Both rankings and the idf of each wanted term."""
         kept = [term_as_kept(term) for term in request.terms]
-        counted = Counter(kept[:_MOST_TERMS])
+        counted = {term_as_kept(term): count for term, count in islice(words.items(), _MOST_TERMS)}
         collections = [packed(name) for name in request.collections]
         query = _BOTH.format(
             words=_WORDS.format(among=_AMONG_PASSAGES if collections else ""), near=self._near(request, vector)

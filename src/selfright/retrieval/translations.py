@@ -1,0 +1,69 @@
+"""What says a term in the other language: a list learnt from two encoders, made by ``training/fit_lexicon.py``."""
+
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from selfright.domain.text import has_hangul
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+FILE = "translations.npz"
+Translated = Sequence[tuple[str, float]]
+"""Terms, each with its weight, 0…1."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Direction:
+    """Row of each term, and for each row the places of its translations (from ``starts[row]`` on), with weights."""
+
+    rows: Mapping[str, int]
+    starts: "NDArray[np.int32]"
+    targets: "NDArray[np.int32]"
+    weights: "NDArray[np.float16]"
+
+
+class Translations:
+    """Korean terms for English ones and back; index terms on both sides, as ``BilingualTokenizer`` cuts them.
+
+    The squared weights of a term's translations add up to about one: a word with many translations counts no more than
+    one with a single one. ``stored``: the arrays of the file.
+    """
+
+    def __init__(self, stored: "Mapping[str, NDArray[np.generic]]") -> None:
+        korean, english = (stored[name].tobytes().decode().split("\n") for name in ("ko", "en"))
+        self._names = {"ko": english, "en": korean}  # what a term of that language is translated into
+        self._directions = {
+            language: _Direction(
+                {term: row for row, term in enumerate(terms)},
+                stored[f"{language}_starts"].astype(np.int32),
+                stored[f"{language}_targets"].astype(np.int32),
+                stored[f"{language}_weights"].astype(np.float16),
+            )
+            for language, terms in (("ko", korean), ("en", english))
+        }
+
+    def of(self, term: str) -> Translated:
+        """Terms of the other language, the likeliest first; nothing for a term that is not known."""
+        language = "ko" if has_hangul(term) else "en"
+        direction = self._directions[language]
+        row = direction.rows.get(term)
+        if row is None:
+            return ()
+        span = slice(int(direction.starts[row]), int(direction.starts[row + 1]))
+        targets, weights = direction.targets[span].tolist(), direction.weights[span].tolist()
+        return [(self._names[language][target], weight) for target, weight in zip(targets, weights, strict=True)]
+
+
+@cache
+def shipped_translations() -> Translations:
+    """The list of the package, read once per process: about 10 ms and 15 MB."""
+    content = files("selfright.retrieval").joinpath(FILE).read_bytes()
+    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+        return Translations({name: arrays[name] for name in arrays.files})
