@@ -23,6 +23,9 @@ class PlainTokenizer:
     def tokens(self, text: str) -> list[str]:
         return [_ENDING.sub("", _PARTICLE.sub("", word)) for word in _WORD.findall(text.lower())]
 
+    def translations(self, _term: str) -> tuple[()]:
+        return ()
+
 
 class CountedTerms:
     """Inverse document frequencies over given texts."""

@@ -28,6 +28,9 @@ class Words:
     def tokens(self, text: str) -> list[str]:
         return [word.strip(".,?#").lower() for word in text.split()]
 
+    def translations(self, _term: str) -> tuple[()]:
+        return ()
+
 
 def split(document: Document) -> list[Passage]:
     """A passage a line."""

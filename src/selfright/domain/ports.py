@@ -55,6 +55,10 @@ class Tokenizer(Protocol):
         """Terms in reading order, repeats kept; morphemes for Korean, stems for English, lower case."""
         ...
 
+    def translations(self, term: str) -> Sequence[tuple[str, float]]:
+        """Terms that say ``term`` in the other language, the likeliest first, each with its weight in 0…1."""
+        ...
+
 
 class TermStatistics(Protocol):
     """How rare terms are in the indexed passages."""

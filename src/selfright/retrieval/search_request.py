@@ -15,7 +15,6 @@ from selfright.retrieval.fusion import Fused, Fusion
 from selfright.retrieval.fusion_weights import SearchedQuery
 from selfright.retrieval.scored import Scored
 from selfright.retrieval.stopwords import content_terms
-from selfright.retrieval.translations import shipped_translations
 
 if TYPE_CHECKING:
     import numpy as np
@@ -56,7 +55,7 @@ class SearchRequest:
         found = {term: float(count) for term, count in Counter(self.terms).items()}
         for term in self.terms:
             if ("en" if has_hangul(term) else "ko") in languages:
-                for name, weight in shipped_translations().of(term):
+                for name, weight in self.tokenizer.translations(term):
                     found[name] = found.get(name, 0.0) + weight
         return found
 

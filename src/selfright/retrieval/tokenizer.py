@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 
 from selfright.retrieval.korean import HangulBigrams, HangulTerms, KoreanMorphemes, Term, holds_hangul
+from selfright.retrieval.translations import Translated, shipped_translations
 
 _VERSION = 1
 
@@ -56,6 +57,10 @@ class BilingualTokenizer:
         """The same terms joined by blanks, as a lexical index stores them; no term holds a blank."""
         text = _normal(text)
         return " ".join(self._bilingual(text)) if holds_hangul(text) else _chunkwise(text)
+
+    def translations(self, term: str) -> Translated:
+        """Terms of the other language for ``term``, the likeliest first, each with its weight."""
+        return shipped_translations().of(term)
 
     def _bilingual(self, text: str) -> list[str]:
         found = [*_latin(text), *self.korean.terms(text)]

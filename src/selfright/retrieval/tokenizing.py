@@ -105,6 +105,10 @@ class GivenTerms:
         known = self._known.get(text)
         return self._tokenizer.tokens(text) if known is None else known.split(" ") if known else []
 
+    def translations(self, term: str) -> Sequence[tuple[str, float]]:
+        """The tokenizer's own."""
+        return self._tokenizer.translations(term)
+
     def learn(self, terms: Mapping[str, str]) -> None:
         """Knows these, joined by blanks, by their texts, and forgets those before."""
         self._known = dict(terms)

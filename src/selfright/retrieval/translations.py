@@ -7,11 +7,10 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from selfright.domain.text import has_hangul
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
 FILE = "translations.npz"
@@ -24,9 +23,9 @@ class _Direction:
     """Row of each term, and for each row the places of its translations (from ``starts[row]`` on), with weights."""
 
     rows: Mapping[str, int]
-    starts: "NDArray[np.int32]"
-    targets: "NDArray[np.int32]"
-    weights: "NDArray[np.float16]"
+    starts: "NDArray[np.generic]"
+    targets: "NDArray[np.generic]"
+    weights: "NDArray[np.generic]"
 
 
 class Translations:
@@ -42,9 +41,9 @@ class Translations:
         self._directions = {
             language: _Direction(
                 {term: row for row, term in enumerate(terms)},
-                stored[f"{language}_starts"].astype(np.int32),
-                stored[f"{language}_targets"].astype(np.int32),
-                stored[f"{language}_weights"].astype(np.float16),
+                stored[f"{language}_starts"],
+                stored[f"{language}_targets"],
+                stored[f"{language}_weights"],
             )
             for language, terms in (("ko", korean), ("en", english))
         }
@@ -64,6 +63,8 @@ class Translations:
 @cache
 def shipped_translations() -> Translations:
     """The list of the package, read once per process: about 10 ms and 15 MB."""
+    import numpy as np
+
     content = files("selfright.retrieval").joinpath(FILE).read_bytes()
     with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
         return Translations({name: arrays[name] for name in arrays.files})

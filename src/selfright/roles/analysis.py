@@ -6,7 +6,7 @@ What needs no tokenizer is a plain function next door: ``quantities.quantities``
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -49,6 +49,10 @@ class TextAnalyzer:
     def token_set(self, text: str) -> frozenset[str]:
         """The different index tokens of ``text``."""
         return self._cached_sets(text) if len(text) <= _LONGEST_CACHED else self._tokenize_once(text)
+
+    def translations(self, token: str) -> Sequence[tuple[str, float]]:
+        """Tokens of the other language for ``token``, the likeliest first, each with its weight."""
+        return self._tokenizer.translations(token)
 
     def idf(self, tokens: Iterable[str]) -> list[float]:
         """The weight of each token: how rare it is in the index."""

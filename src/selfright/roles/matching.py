@@ -1,18 +1,21 @@
 """Where the key terms of a question occur in a text: the work that grading and filtering share.
 
 English terms are looked up among the text's index tokens. Korean terms are looked up in its letters: a morpheme stands
-there as it is, and reading a passage with a morphological analyser would cost more than all other signals together.
+there as it is, and reading a passage with a morphological analyser would cost more than all other signals together. In
+a text of the other language a term occurs where one of its likelier translations does.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 
-from selfright.domain.text import has_hangul
+from selfright.domain.text import has_hangul, language_of
 from selfright.roles.analysis import Term, TextAnalyzer
 
 _HANGUL = re.compile(r"[\uac00-\ud7a3\u1100-\u11ff\u3130-\u318f]+")
 _SYLLABLES_PER_WORD = 4
 _MOST_PLACES = 8
+_LIKELY = 0.5  # of the likeliest translation's weight
 
 Places = dict[int, list[int]]
 
@@ -26,31 +29,57 @@ class TermMatcher:
         self.total = sum(self.weights)
         self._analyzer = analyzer
         self._latin = {term.token: i for i, term in enumerate(terms) if not has_hangul(term.token)}
-        self._hangul = [(i, _hangul_pattern(term.token)) for i, term in enumerate(terms) if has_hangul(term.token)]
+        self._hangul = [(i, _hangul_pattern([term.token])) for i, term in enumerate(terms) if has_hangul(term.token)]
 
     def places(self, text: str) -> Places:
         """Term number → places (in words from the start of ``text``, at most eight) for each term that occurs."""
         found: Places = {}
-        if self._latin:
-            self._find_latin(_HANGUL.sub(" ", text), found)
-        if self._hangul and has_hangul(text):
+        korean = has_hangul(text)
+        latin = self._latin if korean or not self._hangul else self._in_english
+        if latin:
+            self._find_latin(latin, _HANGUL.sub(" ", text) if korean else text, found)
+        if korean:
             for i, pattern in self._hangul:
-                at = [match.start() // _SYLLABLES_PER_WORD for match in pattern.finditer(text)]
-                if at:
-                    found[i] = at[:_MOST_PLACES]
+                _find_hangul(i, pattern, text, found)
+            for i, pattern in self._in_korean if self._latin and language_of(text) == "ko" else ():
+                if i not in found:
+                    _find_hangul(i, pattern, text, found)
         return found
 
     def share(self, found: Sequence[int] | set[int] | Places) -> float:
         """The idf-weighted share (0…1) of the terms with these numbers."""
         return sum(self.weights[i] for i in found) / self.total if self.total else 0.0
 
-    def _find_latin(self, text: str, found: Places) -> None:
+    def _find_latin(self, latin: Mapping[str, int], text: str, found: Places) -> None:
         for place, token in enumerate(self._analyzer.tokens(text)):
-            i = self._latin.get(token)
+            i = latin.get(token)
             if i is not None and len(at := found.setdefault(i, [])) < _MOST_PLACES:
                 at.append(place)
 
+    @cached_property
+    def _in_english(self) -> Mapping[str, int]:
+        """The Latin terms, and the translations of the Korean ones."""
+        translated = {name: i for i, names in self._translated(korean=True) for name in reversed(names)}
+        return {**translated, **self._latin}
 
-def _hangul_pattern(token: str) -> re.Pattern[str]:
+    @cached_property
+    def _in_korean(self) -> Sequence[tuple[int, re.Pattern[str]]]:
+        return [(i, _hangul_pattern(names)) for i, names in self._translated(korean=False)]
+
+    def _translated(self, *, korean: bool) -> Iterator[tuple[int, list[str]]]:
+        for i, term in enumerate(self.terms):
+            found = self._analyzer.translations(term.token) if has_hangul(term.token) == korean else ()
+            if found:
+                yield i, [name for name, weight in found if weight >= _LIKELY * found[0][1]]
+
+
+def _find_hangul(i: int, pattern: re.Pattern[str], text: str, found: Places) -> None:
+    at = [match.start() // _SYLLABLES_PER_WORD for match in pattern.finditer(text)]
+    if at:
+        found[i] = at[:_MOST_PLACES]
+
+
+def _hangul_pattern(tokens: Sequence[str]) -> re.Pattern[str]:
     """A single syllable occurs inside unrelated words, so it must begin one."""
-    return re.compile((r"(?<![가-힣])" if len(token) == 1 else "") + re.escape(token), re.IGNORECASE)
+    forms = ((r"(?<![가-힣])" if len(token) == 1 else "") + re.escape(token) for token in tokens)
+    return re.compile("|".join(forms), re.IGNORECASE)

@@ -51,6 +51,9 @@ class OtherTokenizer:
     def tokens(self, text: str) -> list[str]:
         return text.split()
 
+    def translations(self, _term: str) -> tuple[()]:
+        return ()
+
 
 def create(path: Path, embedder: Embedder | None = None) -> EmbeddedStore:
     return EmbeddedStore.create(path, TOKENIZER, embedder or WordHashes())

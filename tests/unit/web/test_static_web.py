@@ -20,6 +20,9 @@ class Words:
     def tokens(self, text: str) -> list[str]:
         return [word.strip(".,?#").lower() for word in text.split()]
 
+    def translations(self, _term: str) -> tuple[()]:
+        return ()
+
 
 def read_page(path: Path) -> Document:
     text = path.read_text()

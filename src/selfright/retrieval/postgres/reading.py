@@ -121,12 +121,12 @@ class Reader:
                 "limit": request.depth + SPARE,
             },
         ).fetchall()
-        words, near = ([row for row in rows if row[0] == kind] for kind in ("words", "near"))
+        by_words, near = ([row for row in rows if row[0] == kind] for kind in ("words", "near"))
         total = next(int(row[1]) for row in rows if row[0] == "size")
         names = list(counted)
         found = {names[row[1] - 1]: int(row[2]) for row in rows if row[0] == "df"}
         rarity = Population(total, self._shape.languages.get("ko", 0)).idf(kept, [found.get(term, 0) for term in kept])
-        return Lists(_scored(words, request.depth), _scored(near, request.depth), rarity)
+        return Lists(_scored(by_words, request.depth), _scored(near, request.depth), rarity)
 
     def shown(
         self, best: Sequence[Best], vector: "NDArray[np.float32] | None", /
