@@ -1,11 +1,14 @@
 """What a turn may spend, and what it has spent so far."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from selfright.domain.answers import Cost
 
+ASIDE_SHARE = 1 / 3
+"""Of the turn's seconds, for calls beside the answer: grading, judging, rewriting."""
 _MOST_KINDS = 50
 
 
@@ -29,6 +32,9 @@ class Meter:
     troubles: dict[str, int] = field(default_factory=dict)
     left_out: dict[str, int] = field(default_factory=dict)
     started: float = field(init=False)
+    _aside_s: float = field(init=False, default=0.0)
+    _aside_open: int = field(init=False, default=0)
+    _aside_since: float = field(init=False, default=0.0)
 
     def __post_init__(self) -> None:
         self.started = self.clock()
@@ -48,6 +54,29 @@ class Meter:
         """Whether only the call that is held back for the final answer is left, or the tokens are used up."""
         tokens = self.prompt_tokens + self.completion_tokens
         return self.llm_calls >= self.max_llm_calls - 1 or tokens >= self.max_tokens
+
+    @property
+    def aside_s(self) -> float:
+        """Wall time in which calls beside the answer were under way: what judging by a model has taken of the turn."""
+        return self._aside_s + (self.clock() - self._aside_since if self._aside_open else 0.0)
+
+    @property
+    def aside_left_s(self) -> float:
+        """What is left for such calls: a slow model that judges must leave the time to answer."""
+        return self.deadline_s * ASIDE_SHARE - self.aside_s
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """While a call beside the answer is under way; those side by side count once."""
+        if not self._aside_open:
+            self._aside_since = self.clock()
+        self._aside_open += 1
+        try:
+            yield
+        finally:
+            self._aside_open -= 1
+            if not self._aside_open:
+                self._aside_s += self.clock() - self._aside_since
 
     def trouble(self, kind: str) -> None:
         """Counts something that went wrong with a model: ``timeout``, ``status 503``, ``unusable evaluate``, …"""

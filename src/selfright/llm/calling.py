@@ -105,6 +105,11 @@ class TurnModel:
                 f"after {meter.llm_calls} calls only what is held back for the answer is left of {meter.max_llm_calls} "
                 f"calls and {meter.max_tokens} tokens; raise max_llm_calls or max_tokens"
             )
+        if not request.final and meter.aside_left_s <= 0:
+            return BudgetSpent(
+                f"calls beside the answer have taken {meter.aside_s:.0f} s, a third of the turn's {meter.deadline_s:g} "
+                "s; raise deadline_s, or let a quicker model judge"
+            )
         if blocked := self.breaker.blocked_for:
             return self._left_alone(blocked)
         return None
@@ -137,7 +142,8 @@ class TurnModel:
         self.meter.llm_calls += 1
         request = plan.to_send
         try:
-            raw = await self._timed(request, plan.mode, heard)
+            with contextlib.nullcontext() if request.final else self.meter.aside():
+                raw = await self._timed(request, plan.mode, heard)
             report = self.breaker.succeeded
         except UnfitError:
             self.meter.llm_calls -= 1  # nothing was sent
@@ -155,7 +161,8 @@ class TurnModel:
         return self._read(request, plan, raw, heard)
 
     async def _timed(self, request: ChatRequest, mode: Mode, heard: "_Heard | None") -> RawReply:
-        limit = min(self.policy.timeout_s, self._seconds_left)
+        left = self._seconds_left if request.final else min(self._seconds_left, self.meter.aside_left_s)
+        limit = min(self.policy.timeout_s, left)
         name = self.backend.name
         try:
             async with asyncio.timeout(limit) as timer:

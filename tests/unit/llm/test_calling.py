@@ -448,8 +448,45 @@ def test_the_deadline_ends_an_attempt_and_does_not_blame_the_provider() -> None:
     for _ in range(5):
         one.meter.started = one.clock.now
         with pytest.raises(ModelUnavailable, match="timed out"):
-            one.ask()
+            one.ask(final())
     assert (one.meter.llm_calls, one.breaker.blocked_for) == (5, 0.0)
+
+
+def test_calls_beside_the_answer_take_a_third_of_the_time() -> None:
+    async def slow(say: Say | None) -> RawReply:
+        one.clock.now += 25.0
+        return RawReply("Because.")
+
+    one = turn(slow)
+    one.ask()
+    one.ask()
+    assert one.meter.aside_s == 50.0
+    with pytest.raises(BudgetSpent, match="50 s, a third of the turn's 120 s"):
+        one.ask()
+    assert one.ask(final()).text == "Because."
+    assert one.meter.aside_s == 50.0
+    assert (one.meter.troubles, one.breaker.blocked_for) == ({}, 0.0)
+
+
+def test_calls_side_by_side_take_their_time_once() -> None:
+    async def slow(say: Say | None) -> RawReply:
+        await asyncio.sleep(0)
+        one.clock.now += 5.0
+        return RawReply("Because.")
+
+    async def three() -> None:
+        await asyncio.gather(*(one.model.complete(PLAIN) for _ in range(3)))
+
+    one = turn(slow)
+    asyncio.run(three())
+    assert one.meter.aside_s == 15.0  # the clock's own seconds, none of them counted three times
+
+
+def test_an_attempt_beside_the_answer_is_cut_off_at_the_third() -> None:
+    one = turn(stuck, "Because.", deadline=0.06)
+    with pytest.raises(ModelUnavailable, match=r"timed out after 0\.0 s"):
+        one.ask()
+    assert one.breaker.blocked_for == 0.0
 
 
 def test_the_librarys_own_time_out_is_not_ours() -> None:
