@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from selfright.domain.judgements import Evaluation, Grading, QueryClass, StopReason, Verdict
+from selfright.domain.node_outcomes import NOTHING, NodeOutcome
+from selfright.domain.node_words import said
 from selfright.domain.passages import Hit, Language, Strip
 from selfright.domain.slots import Concern, Slot
 
@@ -116,11 +118,16 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One visited node in a turn's trace, with its duration in seconds and its decision in a few words."""
+    """One visited node in a turn's trace, with its duration in seconds and what it decided."""
 
     node: str
     seconds: float
-    said: str = ""
+    outcome: NodeOutcome = NOTHING
+
+    @property
+    def said(self) -> str:
+        """What it decided, in a few English words."""
+        return said(self.outcome)
 
 
 WebEffect = Literal["rescued", "added", "unused", "nothing found"]

@@ -5,8 +5,9 @@ from dataclasses import asdict, fields, is_dataclass
 from enum import Enum
 from typing import Any
 
-from selfright.domain.answers import Answer, Citation
+from selfright.domain.answers import Answer, Citation, Step
 from selfright.domain.judgements import Claim
+from selfright.domain.node_outcomes import NodeOutcome
 from selfright.domain.passages import DocumentInfo, Hit, StoreInfo, Strip, Trust
 from selfright.domain.slots import Fact, Profile, Slot
 
@@ -69,6 +70,22 @@ def answer_view(answer: Answer) -> dict[str, Any]:
         form["evaluation"] = {name: _plain(getattr(answer.evaluation, name)) for name in _EVALUATION}
         form["evaluation"]["claims"] = [_claim(claim, answer.citations) for claim in answer.evaluation.claims]
     return form
+
+
+def step_view(step: Step) -> dict[str, Any]:
+    """A step of a trace: what it decided in words, and as the facts that apply."""
+    return {
+        "node": step.node,
+        "seconds": round(step.seconds, 6),
+        "said": step.said,
+        "outcome": outcome_view(step.outcome),
+    }
+
+
+def outcome_view(outcome: NodeOutcome) -> dict[str, Any]:
+    """The facts of a node's outcome that apply."""
+    form = _plain(outcome)
+    return {name: value for name, value in form.items() if value is not None and value is not False and value != ""}
 
 
 def evidence_view(strips: Iterable[Strip]) -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from selfright.entrypoints.client import NodeOutcome
 from selfright.entrypoints.ui.answers import linked, whole
 from selfright.entrypoints.ui.evidence import MOST_CHARACTERS, Piece, passages, pieces, section
 from selfright.entrypoints.ui.state import Step, Turn
@@ -97,9 +98,9 @@ def test_a_weak_answer_looks_weak_without_unfolding_anything(language: Language)
 
 
 def test_steps_name_no_nodes() -> None:
-    turn = Turn(
-        "?", answer=reply("x"), steps=[Step("retrieve", "12 passages"), Step("quality_check", "stop: adequate")]
-    )
+    found, stopped = NodeOutcome(passages=12), NodeOutcome(stop="adequate")
+    steps = [Step("retrieve", outcome=found), Step("quality_check", outcome=stopped)]
+    turn = Turn("?", answer=reply("x"), steps=steps)
     markup = whole(turn, "t", "en")
     assert "found 12 passages" in markup
     assert "quality_check" not in markup

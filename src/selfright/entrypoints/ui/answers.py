@@ -271,6 +271,6 @@ def _step(step: Step, withdrawn: int, language: Language) -> str:
         )
     if step.verdict:
         return f"{text(WORDS[language]['verdict'])}: {tag('b', text(told(VERDICTS, language, step.verdict)))}"
-    said = in_words(step.node, step.said, language)
+    said = in_words(step.outcome, step.said, language)
     shown = f": {tag('span', text(said), cls='quiet')}" if said else ""
     return text(told(NODES, language, step.node)) + shown

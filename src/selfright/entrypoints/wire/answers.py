@@ -129,13 +129,54 @@ class UrgentEvent(Reply):
     text: str
 
 
+class Routing(Reply):
+    """The collections that were searched, none meaning all of them; ``reason`` is a code or a router's own words."""
+
+    collections: list[str]
+    reason: str
+    fallback: bool
+    about: str
+
+
+class NodeOutcome(Reply):
+    """What a node decided, as facts; only those are sent that apply.
+
+    ``slots``, ``strips``, ``passages``, ``sentences`` and ``repaired`` are counts; ``sufficiency``, ``removed_share``
+    and ``overall`` lie in 0…1. ``stop`` is why the check ended the loop, ``again`` the node where it starts another
+    pass, ``ended`` why the turn is over. ``words`` is all that a trace of an earlier version says.
+    """
+
+    slots: int | None = None
+    query_class: str | None = None
+    fast_path: bool | None = None
+    strips: int | None = None
+    verdict: str | None = None
+    sufficiency: float | None = None
+    removed_share: float | None = None
+    passages: int | None = None
+    provider: str | None = None
+    routing: Routing | None = None
+    sentences: int | None = None
+    refused: bool | None = None
+    unjudged: bool | None = None
+    overall: float | None = None
+    quality: str | None = None
+    judge: str | None = None
+    stop: str | None = None
+    again: str | None = None
+    ended: str | None = None
+    repaired: int | None = None
+    words: str | None = None
+
+
 class NodeEvent(Reply):
-    """A node ran; ``said`` is what it decided, in a few words."""
+    """A node ran; ``said`` is what it decided in a few words, ``outcome`` the same as facts."""
 
     event: Literal["node"] = "node"
     node: str
     seconds: float
     said: str
+    outcome: NodeOutcome | None = None
 
 
 class VerdictEvent(Reply):
