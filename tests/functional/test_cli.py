@@ -124,6 +124,7 @@ def test_the_folder_web_rescues(cli: Cli, indexed: Path, tmp_path: Path) -> None
     answer = json.loads(out)
     assert "9:40" in answer["answer"]
     assert answer["citations"][0]["url"] == "https://ferry.example/times"
+    assert answer["citations"][0]["from_web"] is True
     assert answer["cost"]["web_requests"] >= 1
 
 

@@ -6,7 +6,7 @@ from typing import Literal
 from selfright.domain.judgements import Evaluation, Grading, QueryClass, StopReason, Verdict
 from selfright.domain.node_outcomes import NOTHING, NodeOutcome
 from selfright.domain.node_words import said
-from selfright.domain.passages import Hit, Language, Strip
+from selfright.domain.passages import Hit, Language, Strip, is_of_the_web
 from selfright.domain.slots import Concern, Slot
 
 
@@ -23,6 +23,11 @@ class Citation:
     end: int
     text: str
     url: str | None = None
+
+    @property
+    def from_web(self) -> bool:
+        """Whether it cites a page of the web. The id tells, so it is known of stored citations as well."""
+        return is_of_the_web(self.passage_id)
 
 
 @dataclass(frozen=True, slots=True)

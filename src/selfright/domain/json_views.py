@@ -8,7 +8,7 @@ from typing import Any
 from selfright.domain.answers import Answer, Citation, Step
 from selfright.domain.judgements import Claim
 from selfright.domain.node_outcomes import NodeOutcome
-from selfright.domain.passages import DocumentInfo, Hit, StoreInfo, Strip, Trust
+from selfright.domain.passages import DocumentInfo, Hit, StoreInfo, Strip, Trust, is_of_the_web
 from selfright.domain.slots import Fact, Profile, Slot
 
 _ANSWER = (
@@ -65,6 +65,7 @@ def _slot(slot: Slot) -> dict[str, Any]:
 def answer_view(answer: Answer) -> dict[str, Any]:
     """``ask --json``; ``evaluation`` is null for presets that do not judge their answers."""
     form = {name: _plain(getattr(answer, name)) for name in _ANSWER}
+    form["citations"] = [{**_plain(one), "from_web": one.from_web} for one in answer.citations]
     form["cost"]["seconds"] = round(answer.cost.seconds, 4)
     if answer.evaluation:
         form["evaluation"] = {name: _plain(getattr(answer.evaluation, name)) for name in _EVALUATION}
@@ -94,7 +95,7 @@ def evidence_view(strips: Iterable[Strip]) -> list[dict[str, Any]]:
     for strip in strips:
         passage = strip.passage
         known = {"passage_id": passage.id, **{name: getattr(passage, name) for name in _EVIDENCE}}
-        form = found.setdefault(passage.id, {**known, "strips": []})
+        form = found.setdefault(passage.id, {**known, "from_web": is_of_the_web(passage.id), "strips": []})
         form["strips"].append({"start": strip.start, "end": strip.end, "score": strip.score})
     return list(found.values())
 

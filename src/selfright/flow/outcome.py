@@ -40,7 +40,7 @@ def _web_use(state: AgentState, draft: Draft) -> WebUse | None:
     """What the web contributed to ``draft``, from the verdict on the index and the citations."""
     if not any(step.node == "web_search" for step in state.get("trace", ())):
         return None
-    passages, cited = len(state.get("web_docs", ())), sum(one.passage_id.startswith("web:") for one in draft.citations)
+    passages, cited = len(state.get("web_docs", ())), sum(one.from_web for one in draft.citations)
     if not cited or state.get("abstained", False):
         return WebUse(passages, 0, "unused" if passages else "nothing found")
     grading = state.get("grading")

@@ -92,6 +92,8 @@ def test_a_weak_answer_looks_weak_without_unfolding_anything(language: Language)
     assert 'class="selfright weak"' in part
     none = whole(Turn("?", answer=reply("x", verdict="incorrect")), "t", language)
     assert words["weak_none"] in none
+    by_the_web = reply("x", verdict="incorrect", citations=[cited(1, 0, 3, from_web=True)])
+    assert words["weak_none"] not in whole(Turn("?", answer=by_the_web), "t", language)
     for strong in (reply("x", verdict="correct", evaluation=lacking), reply("x", verdict="incorrect", abstained=True)):
         markup = whole(Turn("?", answer=strong), "t", language)
         assert words["weak"] not in markup

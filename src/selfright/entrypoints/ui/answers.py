@@ -73,7 +73,7 @@ def weakness(answer: AnswerReply) -> str:
     """``none`` where the search found no answer and one was given, ``part`` where something asked is missing."""
     if answer.abstained:
         return ""
-    if answer.verdict == "incorrect" and not any(c.passage_id.startswith("web:") for c in answer.citations):
+    if answer.verdict == "incorrect" and not any(c.from_web for c in answer.citations):
         return "none"
     judged = answer.evaluation
     short = judged is not None and (bool(judged.missing_info) or judged.overall < _WEAK)

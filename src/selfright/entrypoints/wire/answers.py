@@ -53,6 +53,7 @@ class Citation(Reply):
     end: int
     text: str
     url: str | None = None
+    from_web: bool = False
 
 
 class Claim(Reply):
@@ -232,6 +233,7 @@ class Evidence(Reply):
     end: int
     text: str
     url: str | None = None
+    from_web: bool = False
     strips: list[KeptStrip]
 
 
