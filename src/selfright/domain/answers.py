@@ -157,6 +157,7 @@ class Answer:
     """The complete result of a turn: text, evidence, evaluation, and its history.
 
     ``web`` is None if the web was not searched. ``strips`` are the evidence of the draft, in the order of the sources.
+    ``uncovered`` is what was asked and left out; if there is any, the first of the ``notes`` says it.
     """
 
     question: str
@@ -177,6 +178,7 @@ class Answer:
     trace: tuple[Step, ...] = ()
     web: WebUse | None = None
     strips: tuple[Strip, ...] = ()
+    uncovered: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from selfright.domain.slots import Fact, Profile, Slot
 _ANSWER = (
     "question", "answer", "abstained", "language", "citations", "evaluation", "verdict", "stop_reason", "preset",
     "degraded", "iterations", "removed_claims", "notes", "cost", "trace_id",
+    "uncovered",
 )  # fmt: skip
 _EVALUATION = (
     "grounding", "completeness", "accuracy", "overall", "answer_quality", "confidence", "missing_info",

@@ -106,3 +106,15 @@ def test_steps_name_no_nodes() -> None:
     markup = whole(turn, "t", "en")
     assert "found 12 passages" in markup
     assert "quality_check" not in markup
+
+
+def test_what_is_left_out_is_said_once() -> None:
+    """By itself, and not among the notes, whose first one says it, too."""
+    lacking = {**EVALUATION, "missing_info": ["the price", "the weight"]}
+    notes = ["not covered: the weight", "the index is old: the weight"]
+    fields = {"verdict": "correct", "evaluation": lacking, "notes": notes}
+    markup = whole(Turn("?", answer=reply("x", uncovered=["the weight"], **fields)), "t", "en")
+    assert "<li>the weight</li>" in markup
+    assert "not covered" not in markup
+    assert "the index is old: the weight" in markup
+    assert "not covered: the weight" in whole(Turn("?", answer=reply("x", **fields)), "t", "en")

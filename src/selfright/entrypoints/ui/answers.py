@@ -161,9 +161,8 @@ def _removed(answer: AnswerReply, words: Words) -> str:
 
 
 def _notes(answer: AnswerReply, words: Words) -> str:
-    missing = ", ".join(answer.evaluation.missing_info) if answer.evaluation else ""
-    # What is not covered is shown by itself.
-    lines = items(text(note) for note in answer.notes if not (missing and note.endswith(f": {missing}")))
+    others = answer.notes[1:] if answer.uncovered else answer.notes  # what is not covered is shown by itself
+    lines = items(text(note) for note in others)
     return tag("section", tag("h2", text(words["notes"])) + lines, cls="notes", lang=answer.language) if lines else ""
 
 

@@ -104,7 +104,10 @@ class Cost(Reply):
 
 
 class AnswerReply(Reply):
-    """The outcome of a turn, the same as ``selfright ask --json``."""
+    """The outcome of a turn, the same as ``selfright ask --json``.
+
+    ``uncovered`` is what was asked and left out; if there is any, the first of the ``notes`` says it.
+    """
 
     question: str
     answer: str
@@ -121,6 +124,7 @@ class AnswerReply(Reply):
     notes: list[str]
     cost: Cost
     trace_id: str
+    uncovered: list[str] = Field(default_factory=list)
 
 
 class UrgentEvent(Reply):
