@@ -225,6 +225,7 @@ def _pass(iteration: Iteration, language: Language) -> str:
     words = _WORDS[language]
     judged = words["unjudged"] if iteration.overall is None else f"{words['quality']} {iteration.overall:.2f}"
     gain = f" ({iteration.improvement:+.2f})" if iteration.improvement is not None else ""
-    verdict = f", {_VERDICTS[language][iteration.verdict].partition(' (')[0]}" if iteration.verdict else ""
+    verdict = iteration.verdict
+    found = f", {verdict.value if language == 'en' else _VERDICTS[language][verdict]}" if verdict else ""
     refined = words["refined"].format(share=iteration.removed_share) if iteration.removed_share is not None else ""
-    return f"{judged}{gain}{verdict}{refined}  «{iteration.query}»"
+    return f"{judged}{gain}{found}{refined}  «{iteration.query}»"
