@@ -47,6 +47,10 @@ ENGLISH = Wording(
             RoutingReason.SEARCHED_BEFORE: "a pass before did not find enough",
             RoutingReason.TOO_LITTLE: "{about} brought too little",
             RoutingReason.ROUTER_FAILED: "the router failed ({about})",
+            RoutingReason.ONLY_ONE: "there is only one collection",
+            RoutingReason.UNDESCRIBED: "no collection is described",
+            RoutingReason.UNCLEAR: "nothing points clearly to some of them{about}",
+            RoutingReason.ANY_MAY: "any of them may hold it{about}",
         }
     ),
 )

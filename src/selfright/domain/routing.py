@@ -67,6 +67,10 @@ class RoutingReason(StrEnum):
     SEARCHED_BEFORE = "searched_before"  # a pass before did not find enough
     TOO_LITTLE = "too_little"  # what the chosen collections, ``about``, brought
     ROUTER_FAILED = "router_failed"  # with an error of the class ``about``
+    ONLY_ONE = "only_one"
+    UNDESCRIBED = "undescribed"
+    UNCLEAR = "unclear"  # nothing points to some of them; ``about`` is how near each is, in brackets
+    ANY_MAY = "any_may"  # any of them may hold it; ``about`` likewise
 
 
 @dataclass(frozen=True, slots=True)

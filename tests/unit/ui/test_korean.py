@@ -12,7 +12,7 @@ from selfright.entrypoints.ui.names import in_words
 LATIN = re.compile(r"[A-Za-z]{2,}")
 
 
-ONE = {"reason": "there is only one collection"}
+ONE = {"reason": "only_one"}
 
 
 def outcome(**facts: object) -> NodeOutcome:
@@ -37,7 +37,7 @@ def outcome(**facts: object) -> NodeOutcome:
             "문단 2개를 찾음, drugs에서 너무 적게 나옴",
         ),
         (
-            {"passages": 2, "routing": {"reason": "any of them may hold it (drugs 0.55)"}},
+            {"passages": 2, "routing": {"reason": "any_may", "about": " (drugs 0.55)"}},
             "문단 2개를 찾음, 어느 컬렉션에나 있을 수 있음 (drugs 0.55)",
         ),
         ({"passages": 4, "provider": "static"}, "static에서 문단 4개"),

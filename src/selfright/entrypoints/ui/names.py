@@ -208,14 +208,20 @@ _REASONS = _both(
         "searched_before": "a pass before did not find enough",
         "too_little": "{about} brought too little",
         "router_failed": "the router failed ({about})",
+        "only_one": "there is only one collection",
+        "undescribed": "no collection is described",
+        "unclear": "nothing points clearly to some of them{about}",
+        "any_may": "any of them may hold it{about}",
     },
     {
         "named_by_user": "사용자가 지정함",
         "searched_before": "앞의 시도에서 충분히 찾지 못함",
         "too_little": "{about}에서 너무 적게 나옴",
         "router_failed": "컬렉션을 고르지 못함 ({about})",
-        "there is only one collection": "컬렉션이 하나뿐임",
-        "no collection is described": "설명이 있는 컬렉션이 없음",
+        "only_one": "컬렉션이 하나뿐임",
+        "undescribed": "설명이 있는 컬렉션이 없음",
+        "unclear": "어느 컬렉션인지 분명하지 않음{about}",
+        "any_may": "어느 컬렉션에나 있을 수 있음{about}",
     },
 )
 _CODES = {
@@ -259,18 +265,4 @@ def _reason(routing: Routing | None, language: Language) -> str:
     if routing is None:
         return ""
     template = _REASONS[language].get(routing.reason)
-    return template.format(about=routing.about) if template else _by_the_router(routing.reason, language)
-
-
-# What the router says in words: what it found follows in brackets.
-_UNSURE = MappingProxyType(
-    {
-        "nothing points clearly to some of them": "어느 컬렉션인지 분명하지 않음",
-        "any of them may hold it": "어느 컬렉션에나 있을 수 있음",
-    }
-)
-
-
-def _by_the_router(said: str, language: Language) -> str:
-    words, bracket, rest = said.partition(" (")
-    return f"{_UNSURE[words]}{bracket}{rest}" if language == "ko" and words in _UNSURE else said
+    return template.format(about=routing.about) if template else routing.reason
