@@ -13,7 +13,7 @@ from selfright.domain.flags import Flags
 from selfright.domain.judgements import Claim, ClaimStatus, Evaluation, QueryClass
 from selfright.domain.passages import Hit, Retrieval
 from selfright.domain.ports import Evaluator
-from selfright.domain.routing import RoutingDecision
+from selfright.domain.routing import RoutingDecision, RoutingReason
 from selfright.domain.scopes import Scope, ScopedRetriever
 from selfright.domain.slots import Slot
 from selfright.domain.tools import Tools
@@ -119,7 +119,7 @@ def test_a_search_that_brought_too_little_is_made_everywhere_once() -> None:
     shelves = Shelves()
     state = turn(shelves, Compass(suffices=False))
     assert shelves.asked == [("boats",), ()]
-    assert state["routing"] == RoutingDecision((), "boats brought too little", fallback=True)
+    assert state["routing"] == RoutingDecision((), RoutingReason.TOO_LITTLE, fallback=True, about="boats")
     assert {found.passage.document_id for found in state["retrieved_docs"]} == {"boats0", "money0"}
 
 
@@ -152,7 +152,7 @@ def test_collections_that_the_user_names_are_kept_to_in_every_pass() -> None:
     state = turn(shelves, compass, Judge(evaluation(0.1), evaluation(0.9)), given=("money",))
     assert shelves.asked == [("money",), ("money",)]
     assert not compass.routed
-    assert state["routing"] == RoutingDecision(("money",), "named by the user")
+    assert state["routing"] == RoutingDecision(("money",), RoutingReason.NAMED_BY_USER)
 
 
 class Doubter:

@@ -24,6 +24,7 @@ from selfright.domain.events import (
     VerdictReached,
 )
 from selfright.domain.judgements import AnswerQuality, StopReason
+from selfright.domain.node_outcomes import NodeOutcome
 from selfright.flow.compile import compile_preset
 from selfright.flow.presets import PRESETS
 from selfright.flow.run import Turn, _events, run
@@ -175,7 +176,7 @@ class Steps(TypedDict):
 
 def test_what_a_crash_left_of_a_step_is_heard_when_the_turn_goes_on() -> None:
     """Of two nodes of one step one had ended: it is not run again, and LangGraph says so beside what it gave."""
-    step = Step("first", 0.5, "done")
+    step = Step("first", 0.5, NodeOutcome(passages=8))
     crashed = False
 
     def first(_: Steps) -> dict[str, Any]:

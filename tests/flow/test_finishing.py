@@ -119,6 +119,18 @@ def test_a_warning_begins_as_the_pack_says(warning: dict[Language, str], begins:
     assert f"{begins}: {WARNS.text}" in answer.notes
 
 
+def test_what_is_left_out_is_a_fact_and_the_first_note() -> None:
+    """Concerns have notes of their own, and a note lists no more than six things."""
+    things = tuple(f"thing {n}" for n in range(8))
+    field = dataclasses.replace(FIELD, concerns=lambda *_: (WARNS,))
+    answer = answered(Writer(), Judge(evaluation(0.9, missing=(*things, WARNS.text))), pack=field)
+    assert answer.uncovered == things
+    assert answer.notes[0] == f"not covered: {', '.join(things[:6])}"
+    covered = answered(Writer(), Judge(evaluation(0.9)))
+    assert covered.uncovered == ()
+    assert not any("not covered" in note for note in covered.notes)
+
+
 class Breaking(Library):
     """An index that answers once."""
 

@@ -12,6 +12,7 @@ from tests.functional.conftest import Cli
 ANSWER_KEYS = {
     "question", "answer", "abstained", "language", "citations", "evaluation", "verdict", "stop_reason", "preset",
     "degraded", "iterations", "removed_claims", "notes", "cost", "trace_id",
+    "uncovered",
 }  # fmt: skip
 EVALUATION_KEYS = {
     "grounding", "completeness", "accuracy", "overall", "answer_quality", "confidence", "missing_info",
@@ -124,6 +125,7 @@ def test_the_folder_web_rescues(cli: Cli, indexed: Path, tmp_path: Path) -> None
     answer = json.loads(out)
     assert "9:40" in answer["answer"]
     assert answer["citations"][0]["url"] == "https://ferry.example/times"
+    assert answer["citations"][0]["from_web"] is True
     assert answer["cost"]["web_requests"] >= 1
 
 

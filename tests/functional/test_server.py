@@ -255,7 +255,9 @@ def traces(http: httpx.Client) -> None:
 @checks("get", "/v1/traces/{trace_id}")
 def trace(http: httpx.Client) -> None:
     reply = http.get(f"/v1/traces/{traced(http)}")
-    assert [step["node"] for step in reply.json()["steps"]][-1] == "finalize"
+    last = reply.json()["steps"][-1]
+    assert last["node"] == "finalize"
+    assert last["outcome"] == {"ended": reply.json()["stop_reason"]}  # and no nulls
     assert "lamp" not in reply.text  # an outline holds no content
     assert "location" not in reply.text
     assert http.get("/v1/traces/0000000000").json()["error"]["code"] == "trace_not_found"

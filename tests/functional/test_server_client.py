@@ -9,7 +9,15 @@ import httpx
 import pytest
 
 from selfright.domain.errors import ServiceError, ServiceUnreachable
-from selfright.entrypoints.client import AsyncClient, Client, DoneEvent, NodeEvent, TokenEvent, VerdictEvent
+from selfright.entrypoints.client import (
+    AsyncClient,
+    Client,
+    DoneEvent,
+    NodeEvent,
+    NodeOutcome,
+    TokenEvent,
+    VerdictEvent,
+)
 from selfright.entrypoints.server.keys import KeyRing
 from tests.support.service import DOCUMENTS, QUESTION, Running, serving, write_index
 
@@ -50,6 +58,8 @@ def test_a_turn_is_heard_as_it_happens(client: Client) -> None:
     assert {NodeEvent, VerdictEvent, TokenEvent, DoneEvent} <= kinds
     assert isinstance(events[-1], DoneEvent)
     assert events[-1].answer.answer == client.ask(QUESTION).answer
+    outcomes = {event.node: event.outcome for event in events if isinstance(event, NodeEvent)}
+    assert outcomes["finalize"] == NodeOutcome(ended=events[-1].answer.stop_reason)
 
 
 def test_a_stream_that_is_left_breaks_the_turn_off(client: Client, running: Running) -> None:
@@ -179,6 +189,7 @@ def test_traces_tell_the_path_of_a_turn(client: Client) -> None:
     answer = client.ask(QUESTION)
     trace = client.trace(answer.trace_id)
     assert [step.node for step in trace.steps][-1] == "finalize"
+    assert trace.steps[-1].outcome.ended == answer.stop_reason
     assert trace.stop_reason == answer.stop_reason
     assert trace.id in [each.id for each in client.traces(5)]
     with pytest.raises(ServiceError, match="recording") as caught:

@@ -34,7 +34,7 @@ def test_an_outline_is_kept_by_default_and_says_nothing_of_what_was_said(indexed
         assert trace == selfright.trace(answer.trace_id) == selfright.trace(answer.trace_id[:6])
     assert (trace.id, trace.kind, trace.answer) == (answer.trace_id, "outline", None)
     assert trace.steps == tuple(
-        type(step)(step.node, pytest.approx(step.seconds, abs=1e-6), step.said) for step in answer.trace
+        type(step)(step.node, pytest.approx(step.seconds, abs=1e-6), step.outcome) for step in answer.trace
     )
     assert (trace.stop_reason, trace.verdict) == (answer.stop_reason, answer.verdict)
     assert [one.overall for one in trace.passes] == [one.overall for one in answer.iterations]

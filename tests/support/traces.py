@@ -10,6 +10,7 @@ from selfright.domain.judgements import (
     StopReason,
     Verdict,
 )
+from selfright.domain.node_outcomes import NodeOutcome
 from selfright.domain.traces import Origins
 
 SAID = "xylophone"
@@ -50,12 +51,12 @@ def answer(text: str = SAID, **fields: object) -> Answer:
         "cost": Cost(3, 200, 50, 1, 1.5),
         "trace_id": "0123456789abcdef0123456789abcdef",
         "trace": (
-            Step("retrieve", 0.01, "8 passages"),
-            Step("grade", 0.2, "incorrect (0.10)"),
-            Step("quality_check", 0.0, "again: rewrite"),
+            Step("retrieve", 0.01, NodeOutcome(passages=8)),
+            Step("grade", 0.2, NodeOutcome(verdict=Verdict.INCORRECT, sufficiency=0.1)),
+            Step("quality_check", 0.0, NodeOutcome(again="rewrite")),
             Step("rewrite", 0.001),
-            Step("retrieve", 0.01, "8 passages"),
-            Step("quality_check", 0.0, "stop: adequate"),
+            Step("retrieve", 0.01, NodeOutcome(passages=8)),
+            Step("quality_check", 0.0, NodeOutcome(stop=StopReason.ADEQUATE)),
         ),
     }
     return Answer(**{**values, **fields})  # type: ignore[arg-type]  # the fields of an Answer

@@ -142,7 +142,7 @@ class Watched:
             async with aclosing(run(turn, start)) as events:
                 async for event in events:
                     if isinstance(event, NodeFinished) and len(notes.steps) < _MOST_STEPS:
-                        notes.steps.append(Step(event.node, event.seconds, event.said))
+                        notes.steps.append(Step(event.node, event.seconds, event.outcome))
                     elif isinstance(event, TurnFinished):
                         await self._finish(notes, event)
                     yield event

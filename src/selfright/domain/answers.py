@@ -4,7 +4,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from selfright.domain.judgements import Evaluation, Grading, QueryClass, StopReason, Verdict
-from selfright.domain.passages import Hit, Language, Strip
+from selfright.domain.node_outcomes import NOTHING, NodeOutcome
+from selfright.domain.node_words import said
+from selfright.domain.passages import Hit, Language, Strip, is_of_the_web
 from selfright.domain.slots import Concern, Slot
 
 
@@ -21,6 +23,11 @@ class Citation:
     end: int
     text: str
     url: str | None = None
+
+    @property
+    def from_web(self) -> bool:
+        """Whether it cites a page of the web. The id tells, so it is known of stored citations as well."""
+        return is_of_the_web(self.passage_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +123,16 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One visited node in a turn's trace, with its duration in seconds and its decision in a few words."""
+    """One visited node in a turn's trace, with its duration in seconds and what it decided."""
 
     node: str
     seconds: float
-    said: str = ""
+    outcome: NodeOutcome = NOTHING
+
+    @property
+    def said(self) -> str:
+        """What it decided, in a few English words."""
+        return said(self.outcome)
 
 
 WebEffect = Literal["rescued", "added", "unused", "nothing found"]
@@ -145,6 +157,7 @@ class Answer:
     """The complete result of a turn: text, evidence, evaluation, and its history.
 
     ``web`` is None if the web was not searched. ``strips`` are the evidence of the draft, in the order of the sources.
+    ``uncovered`` is what was asked and left out; if there is any, the first of the ``notes`` says it.
     """
 
     question: str
@@ -165,6 +178,7 @@ class Answer:
     trace: tuple[Step, ...] = ()
     web: WebUse | None = None
     strips: tuple[Strip, ...] = ()
+    uncovered: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,15 +4,22 @@ from dataclasses import dataclass
 
 from selfright.domain.answers import Answer
 from selfright.domain.judgements import Verdict
+from selfright.domain.node_outcomes import NOTHING, NodeOutcome
+from selfright.domain.node_words import said
 
 
 @dataclass(frozen=True, slots=True)
 class NodeFinished:
-    """A node ran; ``said`` is what it decided, in a few words."""
+    """A node ran; ``outcome`` is what it decided."""
 
     node: str
     seconds: float
-    said: str
+    outcome: NodeOutcome = NOTHING
+
+    @property
+    def said(self) -> str:
+        """What it decided, in a few English words."""
+        return said(self.outcome)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,14 +5,16 @@ from dataclasses import asdict, fields, is_dataclass
 from enum import Enum
 from typing import Any
 
-from selfright.domain.answers import Answer, Citation
+from selfright.domain.answers import Answer, Citation, Step
 from selfright.domain.judgements import Claim
-from selfright.domain.passages import DocumentInfo, Hit, StoreInfo, Strip, Trust
+from selfright.domain.node_outcomes import NodeOutcome
+from selfright.domain.passages import DocumentInfo, Hit, StoreInfo, Strip, Trust, is_of_the_web
 from selfright.domain.slots import Fact, Profile, Slot
 
 _ANSWER = (
     "question", "answer", "abstained", "language", "citations", "evaluation", "verdict", "stop_reason", "preset",
     "degraded", "iterations", "removed_claims", "notes", "cost", "trace_id",
+    "uncovered",
 )  # fmt: skip
 _EVALUATION = (
     "grounding", "completeness", "accuracy", "overall", "answer_quality", "confidence", "missing_info",
@@ -64,11 +66,28 @@ def _slot(slot: Slot) -> dict[str, Any]:
 def answer_view(answer: Answer) -> dict[str, Any]:
     """``ask --json``; ``evaluation`` is null for presets that do not judge their answers."""
     form = {name: _plain(getattr(answer, name)) for name in _ANSWER}
+    form["citations"] = [{**_plain(one), "from_web": one.from_web} for one in answer.citations]
     form["cost"]["seconds"] = round(answer.cost.seconds, 4)
     if answer.evaluation:
         form["evaluation"] = {name: _plain(getattr(answer.evaluation, name)) for name in _EVALUATION}
         form["evaluation"]["claims"] = [_claim(claim, answer.citations) for claim in answer.evaluation.claims]
     return form
+
+
+def step_view(step: Step) -> dict[str, Any]:
+    """A step of a trace: what it decided in words, and as the facts that apply."""
+    return {
+        "node": step.node,
+        "seconds": round(step.seconds, 6),
+        "said": step.said,
+        "outcome": outcome_view(step.outcome),
+    }
+
+
+def outcome_view(outcome: NodeOutcome) -> dict[str, Any]:
+    """The facts of a node's outcome that apply."""
+    form = _plain(outcome)
+    return {name: value for name, value in form.items() if value is not None and value is not False and value != ""}
 
 
 def evidence_view(strips: Iterable[Strip]) -> list[dict[str, Any]]:
@@ -77,7 +96,7 @@ def evidence_view(strips: Iterable[Strip]) -> list[dict[str, Any]]:
     for strip in strips:
         passage = strip.passage
         known = {"passage_id": passage.id, **{name: getattr(passage, name) for name in _EVIDENCE}}
-        form = found.setdefault(passage.id, {**known, "strips": []})
+        form = found.setdefault(passage.id, {**known, "from_web": is_of_the_web(passage.id), "strips": []})
         form["strips"].append({"start": strip.start, "end": strip.end, "score": strip.score})
     return list(found.values())
 

@@ -55,6 +55,19 @@ class Document:
         return digest.hexdigest()
 
 
+_OF_THE_WEB = "web:"
+
+
+def web_id(page_id: str) -> str:
+    """The id of a passage of a page of the web, which no passage of an index has."""
+    return f"{_OF_THE_WEB}{page_id}"
+
+
+def is_of_the_web(passage_id: str) -> bool:
+    """Whether it is such an id."""
+    return passage_id.startswith(_OF_THE_WEB)
+
+
 @dataclass(frozen=True, slots=True)
 class Passage:
     """The unit that is indexed and retrieved: ``text`` is the document's text from ``start`` to ``end``."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from enum import Enum
 from types import MappingProxyType, ModuleType
 
-from selfright.domain import answers, chat, judgements, passages, routing, slots
+from selfright.domain import answers, chat, judgements, node_outcomes, passages, routing, slots
 
 
 def _is_named_tuple(value: type) -> bool:
@@ -38,7 +38,7 @@ def _fields(value: type) -> tuple[str, ...]:
     return tuple(getattr(value, "_fields", ()))
 
 
-RECORDS = _records((answers, chat, judgements, passages, routing, slots))
+RECORDS = _records((answers, chat, judgements, node_outcomes, passages, routing, slots))
 """Every record of a turn, by name."""
 
 FIELDS: Mapping[type, tuple[str, ...]] = MappingProxyType({value: _fields(value) for value in RECORDS.values()})

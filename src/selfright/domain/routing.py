@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Self
 
 from selfright.domain.errors import InputError, UnknownName
@@ -59,13 +60,30 @@ def _class_named(name: str) -> QueryClass:
     return QueryClass(name)
 
 
+class RoutingReason(StrEnum):
+    """Why a turn searches these collections; ``about`` of a ``RoutingDecision`` is what it says it of."""
+
+    NAMED_BY_USER = "named_by_user"
+    SEARCHED_BEFORE = "searched_before"  # a pass before did not find enough
+    TOO_LITTLE = "too_little"  # what the chosen collections, ``about``, brought
+    ROUTER_FAILED = "router_failed"  # with an error of the class ``about``
+    ONLY_ONE = "only_one"
+    UNDESCRIBED = "undescribed"
+    UNCLEAR = "unclear"  # nothing points to some of them; ``about`` is how near each is, in brackets
+    ANY_MAY = "any_may"  # any of them may hold it; ``about`` likewise
+
+
 @dataclass(frozen=True, slots=True)
 class RoutingDecision:
-    """The collections to search, none meaning all of them, and why; ``fallback`` when it could not be told which."""
+    """The collections to search, none meaning all of them, and why; ``fallback`` when it could not be told which.
+
+    ``reason`` is a code, or what a router says in its own words.
+    """
 
     collections: tuple[str, ...]
-    reason: str
+    reason: RoutingReason | str
     fallback: bool = False
+    about: str = ""
 
     @property
     def names(self) -> str:
@@ -74,6 +92,6 @@ class RoutingDecision:
         return ", ".join(self.collections[:_NAMED]) + (f" and {rest} more" if rest > 0 else "")
 
     @classmethod
-    def everywhere(cls, reason: str) -> "RoutingDecision":
+    def everywhere(cls, reason: RoutingReason | str, about: str = "") -> "RoutingDecision":
         """The fallback: all collections."""
-        return cls((), reason, fallback=True)
+        return cls((), reason, fallback=True, about=about)

@@ -1,12 +1,12 @@
 """An answer as a person reads it: the text, its sources, and a short account of how it came about."""
 
-import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from unicodedata import east_asian_width
 
 from selfright.domain.answers import Answer, Iteration
 from selfright.domain.judgements import StopReason, Verdict
+from selfright.domain.node_words import Wording, said
 from selfright.domain.passages import Language
 
 Words = Mapping[str, str]
@@ -107,33 +107,6 @@ _VERDICTS: Mapping[Language, Mapping[Verdict, str]] = MappingProxyType(
         },
     }
 )
-_LABELS: Mapping[str, str] = MappingProxyType(
-    {
-        "adequate": "충분한 답",
-        "needs_docs": "문서가 더 필요함",
-        "hallucination": "근거 없는 내용이 있음",
-        "off_topic": "다른 것에 답함",
-        "question": "질문",
-        "summary": "요약",
-        "chitchat": "잡담",
-        "unknown": "알 수 없음",
-        "local": "로컬 평가",
-        "llm": "모델 평가",
-        "heuristic": "휴리스틱 평가",
-        "not judged": "평가 안 함",
-        "nothing to say": "할 말 없음",
-        "fast path": "빠른 경로",
-        "stop": "종료",
-        "again": "다시",
-        "passages": "구절",
-        "strips": "조각",
-        "sentences": "문장",
-        "slots": "사실",
-        "repaired": "보완함",
-        "removed": "덜어냄",
-        "from": "출처:",
-    }
-)
 _STEP_NAMES: Mapping[str, str] = MappingProxyType(
     {
         "contextualize": "맥락 읽기",
@@ -153,10 +126,46 @@ _STEP_NAMES: Mapping[str, str] = MappingProxyType(
         "finalize": "답 내기",
     }
 )
-_CODES = (*_STEP_NAMES, *_LABELS, *(verdict.value for verdict in Verdict), *(reason.value for reason in StopReason))
-_WORD = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(_CODES, key=len, reverse=True)))})(?!\w)")
-
-_ENGLISH = re.compile(r"[a-z]{3,} [a-z]{2,}")
+_KOREAN = Wording(
+    MappingProxyType(
+        {
+            "slots": "{slots} 사실",
+            "query_class": "{query_class}",
+            "fast_path": "빠른 경로",
+            "strips": "{strips} 조각",
+            "verdict": "{verdict}{sufficiency}",
+            "removed_share": "{removed_share:.0%} 덜어냄",
+            "passages": "{passages} 구절",
+            "passages_from": "{passages} 구절 출처: {sources}",
+            "sentences": "{sentences} 문장",
+            "refused": "할 말 없음",
+            "unjudged": "평가 안 함",
+            "overall": "{overall:.2f} {quality} ({judge})",
+            "stop": "종료: {stop}",
+            "again": "다시: {again}",
+            "ended": "{ended}",
+            "repaired": "{repaired} 보완함",
+        }
+    ),
+    MappingProxyType(
+        {
+            **_STEP_NAMES,
+            **{verdict.value: name for verdict, name in _VERDICTS["ko"].items()},
+            **{reason.value: why for reason, why in _STOPPED["ko"].items()},
+            "adequate": "충분한 답",
+            "needs_docs": "문서가 더 필요함",
+            "hallucination": "근거 없는 내용이 있음",
+            "off_topic": "다른 것에 답함",
+            "question": "질문",
+            "summary": "요약",
+            "chitchat": "잡담",
+            "unknown": "알 수 없음",
+            "local": "로컬 평가",
+            "llm": "모델 평가",
+            "heuristic": "휴리스틱 평가",
+        }
+    ),
+)
 
 
 def account(answer: Answer) -> str:
@@ -175,24 +184,9 @@ def steps(answer: Answer) -> str:
     rows = []
     for step in answer.trace:
         name = _STEP_NAMES.get(step.node, step.node) if korean else step.node
-        said = _in_korean(step.said) if korean else step.said
-        rows.append(f"  {step.seconds * 1000:8.1f} ms  {_padded(name, 18)} {said}".rstrip())
+        decided = said(step.outcome, _KOREAN) if korean else step.said
+        rows.append(f"  {step.seconds * 1000:8.1f} ms  {_padded(name, 18)} {decided}".rstrip())
     return "\n".join([*rows, f"  {answer.cost.seconds * 1000:8.1f} ms  {_WORDS[answer.language]['steps in all']}"])
-
-
-def _in_korean(said: str) -> str:
-    """A step's words with its codes in Korean."""
-
-    def told(code: str) -> str:
-        if code in _LABELS:
-            return _LABELS[code]
-        if code in _STEP_NAMES:
-            return _STEP_NAMES[code]
-        verdicts = {verdict.value: shown for verdict, shown in _VERDICTS["ko"].items()}
-        return verdicts.get(code) or _STOPPED["ko"][StopReason(code)]
-
-    clauses = (_WORD.sub(lambda found: told(found.group()), clause) for clause in said.split(", "))
-    return ", ".join(clause for clause in clauses if not _ENGLISH.search(clause))  # reasons of the router, say
 
 
 def _sources(answer: Answer) -> list[str]:
@@ -231,6 +225,7 @@ def _pass(iteration: Iteration, language: Language) -> str:
     words = _WORDS[language]
     judged = words["unjudged"] if iteration.overall is None else f"{words['quality']} {iteration.overall:.2f}"
     gain = f" ({iteration.improvement:+.2f})" if iteration.improvement is not None else ""
-    verdict = f", {_VERDICTS[language][iteration.verdict].partition(' (')[0]}" if iteration.verdict else ""
+    verdict = iteration.verdict
+    found = f", {verdict.value if language == 'en' else _VERDICTS[language][verdict]}" if verdict else ""
     refined = words["refined"].format(share=iteration.removed_share) if iteration.removed_share is not None else ""
-    return f"{judged}{gain}{verdict}{refined}  «{iteration.query}»"
+    return f"{judged}{gain}{found}{refined}  «{iteration.query}»"

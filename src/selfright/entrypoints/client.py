@@ -24,6 +24,8 @@ from selfright.entrypoints.wire.answers import (
     KeptStrip,
     Message,
     NodeEvent,
+    NodeOutcome,
+    Routing,
     TokenEvent,
     TurnEvent,
     UrgentEvent,
@@ -68,10 +70,10 @@ if TYPE_CHECKING:
 __all__ = [
     "AnswerReply", "AskOptions", "AsyncClient", "Citation", "Claim", "Client", "CollectionLine", "CorrectedEvent",
     "DocumentLine", "DocumentReply", "DocumentsReply", "DoneEvent", "Evaluation", "Evidence", "FactLine", "Hit",
-    "Iteration", "KeptStrip", "KindLine", "LabelledReply", "Message", "NodeEvent", "ProfileReply", "RatedReply",
-    "ReplayReply", "ServiceError", "ServiceUnreachable", "SessionLine", "SessionReply", "SlotLine", "TokenEvent",
-    "TraceReply", "TurnEvent", "TurnLine", "UploadReply", "UrgentEvent", "VerdictEvent", "WhoReply",
-    "WithdrawnEvent", "forwarding_header",
+    "Iteration", "KeptStrip", "KindLine", "LabelledReply", "Message", "NodeEvent", "NodeOutcome", "ProfileReply",
+    "RatedReply", "ReplayReply", "Routing", "ServiceError", "ServiceUnreachable", "SessionLine", "SessionReply",
+    "SlotLine", "TokenEvent", "TraceReply", "TurnEvent", "TurnLine", "UploadReply", "UrgentEvent", "VerdictEvent",
+    "WhoReply", "WithdrawnEvent", "forwarding_header",
 ]  # fmt: skip
 
 

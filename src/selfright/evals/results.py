@@ -87,10 +87,11 @@ class Cited:
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """A node of the turn's path, and what it decided, in a few words."""
+    """A node of the turn's path, and what it decided, in a few words; ``stop`` is why it ended the loop."""
 
     node: str
     said: str
+    stop: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ def record(examined: Examined, question: Question) -> Turn:
         evaluation=judgement(answer.evaluation) if answer.evaluation else None,
         judged=judgement(examined.judged) if examined.judged else None,
         passes=_passes(answer.iterations, examined.passes),
-        path=tuple(Visit(step.node, step.said) for step in answer.trace),
+        path=tuple(Visit(step.node, step.said, step.outcome.stop or "") for step in answer.trace),
         citations=_citations(answer),
         removed_claims=answer.removed_claims,
         notes=answer.notes,

@@ -41,7 +41,7 @@ def cited(citations: Sequence[Citation]) -> tuple[Strip, ...]:
     """The cited text as strips, to check the answer against; the score is always 1."""
     found = []
     for one in citations:
-        origin: Origin = "web" if one.passage_id.startswith("web:") else "index"
+        origin: Origin = "web" if one.from_web else "index"
         passage = Passage(
             one.passage_id, one.document_id, one.title, one.text, one.start, one.end, one.section,
             language_of(one.text), url=one.url, origin=origin,

@@ -3,7 +3,6 @@
 from selfright.domain.answers import Answer, Draft, WebUse
 from selfright.domain.budget import Meter
 from selfright.domain.judgements import StopReason, Verdict
-from selfright.domain.passages import Language
 from selfright.flow.state import AgentState
 
 
@@ -12,6 +11,7 @@ def outcome(state: AgentState, preset: str, meter: Meter, trace_id: str) -> Answ
     draft, best = state["draft"], state.get("best")
     evaluation = state.get("evaluation")
     iterations = state.get("iterations", ())
+    uncovered = _uncovered(state)
     return Answer(
         question=state["question"],
         answer=draft.text,
@@ -26,13 +26,14 @@ def outcome(state: AgentState, preset: str, meter: Meter, trace_id: str) -> Answ
         iterations=iterations,
         removed_claims=state.get("removed_claims", ()),
         notes=tuple(
-            dict.fromkeys((*_lacking(state), *state.get("notes", ()), *_notes(draft, state["language"], meter)))
+            dict.fromkeys((*_lacking(uncovered, state), *state.get("notes", ()), *_notes(draft, state, meter)))
         ),
         cost=meter.cost(),
         trace_id=trace_id,
         trace=state.get("trace", ()),
         web=_web_use(state, draft),
         strips=best.strips if best else state.get("strips") or (),
+        uncovered=uncovered,
     )
 
 
@@ -40,7 +41,7 @@ def _web_use(state: AgentState, draft: Draft) -> WebUse | None:
     """What the web contributed to ``draft``, from the verdict on the index and the citations."""
     if not any(step.node == "web_search" for step in state.get("trace", ())):
         return None
-    passages, cited = len(state.get("web_docs", ())), sum(one.passage_id.startswith("web:") for one in draft.citations)
+    passages, cited = len(state.get("web_docs", ())), sum(one.from_web for one in draft.citations)
     if not cited or state.get("abstained", False):
         return WebUse(passages, 0, "unused" if passages else "nothing found")
     grading = state.get("grading")
@@ -48,18 +49,22 @@ def _web_use(state: AgentState, draft: Draft) -> WebUse | None:
     return WebUse(passages, cited, "rescued" if unable and cited == len(draft.citations) else "added")
 
 
-def _lacking(state: AgentState) -> list[str]:
-    """A note on what the answer does not cover; none for refusals, which say it, and concerns, which have their own."""
+def _uncovered(state: AgentState) -> tuple[str, ...]:
+    """What the answer does not cover; nothing for refusals, which say it, and concerns, which have their own note."""
     evaluation = state.get("evaluation")
     if evaluation is None or state.get("abstained", False):
-        return []
+        return ()
     concerns = {concern.text for concern in state.get("concerns", ())}
-    items = [item for item in evaluation.missing_info if item not in concerns][:_MOST_LACKING]
-    return [_WORDS[state["language"]]["lacking"].format(items=", ".join(items))] if items else []
+    return tuple(item for item in evaluation.missing_info if item not in concerns)
 
 
-def _notes(draft: Draft, language: Language, meter: Meter) -> list[str]:
-    words = _WORDS[language]
+def _lacking(uncovered: tuple[str, ...], state: AgentState) -> list[str]:
+    items = ", ".join(uncovered[:_MOST_LACKING])
+    return [_WORDS[state["language"]]["lacking"].format(items=items)] if uncovered else []
+
+
+def _notes(draft: Draft, state: AgentState, meter: Meter) -> list[str]:
+    words = _WORDS[state["language"]]
     notes = [words["degraded"]] if meter.degraded else []
     if meter.troubles:
         counted = ", ".join(f"{kind} ×{times}" for kind, times in sorted(meter.troubles.items()))

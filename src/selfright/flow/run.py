@@ -99,7 +99,7 @@ def _events(kind: str, part: Any) -> list[TurnEvent]:
         return [part]
     # Besides updates of nodes, LangGraph reports that a step interrupted by a crash is known already.
     steps = (step for name, update in part.items() if not name.startswith("__") for step in update["trace"])
-    return [NodeFinished(step.node, step.seconds, step.said) for step in steps]
+    return [NodeFinished(step.node, step.seconds, step.outcome) for step in steps]
 
 
 class _Heard:

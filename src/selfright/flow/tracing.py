@@ -1,7 +1,4 @@
-"""A node's step in the trace: how long it took, and what it decided in a few words.
-
-Without document text and profile content.
-"""
+"""A node's step in the trace: how long it took, and what it decided."""
 
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -10,6 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from selfright.domain.answers import Step
+from selfright.domain.node_outcomes import NOTHING, NodeOutcome
 from selfright.domain.tools import Tools
 
 
@@ -18,57 +16,47 @@ async def traced(name: str, visit: Awaitable[dict[str, Any]], tools: Tools) -> d
     began = time.perf_counter()
     with tools.visiting(name) if tools.visiting else nullcontext():
         update = await visit
-    return {**update, "trace": (Step(name, time.perf_counter() - began, said(name, update)),)}
+    return {**update, "trace": (Step(name, time.perf_counter() - began, outcome_of(name, update)),)}
 
 
-def said(node: str, update: Mapping[str, Any]) -> str:
-    """One short line about an update, or an empty one."""
-    teller = _TELLERS.get(node)
-    return teller(update) if teller else ""
+def outcome_of(node: str, update: Mapping[str, Any]) -> NodeOutcome:
+    """The facts of an update; none for a node that decides nothing."""
+    facts = _FACTS.get(node)
+    return facts(update) if facts else NOTHING
 
 
-def _retrieve(update: Mapping[str, Any]) -> str:
-    found, routing = f"{len(update['retrieved_docs'])} passages", update.get("routing")
-    if routing is None:
-        return found
-    return f"{found} from {routing.names}, {routing.reason}" if routing.collections else f"{found}, {routing.reason}"
+def _generate(update: Mapping[str, Any]) -> NodeOutcome:
+    draft = update["draft"]
+    return NodeOutcome(refused=True) if draft.refused else NodeOutcome(sentences=len(draft.sentences))
 
 
-def _grade(update: Mapping[str, Any]) -> str:
-    sufficiency = update["grading"].sufficiency
-    return f"{update['verdict']}" + (f" ({sufficiency:.2f})" if sufficiency is not None else "")
+def _evaluate(update: Mapping[str, Any]) -> NodeOutcome:
+    judged = update.get("evaluation")
+    if judged is None:
+        return NodeOutcome(unjudged=True)
+    return NodeOutcome(overall=judged.overall, quality=judged.answer_quality, judge=judged.source)
 
 
-def _evaluate(update: Mapping[str, Any]) -> str:
-    evaluation = update.get("evaluation")
-    if evaluation is None:
-        return "not judged"
-    return f"{evaluation.overall:.2f} {evaluation.answer_quality} ({evaluation.source})"
+def _check(update: Mapping[str, Any]) -> NodeOutcome:
+    reason = update.get("stop_reason")
+    return NodeOutcome(stop=reason) if reason else NodeOutcome(again=update["next_node"])
 
 
-def _check(update: Mapping[str, Any]) -> str:
-    return f"stop: {update['stop_reason']}" if update.get("stop_reason") else f"again: {update['next_node']}"
-
-
-_TELLERS: Mapping[str, Callable[[Mapping[str, Any]], str]] = MappingProxyType(
+_FACTS: Mapping[str, Callable[[Mapping[str, Any]], NodeOutcome]] = MappingProxyType(
     {
-        "extract_slots": lambda update: f"{len(update['slot_out'])} slots",
-        "classify": lambda update: f"{update['query_class']}" + (", fast path" if update["fast_path"] else ""),
-        "retrieve": _retrieve,
-        "grade": _grade,
-        "refine_knowledge": lambda update: (
-            f"{len(update['strips'])} strips, {update['verdict']}, {update['removed_share']:.0%} removed"
+        "extract_slots": lambda update: NodeOutcome(slots=len(update["slot_out"])),
+        "classify": lambda update: NodeOutcome(query_class=update["query_class"], fast_path=update["fast_path"]),
+        "retrieve": lambda update: NodeOutcome(passages=len(update["retrieved_docs"]), routing=update.get("routing")),
+        "grade": lambda update: NodeOutcome(verdict=update["verdict"], sufficiency=update["grading"].sufficiency),
+        "refine_knowledge": lambda update: NodeOutcome(
+            strips=len(update["strips"]), verdict=update["verdict"], removed_share=update["removed_share"]
         ),
-        "web_search": lambda update: f"{len(update['web_docs'])} passages from {update['web_provider']}",
-        "assemble_context": lambda update: f"{len(update['strips'])} strips",
-        "generate": lambda update: (
-            "nothing to say" if update["draft"].refused else f"{len(update['draft'].sentences)} sentences"
-        ),
+        "web_search": lambda update: NodeOutcome(passages=len(update["web_docs"]), provider=update["web_provider"]),
+        "assemble_context": lambda update: NodeOutcome(strips=len(update["strips"])),
+        "generate": _generate,
         "evaluate": _evaluate,
         "quality_check": _check,
-        "repair_claims": lambda update: (
-            f"{len(update['repaired_claims'])} repaired" if update["repaired_claims"] else ""
-        ),
-        "finalize": lambda update: f"{update['stop_reason']}",
+        "repair_claims": lambda update: NodeOutcome(repaired=len(update["repaired_claims"]) or None),
+        "finalize": lambda update: NodeOutcome(ended=update["stop_reason"]),
     }
 )

@@ -20,7 +20,7 @@ from selfright.domain.embedding import query_vector
 from selfright.domain.judgements import QueryClass
 from selfright.domain.passages import Hit, Language
 from selfright.domain.ports import Embedder, TermStatistics, Tokenizer
-from selfright.domain.routing import Collection, RoutingDecision
+from selfright.domain.routing import Collection, RoutingDecision, RoutingReason
 from selfright.domain.slots import Slot
 from selfright.domain.text import has_hangul, language_of
 from selfright.retrieval.stopwords import content_terms
@@ -82,9 +82,9 @@ class DescriptionRouter:
         """Where to search for ``question``, a message of class ``kind`` in which ``slots`` were found."""
         collections = [collection for collection in self._collections() if collection.documents]
         if len(collections) < 2:
-            return RoutingDecision.everywhere("there is only one collection")
+            return RoutingDecision.everywhere(RoutingReason.ONLY_ONE)
         if not any(c.description or c.classes or c.slots for c in collections):
-            return RoutingDecision.everywhere("no collection is described")
+            return RoutingDecision.everywhere(RoutingReason.UNDESCRIBED)
         return await asyncio.to_thread(self._decide, question[:_MAX_QUESTION], kind, slots, collections)
 
     def suffices(self, question: str, hits: Sequence[Hit]) -> bool:
@@ -107,9 +107,9 @@ class DescriptionRouter:
         likely = _likely(evidence, _NEAR_IN_WORDS if vector is None else _NEAR)
         chosen = {*pointed, *likely} or ({c.name for c in serving} if len(serving) < len(collections) else set())
         if not chosen:
-            return RoutingDecision.everywhere(f"nothing points clearly to some of them{_shown(evidence)}")
+            return RoutingDecision.everywhere(RoutingReason.UNCLEAR, _shown(evidence))
         if len(chosen) == len(collections):
-            return RoutingDecision.everywhere(f"any of them may hold it{_shown(evidence)}")
+            return RoutingDecision.everywhere(RoutingReason.ANY_MAY, _shown(evidence))
         by = [f"class {kind}"] * (len(serving) < len(collections)) + ["slots"] * bool(pointed)
         by += [f"description{_shown(evidence)}"] * bool(likely)
         return RoutingDecision(tuple(c.name for c in collections if c.name in chosen), f"by {', '.join(by)}")

@@ -12,7 +12,6 @@ _BAR = 24
 _WIDTH = 100
 _LONGEST = 4_000
 _SHOWN = 48
-AGAIN = "again: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +27,8 @@ def rounds(steps: Sequence[Step]) -> Iterator[Round]:
     pending: list[Step] = []
     for step in steps:
         pending.append(step)
-        if step.node == "quality_check" and step.said.startswith(AGAIN):
-            yield Round(tuple(pending), step.said.removeprefix(AGAIN))
+        if step.outcome.again:
+            yield Round(tuple(pending), step.outcome.again)
             pending = []
     if pending:
         yield Round(tuple(pending))

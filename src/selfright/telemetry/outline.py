@@ -4,13 +4,16 @@ An outline is made of what can hold no content: names of nodes and what they dec
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
+from types import MappingProxyType
 from typing import Any
 
 from selfright.domain.answers import Answer, Cost, Iteration, Step
-from selfright.domain.json_views import answer_view
-from selfright.domain.judgements import StopReason, Verdict
+from selfright.domain.json_views import answer_view, step_view
+from selfright.domain.judgements import AnswerQuality, EvaluationSource, QueryClass, StopReason, Verdict
+from selfright.domain.node_outcomes import NodeOutcome
+from selfright.domain.routing import RoutingDecision
 from selfright.domain.scopes import Scope
 from selfright.domain.traces import Origins, Pass, Trace
 
@@ -81,7 +84,7 @@ def trace_form(trace: Trace) -> dict[str, Any]:
         "origins": _shallow(trace.origins),
         "verdict": trace.verdict and trace.verdict.value,
         "stop_reason": trace.stop_reason.value,
-        "steps": [{"node": s.node, "seconds": round(s.seconds, 6), "said": s.said} for s in trace.steps],
+        "steps": [step_view(step) for step in trace.steps],
         "passes": [{**_shallow(one), "verdict": one.verdict and one.verdict.value} for one in trace.passes],
         "cost": _shallow(trace.cost),
     }
@@ -105,7 +108,7 @@ def trace_of(form: Mapping[str, Any]) -> Trace:
             raise ValueError("the answer in a trace is an object")
         values |= {
             "origins": Origins(**values["origins"]),
-            "steps": tuple(Step(str(s["node"]), _finite(s["seconds"]), str(s["said"])) for s in values["steps"]),
+            "steps": tuple(_step_of(one) for one in values["steps"]),
             "passes": tuple(_pass_of(one) for one in values["passes"]),
             "verdict": _verdict(values["verdict"]),
             "scores": {str(name): _finite(score) for name, score in values["scores"].items()},
@@ -128,6 +131,23 @@ def _collections(value: object) -> tuple[str, ...] | None:
     return tuple(value)
 
 
+def _step_of(form: Mapping[str, Any]) -> Step:
+    outcome = _outcome_of(form["outcome"]) if "outcome" in form else _worded(str(form["said"]))
+    return Step(str(form["node"]), _finite(form["seconds"]), outcome)
+
+
+def _outcome_of(form: Mapping[str, Any]) -> NodeOutcome:
+    return NodeOutcome(**{name: _FACTS[name](value) for name, value in form.items()})
+
+
+def _worded(said: str) -> NodeOutcome:
+    """What a trace kept before outcomes were says of a step: its words, and from them where a pass begins anew."""
+    return NodeOutcome(again=said.removeprefix(_AGAIN) if said.startswith(_AGAIN) else "", words=said)
+
+
+_AGAIN = "again: "
+
+
 def _pass_of(form: Mapping[str, Any]) -> Pass:
     return Pass(**{**form, "verdict": _verdict(form["verdict"])})
 
@@ -140,3 +160,31 @@ def _finite(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise ValueError("a trace holds a number that is none")
     return float(value)
+
+
+def _count(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError("a trace holds a count that is none")
+    return value
+
+
+def _routing(form: Mapping[str, Any]) -> RoutingDecision:
+    return RoutingDecision(
+        tuple(map(str, form["collections"])), str(form["reason"]), bool(form["fallback"]), str(form["about"])
+    )
+
+
+_FACTS: Mapping[str, Callable[[Any], Any]] = MappingProxyType(
+    {
+        **dict.fromkeys(("slots", "strips", "passages", "sentences", "repaired"), _count),
+        **dict.fromkeys(("sufficiency", "removed_share", "overall"), _finite),
+        **dict.fromkeys(("fast_path", "refused", "unjudged"), bool),
+        **dict.fromkeys(("provider", "again", "words"), str),
+        **dict.fromkeys(("stop", "ended"), StopReason),
+        "query_class": QueryClass,
+        "verdict": Verdict,
+        "quality": AnswerQuality,
+        "judge": EvaluationSource,
+        "routing": _routing,
+    }
+)

@@ -8,7 +8,7 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 
 from selfright.domain.errors import SelfrightError, WebError, WebUnavailable
-from selfright.domain.passages import Document, Passage, WebFinding
+from selfright.domain.passages import Document, Passage, WebFinding, web_id
 from selfright.domain.ports import Tokenizer, WebSearch
 from selfright.web.labels import clean_title
 from selfright.web.ranking import Bm25
@@ -17,13 +17,13 @@ Split = Callable[[Document], Sequence[Passage]]
 
 
 def passages_of(page: Document, url: str, split: Split) -> list[Passage]:
-    """A page's passages, cited by ``url``; their ids begin with ``web:``, which no id of an index does.
+    """A page's passages, cited by ``url``.
 
     Title and sections come from strangers: they are made harmless to show.
     """
     cut = split(dataclasses.replace(page, id=url, url=url, title=clean_title(page.title)))
     return [
-        dataclasses.replace(one, id=f"web:{one.id}", section=clean_title(one.section), url=url, origin="web")
+        dataclasses.replace(one, id=web_id(one.id), section=clean_title(one.section), url=url, origin="web")
         for one in cut
     ]
 

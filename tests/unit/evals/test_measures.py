@@ -137,9 +137,12 @@ def test_cost() -> None:
 
 
 def test_what_was_cut_short() -> None:
-    stopped = (Visit("quality_check", "again: rewrite"), Visit("quality_check", "stop: max_iterations"))
+    stopped = (
+        Visit("quality_check", "again: rewrite"),
+        Visit("quality_check", "stop: max_iterations", "max_iterations"),
+    )
     assert value(CutShort(), path=stopped, stop_reason="abstained") == 1.0
-    assert value(CutShort(), path=(Visit("quality_check", "stop: stagnated"),)) == 0.0
+    assert value(CutShort(), path=(Visit("quality_check", "stop: stagnated", "stagnated"),)) == 0.0
     assert value(CutShort(), stop_reason="deadline") == 1.0
 
 

@@ -12,7 +12,7 @@ from selfright.domain.errors import InputError, UnknownName
 from selfright.domain.judgements import QueryClass
 from selfright.domain.passages import Hit, Ranked
 from selfright.domain.ports import Embedder
-from selfright.domain.routing import Collection, RoutingDecision
+from selfright.domain.routing import Collection, RoutingDecision, RoutingReason
 from selfright.domain.slots import Slot
 from selfright.retrieval.router import DescriptionRouter
 from tests.support.embedders import WordHashes
@@ -49,7 +49,7 @@ def test_a_question_goes_where_its_meaning_points_and_the_reason_is_kept() -> No
 @pytest.mark.parametrize("question", ["Who won the match on Sunday?", "zebra", "?", "   "])
 def test_a_question_that_points_nowhere_goes_everywhere(question: str) -> None:
     decision = route(question, embedder=WordHashes(dimension=512))
-    assert decision == RoutingDecision((), decision.reason, fallback=True)
+    assert decision == RoutingDecision.everywhere(RoutingReason.UNCLEAR, decision.about)
 
 
 def test_two_that_are_equally_near_are_both_searched() -> None:

@@ -4,6 +4,7 @@ from html.parser import HTMLParser
 import pytest
 
 from selfright.domain.answers import Step
+from selfright.domain.node_outcomes import NodeOutcome
 from selfright.domain.scopes import Scope
 from selfright.domain.traces import Trace
 from selfright.telemetry.drawing import drawn, listed, plain, rounds
@@ -77,7 +78,9 @@ def test_an_outline_is_drawn_without_content() -> None:
 
 
 def test_a_turn_that_an_error_ended_is_drawn_as_far_as_it_came() -> None:
-    one = broken("ab" * 16, 1.0, Scope("u"), ORIGINS, [Step("retrieve", 0.5, "8 passages")], 2.0, RuntimeError())
+    one = broken(
+        "ab" * 16, 1.0, Scope("u"), ORIGINS, [Step("retrieve", 0.5, NodeOutcome(passages=8))], 2.0, RuntimeError()
+    )
     assert "error: RuntimeError" in drawn(one)
     assert "retrieve" in page(one)
     assert "error: RuntimeError" in listed([one])
@@ -85,7 +88,8 @@ def test_a_turn_that_an_error_ended_is_drawn_as_far_as_it_came() -> None:
 
 def test_a_page_cannot_be_steered_by_what_documents_say() -> None:
     hostile = trace(HOSTILE)
-    hostile = replace(hostile, steps=(*hostile.steps, Step(HOSTILE, 0.1, HOSTILE)), error=HOSTILE, quality=HOSTILE)
+    step = Step(HOSTILE, 0.1, NodeOutcome(again=HOSTILE, words=HOSTILE))
+    hostile = replace(hostile, steps=(*hostile.steps, step), error=HOSTILE, quality=HOSTILE)
     html = page(hostile)
     seen = elements(html)
     allowed = {"html", "head", "meta", "link", "title", "style", "body", "h1", "h2", "h3", "p", "dl", "dt", "dd", "div"}

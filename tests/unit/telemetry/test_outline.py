@@ -1,12 +1,15 @@
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 
 from selfright.domain.answers import Step
 from selfright.domain.errors import ModelUnavailable
-from selfright.domain.judgements import StopReason
+from selfright.domain.judgements import AnswerQuality, EvaluationSource, QueryClass, StopReason, Verdict
+from selfright.domain.node_outcomes import NodeOutcome
+from selfright.domain.routing import RoutingDecision, RoutingReason
 from selfright.domain.scopes import Scope
+from selfright.telemetry.drawing import rounds
 from selfright.telemetry.outline import broken, finished, trace_form, trace_of
 from tests.support.traces import ORIGINS, SAID, answer
 
@@ -33,6 +36,29 @@ def test_a_trace_comes_back_from_its_form(content: bool, collections: tuple[str,
     assert again == trace
 
 
+def test_every_fact_of_a_step_comes_back() -> None:
+    routing = RoutingDecision(("ann",), RoutingReason.TOO_LITTLE, fallback=True, about="bob")
+    whole = NodeOutcome(
+        1, QueryClass.QUESTION, True, 2, Verdict.CORRECT, 0.5, 0.25, 3, "static", routing, 4, True, True, 0.75,
+        AnswerQuality.ADEQUATE, EvaluationSource.LOCAL, StopReason.ADEQUATE, "rewrite", StopReason.BUDGET, 5, "words",
+    )  # fmt: skip
+    assert None not in [getattr(whole, field.name) for field in fields(whole)]
+    trace = finished(answer(trace=(Step("grade", 0.5, whole),)), 1.0, Scope("u"), ORIGINS, content=False)
+    (step,) = trace_of(json.loads(json.dumps(trace_form(trace)))).steps
+    assert step.outcome == whole
+    assert [type(getattr(step.outcome, f.name)) for f in fields(whole)] == [
+        type(getattr(whole, f.name)) for f in fields(whole)
+    ]
+
+
+def test_a_trace_from_before_outcomes_were_kept_is_read() -> None:
+    """Such a trace has only the words of each step; where a pass begins anew is in them."""
+    form = trace_form(finished(answer(), 1.0, Scope("u"), ORIGINS, content=False))
+    old = trace_of({**form, "steps": [{k: v for k, v in step.items() if k != "outcome"} for step in form["steps"]]})
+    assert [step.said for step in old.steps] == [step["said"] for step in form["steps"]]
+    assert [one.again for one in rounds(old.steps)] == ["rewrite", ""]
+
+
 def test_an_error_is_kept_by_its_class_alone() -> None:
     trace = broken("ab" * 16, 1.0, Scope("u"), ORIGINS, [Step("retrieve", 0.5)], 2.0, ModelUnavailable(SAID))
     assert trace.error == "ModelUnavailable"
@@ -56,6 +82,11 @@ def test_scores_by_pass_are_kept() -> None:
         {"stop_reason": 3},
         {"steps": [{"node": "retrieve"}]},
         {"steps": 3},
+        {"steps": [{"node": "retrieve", "seconds": 0.1, "said": "", "outcome": {"passages": "8"}}]},
+        {"steps": [{"node": "retrieve", "seconds": 0.1, "said": "", "outcome": {"verdict": "certain"}}]},
+        {"steps": [{"node": "retrieve", "seconds": 0.1, "said": "", "outcome": {"wonders": 7}}]},
+        {"steps": [{"node": "retrieve", "seconds": 0.1, "said": "", "outcome": {"routing": {}}}]},
+        {"steps": [{"node": "retrieve", "seconds": 0.1, "said": "", "outcome": []}]},
         {"cost": {"dollars": 3}},
         {"at": "yesterday"},
         {"scores": {"overall": None}},

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from selfright.entrypoints.client import NodeOutcome
 from selfright.entrypoints.ui.answers import linked, whole
 from selfright.entrypoints.ui.evidence import MOST_CHARACTERS, Piece, passages, pieces, section
 from selfright.entrypoints.ui.state import Step, Turn
@@ -91,15 +92,29 @@ def test_a_weak_answer_looks_weak_without_unfolding_anything(language: Language)
     assert 'class="selfright weak"' in part
     none = whole(Turn("?", answer=reply("x", verdict="incorrect")), "t", language)
     assert words["weak_none"] in none
+    by_the_web = reply("x", verdict="incorrect", citations=[cited(1, 0, 3, from_web=True)])
+    assert words["weak_none"] not in whole(Turn("?", answer=by_the_web), "t", language)
     for strong in (reply("x", verdict="correct", evaluation=lacking), reply("x", verdict="incorrect", abstained=True)):
         markup = whole(Turn("?", answer=strong), "t", language)
         assert words["weak"] not in markup
 
 
 def test_steps_name_no_nodes() -> None:
-    turn = Turn(
-        "?", answer=reply("x"), steps=[Step("retrieve", "12 passages"), Step("quality_check", "stop: adequate")]
-    )
+    found, stopped = NodeOutcome(passages=12), NodeOutcome(stop="adequate")
+    steps = [Step("retrieve", outcome=found), Step("quality_check", outcome=stopped)]
+    turn = Turn("?", answer=reply("x"), steps=steps)
     markup = whole(turn, "t", "en")
     assert "found 12 passages" in markup
     assert "quality_check" not in markup
+
+
+def test_what_is_left_out_is_said_once() -> None:
+    """By itself, and not among the notes, whose first one says it, too."""
+    lacking = {**EVALUATION, "missing_info": ["the price", "the weight"]}
+    notes = ["not covered: the weight", "the index is old: the weight"]
+    fields = {"verdict": "correct", "evaluation": lacking, "notes": notes}
+    markup = whole(Turn("?", answer=reply("x", uncovered=["the weight"], **fields)), "t", "en")
+    assert "<li>the weight</li>" in markup
+    assert "not covered" not in markup
+    assert "the index is old: the weight" in markup
+    assert "not covered: the weight" in whole(Turn("?", answer=reply("x", **fields)), "t", "en")

@@ -5,59 +5,92 @@ import re
 
 import pytest
 
+from selfright.entrypoints.client import NodeOutcome
 from selfright.entrypoints.ui.built_in import KOREAN, WITH_A_PART, script
 from selfright.entrypoints.ui.names import in_words
 
 LATIN = re.compile(r"[A-Za-z]{2,}")
 
 
+ONE = {"reason": "only_one"}
+
+
+def outcome(**facts: object) -> NodeOutcome:
+    """What the service sends of a step."""
+    if isinstance(named := facts.get("routing"), dict):
+        facts["routing"] = {"collections": [], "fallback": True, "about": "", **named}
+    return NodeOutcome.model_validate(facts)
+
+
 @pytest.mark.parametrize(
-    ("node", "said", "korean"),
+    ("facts", "korean"),
     [
-        ("extract_slots", "3 slots", "사실 3개"),
-        ("classify", "question, fast path", "질문, 문서 없이 먼저 답하기"),
-        ("retrieve", "8 passages, there is only one collection", "문단 8개를 찾음, 컬렉션이 하나뿐임"),
+        ({"slots": 3}, "사실 3개"),
+        ({"query_class": "question", "fast_path": True}, "질문, 문서 없이 먼저 답하기"),
+        ({"passages": 8, "routing": ONE}, "문단 8개를 찾음, 컬렉션이 하나뿐임"),
         (
-            "retrieve",
-            "0 passages, a pass before did not find enough",
+            {"passages": 0, "routing": {"reason": "searched_before"}},
             "문단 0개를 찾음, 앞의 시도에서 충분히 찾지 못함",
         ),
-        ("grade", "incorrect (0.10)", "찾지 못함 (0.10)"),
-        ("refine_knowledge", "2 strips, ambiguous", "조각 2개를 남김, 일부만 찾음"),
-        ("generate", "nothing to say", "할 말을 찾지 못함"),
-        ("generate", "3 sentences", "문장 3개"),
-        ("evaluate", "0.41 needs_docs (local)", "0.41 자료가 더 필요함 (로컬 평가기)"),
-        ("quality_check", "again: rewrite", "계속: 검색어를 고쳐 다시"),
-        ("quality_check", "stop: stagnated", "그만: 다시 해도 거의 나아지지 않았습니다"),
-        ("finalize", "adequate", "답이 근거와 맞습니다"),
-        ("repair_claims", "1 repaired", "문장 1개의 근거를 찾음"),
+        (
+            {"passages": 2, "routing": {"reason": "too_little", "about": "drugs"}},
+            "문단 2개를 찾음, drugs에서 너무 적게 나옴",
+        ),
+        (
+            {"passages": 2, "routing": {"reason": "any_may", "about": " (drugs 0.55)"}},
+            "문단 2개를 찾음, 어느 컬렉션에나 있을 수 있음 (drugs 0.55)",
+        ),
+        ({"passages": 4, "provider": "static"}, "static에서 문단 4개"),
+        ({"verdict": "incorrect", "sufficiency": 0.1}, "찾지 못함 (0.10)"),
+        ({"strips": 2, "verdict": "ambiguous"}, "조각 2개를 남김, 일부만 찾음"),
+        ({"refused": True}, "할 말을 찾지 못함"),
+        ({"sentences": 3}, "문장 3개"),
+        ({"unjudged": True}, "평가하지 않음"),
+        ({"overall": 0.41, "quality": "needs_docs", "judge": "local"}, "0.41 자료가 더 필요함 (로컬 평가기)"),
+        ({"again": "rewrite"}, "계속: 검색어를 고쳐 다시"),
+        ({"stop": "stagnated"}, "그만: 다시 해도 거의 나아지지 않았습니다"),
+        ({"ended": "adequate"}, "답이 근거와 맞습니다"),
+        ({"repaired": 1}, "문장 1개의 근거를 찾음"),
     ],
 )
-def test_steps_are_told_in_the_readers_language(node: str, said: str, korean: str) -> None:
-    assert in_words(node, said, "ko") == korean
-    assert "_" not in in_words(node, said, "en")
+def test_steps_are_told_in_the_readers_language(facts: dict[str, object], korean: str) -> None:
+    assert in_words(outcome(**facts), "", "ko") == korean
+    assert "_" not in in_words(outcome(**facts), "", "en")
 
 
 @pytest.mark.parametrize(
-    ("node", "said", "plain"),
+    ("facts", "plain"),
     [
-        ("extract_slots", "0 slots", "0 facts"),
-        ("classify", "question, fast path", "a question, answered before searching"),
-        ("retrieve", "12 passages, there is only one collection", "found 12 passages, there is only one collection"),
-        ("refine_knowledge", "2 strips, ambiguous", "kept 2 pieces, found part of it"),
-        ("evaluate", "0.41 needs_docs (local)", "0.41 it needs more documents (local judge)"),
-        ("quality_check", "again: rewrite", "Once more, with another query"),
-        ("quality_check", "stop: stagnated", "Done: Another pass hardly made it better"),
+        ({"slots": 0}, "0 facts"),
+        ({"slots": 1}, "1 fact"),
+        ({"query_class": "question", "fast_path": True}, "a question, answered before searching"),
+        ({"passages": 12, "routing": ONE}, "found 12 passages, there is only one collection"),
+        ({"strips": 2, "verdict": "ambiguous", "removed_share": 0.3}, "kept 2 pieces, found part of it, left out 30%"),
+        (
+            {"overall": 0.41, "quality": "needs_docs", "judge": "local"},
+            "0.41 it needs more documents (local judge)",
+        ),
+        ({"again": "rewrite"}, "Once more, with another query"),
+        ({"stop": "stagnated"}, "Done: Another pass hardly made it better"),
     ],
 )
-def test_steps_are_told_in_plain_english(node: str, said: str, plain: str) -> None:
-    assert in_words(node, said, "en") == plain
+def test_steps_are_told_in_plain_english(facts: dict[str, object], plain: str) -> None:
+    assert in_words(outcome(**facts), "", "en") == plain
 
 
 def test_what_is_not_known_stays_as_it_came() -> None:
-    assert in_words("new_node", "7 wonders, all told", "ko") == "7 wonders, all told"
-    assert in_words("retrieve", "2 passages from drugs, by slots", "ko") == "drugs에서 문단 2개, by slots"
-    assert in_words("retrieve", "", "ko") == ""
+    assert in_words(None, "7 wonders, all told", "ko") == "7 wonders, all told"
+    assert in_words(outcome(wonders=7), "7 wonders, all told", "ko") == "7 wonders, all told"
+    assert in_words(outcome(stop="bored"), "stop: bored", "ko") == "그만: bored"
+    by_slots = outcome(passages=2, routing={"collections": ["drugs", "news"], "reason": "by {slots}"})
+    assert in_words(by_slots, "2 passages from drugs, news, by {slots}", "ko") == "drugs, news에서 문단 2개, by {slots}"
+    assert in_words(outcome(), "", "ko") == ""
+
+
+def test_of_many_collections_the_first_are_named() -> None:
+    many = outcome(passages=2, routing={"collections": list("abcdefg"), "reason": "named_by_user"})
+    assert in_words(many, "", "ko") == "a, b, c, d, e 외 2개에서 문단 2개, 사용자가 지정함"
+    assert in_words(many, "", "en") == "2 passages from a, b, c, d, e and 2 more, named by the user"
 
 
 def test_streamlits_words_go_both_ways() -> None:

@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 from hypothesis import given
 from hypothesis import strategies as st
 
+from selfright.entrypoints.client import NodeOutcome, Routing
 from selfright.entrypoints.ui.answers import live, whole
 from selfright.entrypoints.ui.markup import figure_bars, link_out, plain, prose, tag, text
 from selfright.entrypoints.ui.state import Step, Turn
@@ -82,7 +83,14 @@ def a_turn(said: str) -> Turn:
         evaluation=evaluation, verdict=said, stop_reason=said, preset=said, iterations=[step, step],
         removed_claims=[said], notes=[said], trace_id=said, degraded=True, abstained=True,
     )  # fmt: skip
-    steps = [Step(said, said), Step("", verdict=said), Step("", said=said, withdrawn=said)]
+    routing = Routing(collections=[said], reason=said, fallback=False, about=said)
+    outcome = NodeOutcome(passages=1, routing=routing, provider=said, stop=said, words=said)
+    steps = [
+        Step(said, said),
+        Step(said, said, outcome=outcome),
+        Step("", verdict=said),
+        Step("", said=said, withdrawn=said),
+    ]
     return Turn(said, steps, said, 1, answer, [passage(said + "xyz", (0, 2), document=said, **fields)])
 
 

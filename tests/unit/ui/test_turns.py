@@ -5,6 +5,7 @@ from selfright.entrypoints.client import (
     CorrectedEvent,
     DoneEvent,
     NodeEvent,
+    NodeOutcome,
     TokenEvent,
     VerdictEvent,
     WithdrawnEvent,
@@ -15,7 +16,8 @@ from tests.support.answers import reply
 
 def test_a_turn_hears_its_events_in_order() -> None:
     turn = Turn("?")
-    turn.hear(NodeEvent(node="retrieve", seconds=0.1, said="8 passages"))
+    found = NodeOutcome(passages=8)
+    turn.hear(NodeEvent(node="retrieve", seconds=0.1, said="8 passages", outcome=found))
     turn.hear(VerdictEvent(verdict="correct", sufficiency=0.9))
     turn.hear(TokenEvent(text="first ", iteration=0))
     turn.hear(TokenEvent(text="draft", iteration=0))
@@ -27,7 +29,7 @@ def test_a_turn_hears_its_events_in_order() -> None:
     assert turn.draft == "the whole"
     assert not turn.over
     assert turn.steps == [
-        Step("retrieve", "8 passages", 0.1),
+        Step("retrieve", "8 passages", 0.1, found),
         Step("", verdict="correct"),
         Step("", said="first draft", withdrawn="needs_docs"),
     ]

@@ -73,7 +73,7 @@ def weakness(answer: AnswerReply) -> str:
     """``none`` where the search found no answer and one was given, ``part`` where something asked is missing."""
     if answer.abstained:
         return ""
-    if answer.verdict == "incorrect" and not any(c.passage_id.startswith("web:") for c in answer.citations):
+    if answer.verdict == "incorrect" and not any(c.from_web for c in answer.citations):
         return "none"
     judged = answer.evaluation
     short = judged is not None and (bool(judged.missing_info) or judged.overall < _WEAK)
@@ -161,9 +161,8 @@ def _removed(answer: AnswerReply, words: Words) -> str:
 
 
 def _notes(answer: AnswerReply, words: Words) -> str:
-    missing = ", ".join(answer.evaluation.missing_info) if answer.evaluation else ""
-    # What is not covered is shown by itself.
-    lines = items(text(note) for note in answer.notes if not (missing and note.endswith(f": {missing}")))
+    others = answer.notes[1:] if answer.uncovered else answer.notes  # what is not covered is shown by itself
+    lines = items(text(note) for note in others)
     return tag("section", tag("h2", text(words["notes"])) + lines, cls="notes", lang=answer.language) if lines else ""
 
 
@@ -271,6 +270,6 @@ def _step(step: Step, withdrawn: int, language: Language) -> str:
         )
     if step.verdict:
         return f"{text(WORDS[language]['verdict'])}: {tag('b', text(told(VERDICTS, language, step.verdict)))}"
-    said = in_words(step.node, step.said, language)
+    said = in_words(step.outcome, step.said, language)
     shown = f": {tag('span', text(said), cls='quiet')}" if said else ""
     return text(told(NODES, language, step.node)) + shown

@@ -103,7 +103,6 @@ MOST_QUESTION = 10_000
 MOST_RATED = 50
 _FRAME_S = 0.12
 _MODEL_ALONE = "llm"  # the preset that is a mode
-_WEB = "web:"  # passages of pages that no document holds
 
 
 def show_chat() -> None:
@@ -239,7 +238,7 @@ def _rate(turn: Turn, helpful: bool, mind: Memory, client: Client) -> None:
             turn.rated, mind.say = None, mind.words["unrated"]
             return
         found = evidence.passages(turn.evidence, answer.citations)
-        cited = [one for one, citations in found if citations and not one.passage_id.startswith(_WEB)]
+        cited = [one for one, citations in found if citations and not one.from_web]  # pages are no documents
         places = [(one.document_id, one.start, one.end) for one in cited[:MOST_RATED]]
         client.rate(answer.trace_id, answer.question, helpful, places)
         turn.rated, mind.say = helpful, mind.words["rated"]

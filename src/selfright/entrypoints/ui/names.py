@@ -1,9 +1,9 @@
 """The service's own names (nodes, verdicts, stop reasons, presets) and what it says of steps, in words for readers."""
 
-import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from selfright.entrypoints.client import NodeOutcome, Routing
 from selfright.entrypoints.ui.words import Language, Words
 
 
@@ -41,14 +41,18 @@ STOPPED = _both(
         "error": "오류로 일찍 끝났습니다.",
     },
 )
-VERDICTS = _both(
+_FOUND = _both(
     {
-        "correct": "✓ found it",
-        "ambiguous": "◐ found part of it",
-        "incorrect": "✗ did not find it",
-        "unknown": "? could not be judged",
+        "correct": "found it",
+        "ambiguous": "found part of it",
+        "incorrect": "did not find it",
+        "unknown": "could not be judged",
     },
-    {"correct": "✓ 찾음", "ambiguous": "◐ 일부만 찾음", "incorrect": "✗ 찾지 못함", "unknown": "? 판정 실패"},
+    {"correct": "찾음", "ambiguous": "일부만 찾음", "incorrect": "찾지 못함", "unknown": "판정 실패"},
+)
+_SIGNS = {"correct": "✓", "ambiguous": "◐", "incorrect": "✗", "unknown": "?"}
+VERDICTS: Mapping[Language, Words] = MappingProxyType(
+    {language: {name: f"{_SIGNS[name]} {said}" for name, said in words.items()} for language, words in _FOUND.items()}
 )
 WITHDRAWN = _both(
     {
@@ -125,104 +129,140 @@ def told(names: Mapping[Language, Words], language: Language, name: str) -> str:
     return names[language].get(name, name)
 
 
-_SAID: Mapping[Language, Mapping[str, str]] = MappingProxyType(
+_CLAUSES = _both(
     {
-        "en": {
-            "question": "a question",
-            "summary": "a summary is wanted",
-            "chitchat": "a greeting or small talk",
-            "unknown": "not clear",
-            "fast path": "answered before searching",
-            "nothing to say": "nothing to say was found",
-            "adequate": "it holds up",
-            "needs_docs": "it needs more documents",
-            "hallucination": "nothing supports parts of it",
-            "off_topic": "it answers something else",
-        },
-        "ko": {
-            "question": "질문",
-            "summary": "요약 요청",
-            "chitchat": "인사나 잡담",
-            "unknown": "알 수 없음",
-            "fast path": "문서 없이 먼저 답하기",
-            "not judged": "평가하지 않음",
-            "nothing to say": "할 말을 찾지 못함",
-            "adequate": "충분함",
-            "needs_docs": "자료가 더 필요함",
-            "hallucination": "근거 없는 내용이 있음",
-            "off_topic": "다른 것에 답함",
-            "there is only one collection": "컬렉션이 하나뿐임",
-            "no collection is described": "설명이 있는 컬렉션이 없음",
-            "a pass before did not find enough": "앞의 시도에서 충분히 찾지 못함",
-            "named by the user": "사용자가 지정함",
-        },
-    }
-)
-_WHERE: Mapping[Language, Mapping[str, str]] = MappingProxyType(
+        "slot": "{slots} fact",
+        "slots": "{slots} facts",
+        "query_class": "{query_class}",
+        "fast_path": "answered before searching",
+        "strips": "kept {strips} pieces",
+        "verdict": "{verdict}{sufficiency}",
+        "removed_share": "left out {removed_share:.0%}",
+        "passages": "found {passages} passages",
+        "passages_from": "{passages} passages from {sources}",
+        "routing": "{routing}",
+        "sentences": "{sentences} sentences",
+        "refused": "nothing to say was found",
+        "unjudged": "not judged",
+        "overall": "{overall:.2f} {quality} ({judge})",
+        "stop": "Done: {stop}",
+        "again": "Once more, {again}",
+        "ended": "{ended}",
+        "repaired": "found support for {repaired} sentences",
+    },
     {
-        "en": {"rewrite": "with another query", "retrieve": "searching again", "classify": "reading it anew"},
-        "ko": {"rewrite": "검색어를 고쳐 다시", "retrieve": "다시 검색", "classify": "다시 분류"},
-    }
+        "slot": "사실 {slots}개",
+        "slots": "사실 {slots}개",
+        "query_class": "{query_class}",
+        "fast_path": "문서 없이 먼저 답하기",
+        "strips": "조각 {strips}개를 남김",
+        "verdict": "{verdict}{sufficiency}",
+        "removed_share": "{removed_share:.0%}를 덜어 냄",
+        "passages": "문단 {passages}개를 찾음",
+        "passages_from": "{sources}에서 문단 {passages}개",
+        "routing": "{routing}",
+        "sentences": "문장 {sentences}개",
+        "refused": "할 말을 찾지 못함",
+        "unjudged": "평가하지 않음",
+        "overall": "{overall:.2f} {quality} ({judge})",
+        "stop": "그만: {stop}",
+        "again": "계속: {again}",
+        "ended": "{ended}",
+        "repaired": "문장 {repaired}개의 근거를 찾음",
+    },
 )
-_GOES_ON: Mapping[Language, tuple[str, str]] = MappingProxyType(
-    {"en": ("Done: {}", "Once more, {}"), "ko": ("그만: {}", "계속: {}")}
-)
-# As it is said; in English, where that is to be plainer; in Korean.
-_PATTERNS = tuple(
-    (re.compile(pattern), {"en": english, "ko": korean})
-    for pattern, english, korean in (
-        (r"1 slots?", "1 fact", "사실 1개"),
-        (r"(\d+) slots?", r"\1 facts", r"사실 \1개"),
-        (r"(\d+) passages? from (.+)", r"\1 passages from \2", r"\2에서 문단 \1개"),
-        (r"(\d+) passages?", r"found \1 passages", r"문단 \1개를 찾음"),
-        (r"(\d+) strips?", r"kept \1 pieces", r"조각 \1개를 남김"),
-        (r"(\d+)% removed", r"left out \1%", r"\1%를 덜어 냄"),
-        (r"(\d+) sentences?", r"\1 sentences", r"문장 \1개"),
-        (r"(\d+) repaired", r"found support for \1 sentences", r"문장 \1개의 근거를 찾음"),
-        (r"nothing points clearly to some of them(.*)", r"\g<0>", r"어느 컬렉션인지 분명하지 않음\1"),
-        (r"any of them may hold it(.*)", r"\g<0>", r"어느 컬렉션에나 있을 수 있음\1"),
-        (r"(.+) brought too little", r"\g<0>", r"\1에서 너무 적게 나옴"),
-        (r"the router failed \((\w+)\)", r"\g<0>", r"컬렉션을 고르지 못함 (\1)"),
-    )
-)
-_SCORED = re.compile(r"(?P<score>\d\.\d\d) (?P<label>\w+) \((?P<source>\w+)\)")
-_VERDICT = re.compile(r"(?P<verdict>\w+)(?P<share> \(\d\.\d\d\))?")
-_JUDGES: Mapping[Language, Mapping[str, str]] = MappingProxyType(
+_CLASSES = _both(
     {
-        "en": {"llm": "language model", "local": "local judge", "heuristic": "heuristic"},
-        "ko": {"llm": "언어 모델", "local": "로컬 평가기", "heuristic": "휴리스틱 평가"},
-    }
+        "question": "a question",
+        "summary": "a summary is wanted",
+        "chitchat": "a greeting or small talk",
+        "unknown": "not clear",
+    },
+    {"question": "질문", "summary": "요약 요청", "chitchat": "인사나 잡담", "unknown": "알 수 없음"},
 )
+_QUALITIES = _both(
+    {
+        "adequate": "it holds up",
+        "needs_docs": "it needs more documents",
+        "hallucination": "nothing supports parts of it",
+        "off_topic": "it answers something else",
+    },
+    {
+        "adequate": "충분함",
+        "needs_docs": "자료가 더 필요함",
+        "hallucination": "근거 없는 내용이 있음",
+        "off_topic": "다른 것에 답함",
+    },
+)
+_JUDGES = _both(
+    {"llm": "language model", "local": "local judge", "heuristic": "heuristic"},
+    {"llm": "언어 모델", "local": "로컬 평가기", "heuristic": "휴리스틱 평가"},
+)
+_WHERE = _both(
+    {"rewrite": "with another query", "retrieve": "searching again", "classify": "reading it anew"},
+    {"rewrite": "검색어를 고쳐 다시", "retrieve": "다시 검색", "classify": "다시 분류"},
+)
+_REASONS = _both(
+    {
+        "named_by_user": "named by the user",
+        "searched_before": "a pass before did not find enough",
+        "too_little": "{about} brought too little",
+        "router_failed": "the router failed ({about})",
+        "only_one": "there is only one collection",
+        "undescribed": "no collection is described",
+        "unclear": "nothing points clearly to some of them{about}",
+        "any_may": "any of them may hold it{about}",
+    },
+    {
+        "named_by_user": "사용자가 지정함",
+        "searched_before": "앞의 시도에서 충분히 찾지 못함",
+        "too_little": "{about}에서 너무 적게 나옴",
+        "router_failed": "컬렉션을 고르지 못함 ({about})",
+        "only_one": "컬렉션이 하나뿐임",
+        "undescribed": "설명이 있는 컬렉션이 없음",
+        "unclear": "어느 컬렉션인지 분명하지 않음{about}",
+        "any_may": "어느 컬렉션에나 있을 수 있음{about}",
+    },
+)
+_CODES = {
+    "query_class": _CLASSES,
+    "verdict": _FOUND,
+    "quality": _QUALITIES,
+    "judge": _JUDGES,
+    "stop": STOPPED,
+    "again": _WHERE,
+    "ended": STOPPED,
+}
+_MOST_SOURCES = 5
+_MORE: Mapping[Language, str] = MappingProxyType({"en": " and {} more", "ko": " 외 {}개"})
 
 
-def in_words(node: str, said: str, language: Language) -> str:
-    """One step's line. What is not known here stays as it came: the service may be newer than the page."""
-    if not said:
+def in_words(outcome: NodeOutcome | None, said: str, language: Language) -> str:
+    """One step's line; ``said``, as it came, where the facts are not known: the service may be older, or newer."""
+    if outcome is None:
         return said
-    if node == "quality_check":
-        return _decided(said, language)
-    if node == "finalize":
-        return STOPPED[language].get(said, said).rstrip(".")
-    if scored := _SCORED.fullmatch(said):
-        label, source = scored["label"], scored["source"]
-        judge = _JUDGES[language].get(source, source)
-        return f"{scored['score']} {_SAID[language].get(label, label)} ({judge})"
-    return ", ".join(_part(node, part, language) for part in said.split(", "))
+    held = {name: value for name, value in outcome if value is not None and value is not False}
+    facts = held | {name: told(_CODES[name], language, held[name]).rstrip(".") for name in _CODES if name in held}
+    facts["sufficiency"] = "" if outcome.sufficiency is None else f" ({outcome.sufficiency:.2f})"
+    facts["sources"] = outcome.provider or _sources(outcome.routing, language)
+    facts["routing"] = _reason(outcome.routing, language)
+    forms = {"passages": "passages_from"} if facts["sources"] else {}
+    forms |= {"slots": "slot"} if outcome.slots == 1 else {}
+    clauses = _CLAUSES[language]
+    names = (forms.get(name, name) for name in held)
+    return ", ".join(clauses[name].format(**facts) for name in names if name in clauses) or said
 
 
-def _decided(said: str, language: Language) -> str:
-    how, _, what = said.partition(": ")
-    stops, goes_on = _GOES_ON[language]
-    if how == "stop":
-        return stops.format(STOPPED[language].get(what, what).rstrip("."))
-    return goes_on.format(_WHERE[language].get(what, what)) if how == "again" else said
+def _sources(routing: Routing | None, language: Language) -> str:
+    if routing is None:
+        return ""
+    more = len(routing.collections) - _MOST_SOURCES
+    return ", ".join(routing.collections[:_MOST_SOURCES]) + (_MORE[language].format(more) if more > 0 else "")
 
 
-def _part(node: str, said: str, language: Language) -> str:
-    verdict = _VERDICT.fullmatch(said) if node in ("grade", "refine_knowledge") else None
-    if verdict and verdict["verdict"] in VERDICTS[language]:
-        return VERDICTS[language][verdict["verdict"]].partition(" ")[2] + (verdict["share"] or "")
-    for pattern, plain in _PATTERNS:
-        if pattern.fullmatch(said):
-            return pattern.sub(plain[language], said)
-    return _SAID[language].get(said, said)
+def _reason(routing: Routing | None, language: Language) -> str:
+    """Why these collections; a router of the service's own says it in words, which may hold braces."""
+    if routing is None:
+        return ""
+    template = _REASONS[language].get(routing.reason)
+    return template.format(about=routing.about) if template else routing.reason

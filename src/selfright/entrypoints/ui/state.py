@@ -21,6 +21,7 @@ from selfright.entrypoints.client import (
     DoneEvent,
     Evidence,
     NodeEvent,
+    NodeOutcome,
     ServiceError,
     TokenEvent,
     TurnEvent,
@@ -41,11 +42,15 @@ MOST_DRAFT = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A node that ran, and what it decided; or (``node`` is empty) a draft that was ``withdrawn``."""
+    """A node that ran, and what it decided; or (``node`` is empty) a draft that was ``withdrawn``.
+
+    ``said`` are the service's own words, ``outcome`` the facts, which an older service does not send.
+    """
 
     node: str
     said: str = ""
     seconds: float = 0.0
+    outcome: NodeOutcome | None = None
     verdict: str = ""
     withdrawn: str = ""
 
@@ -80,8 +85,8 @@ class Turn:
         match event:
             case UrgentEvent(text=text):
                 self.urgent = text
-            case NodeEvent(node=node, said=said, seconds=seconds):
-                self._step(Step(node, said, seconds))
+            case NodeEvent(node=node, said=said, seconds=seconds, outcome=outcome):
+                self._step(Step(node, said, seconds, outcome))
             case VerdictEvent(verdict=verdict):
                 self._step(Step("", verdict=verdict))
             case TokenEvent(text=text):

@@ -53,6 +53,7 @@ class Citation(Reply):
     end: int
     text: str
     url: str | None = None
+    from_web: bool = False
 
 
 class Claim(Reply):
@@ -103,7 +104,10 @@ class Cost(Reply):
 
 
 class AnswerReply(Reply):
-    """The outcome of a turn, the same as ``selfright ask --json``."""
+    """The outcome of a turn, the same as ``selfright ask --json``.
+
+    ``uncovered`` is what was asked and left out; if there is any, the first of the ``notes`` says it.
+    """
 
     question: str
     answer: str
@@ -120,6 +124,7 @@ class AnswerReply(Reply):
     notes: list[str]
     cost: Cost
     trace_id: str
+    uncovered: list[str] = Field(default_factory=list)
 
 
 class UrgentEvent(Reply):
@@ -129,13 +134,54 @@ class UrgentEvent(Reply):
     text: str
 
 
+class Routing(Reply):
+    """The collections that were searched, none meaning all of them; ``reason`` is a code or a router's own words."""
+
+    collections: list[str]
+    reason: str
+    fallback: bool
+    about: str
+
+
+class NodeOutcome(Reply):
+    """What a node decided, as facts; only those are sent that apply.
+
+    ``slots``, ``strips``, ``passages``, ``sentences`` and ``repaired`` are counts; ``sufficiency``, ``removed_share``
+    and ``overall`` lie in 0…1. ``stop`` is why the check ended the loop, ``again`` the node where it starts another
+    pass, ``ended`` why the turn is over. ``words`` is all that a trace of an earlier version says.
+    """
+
+    slots: int | None = None
+    query_class: str | None = None
+    fast_path: bool | None = None
+    strips: int | None = None
+    verdict: str | None = None
+    sufficiency: float | None = None
+    removed_share: float | None = None
+    passages: int | None = None
+    provider: str | None = None
+    routing: Routing | None = None
+    sentences: int | None = None
+    refused: bool | None = None
+    unjudged: bool | None = None
+    overall: float | None = None
+    quality: str | None = None
+    judge: str | None = None
+    stop: str | None = None
+    again: str | None = None
+    ended: str | None = None
+    repaired: int | None = None
+    words: str | None = None
+
+
 class NodeEvent(Reply):
-    """A node ran; ``said`` is what it decided, in a few words."""
+    """A node ran; ``said`` is what it decided in a few words, ``outcome`` the same as facts."""
 
     event: Literal["node"] = "node"
     node: str
     seconds: float
     said: str
+    outcome: NodeOutcome | None = None
 
 
 class VerdictEvent(Reply):
@@ -191,6 +237,7 @@ class Evidence(Reply):
     end: int
     text: str
     url: str | None = None
+    from_web: bool = False
     strips: list[KeptStrip]
 
 

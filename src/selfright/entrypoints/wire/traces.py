@@ -4,16 +4,17 @@ from typing import Any
 
 from pydantic import Field
 
-from selfright.entrypoints.wire.answers import AnswerReply, Cost, Flag
+from selfright.entrypoints.wire.answers import AnswerReply, Cost, Flag, NodeOutcome
 from selfright.entrypoints.wire.base import Reply, Request
 
 
 class StepLine(Reply):
-    """A visited node, the seconds it took, and what it decided."""
+    """A visited node, the seconds it took, and what it decided, in words and as facts."""
 
     node: str
     seconds: float
     said: str
+    outcome: NodeOutcome
 
 
 class PassLine(Reply):

@@ -179,9 +179,7 @@ class CutShort:
     def measure(self, sample: Sample) -> Value:
         """By the stop reason; of one that abstained, by what stopped the loop before."""
         limits = ("max_iterations", "budget", "deadline")
-        visits = (visit.said for visit in sample.turn.path if visit.node == "quality_check")
-        ended = next((said.removeprefix("stop: ") for said in visits if said.startswith("stop: ")), "")
-        reason = ended or sample.turn.stop_reason
+        reason = next((visit.stop for visit in sample.turn.path if visit.stop), sample.turn.stop_reason)
         return Value(float(reason in limits), reason)
 
 

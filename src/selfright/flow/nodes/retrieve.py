@@ -8,7 +8,7 @@ from typing import Any
 from selfright.domain.errors import FAILURES
 from selfright.domain.passages import Hit, Retrieval
 from selfright.domain.ports import Router
-from selfright.domain.routing import RoutingDecision
+from selfright.domain.routing import RoutingDecision, RoutingReason
 from selfright.domain.tools import Tools
 from selfright.flow.evidence import nearest
 from selfright.flow.guards import text_hashes
@@ -51,7 +51,7 @@ async def _best(found: Sequence[Hit], state: AgentState, tools: Tools) -> tuple[
 async def _found(state: AgentState, tools: Tools) -> tuple[Retrieval, RoutingDecision | None]:
     query, k, given = state["query_for_retrieval"], 2 * tools.flags.top_k, tools.retriever.scope.collections
     if given is not None:
-        return await tools.retriever.search(query, k), RoutingDecision(given, "named by the user")
+        return await tools.retriever.search(query, k), RoutingDecision(given, RoutingReason.NAMED_BY_USER)
     router = tools.router if tools.flags.dynamic_rag_routing else None
     if router is None:
         return await tools.retriever.search(query, k), None
@@ -59,19 +59,19 @@ async def _found(state: AgentState, tools: Tools) -> tuple[Retrieval, RoutingDec
     found = await tools.retriever.search(query, k, routing.collections)
     if routing.collections and not await _suffices(router, query, found):
         found = await tools.retriever.search(query, k)
-        routing = RoutingDecision.everywhere(f"{routing.names} brought too little")
+        routing = RoutingDecision.everywhere(RoutingReason.TOO_LITTLE, routing.names)
     return found, routing
 
 
 async def _routed(state: AgentState, router: Router) -> RoutingDecision:
     """The router's choice for the first pass; later passes search all collections."""
     if "routing" in state:
-        return RoutingDecision.everywhere("a pass before did not find enough")
+        return RoutingDecision.everywhere(RoutingReason.SEARCHED_BEFORE)
     try:
         return await router.route(state["question"], state.get("query_class"), state.get("slot_out", ()))
     except FAILURES as error:
         log.warning("the router failed (%s): all collections are searched", type(error).__name__)
-        return RoutingDecision.everywhere(f"the router failed ({type(error).__name__})")
+        return RoutingDecision.everywhere(RoutingReason.ROUTER_FAILED, type(error).__name__)
 
 
 async def _suffices(router: Router, query: str, found: Retrieval) -> bool:

@@ -66,13 +66,14 @@ class _Server(MCPServer[Any]):
             raise ToolError(str(error.__cause__ or error)) from None
 
 
-def build(service: Service) -> MCPServer[Any]:
-    """The server with its four tools. Over HTTP the caller is the one that the service authenticated."""
-    tools = Tools(service)
-    server = _Server("selfright", version=version("selfright"), instructions=_INSTRUCTIONS, log_level="WARNING")
+class _ForAgents:
+    """The tools as agents see them: names, arguments and descriptions are sent as they stand here."""
 
-    @server.tool(annotations=_READS)
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+
     async def search(
+        self,
         query: Query,
         ctx: Context[Any, Any],
         k: Annotated[int, Field(ge=1, le=MOST_RESULTS, description="How many passages.")] = 5,
@@ -82,10 +83,10 @@ def build(service: Service) -> MCPServer[Any]:
 
         'searched' says by what: words, meaning or both, and why. By words alone other words for the same are missed.
         """
-        return await _explained(tools.search(_caller(ctx), query, k, collections))
+        return await _explained(self._tools.search(_caller(ctx), query, k, collections))
 
-    @server.tool(annotations=_READS)
     async def ask(
+        self,
         question: Query,
         ctx: Context[Any, Any],
         preset: Annotated[str | None, Field(max_length=100, description="How thorough: basic, crag, full, …")] = None,
@@ -97,28 +98,37 @@ def build(service: Service) -> MCPServer[Any]:
         Cancelling the call ends it. 'abstained' is true where the documents do not support an answer.
         """
         options: TurnOptions = {"preset": preset, "session": session}
-        return await _explained(tools.ask(_caller(ctx), question, options, collections, _request_id(ctx)))
+        return await _explained(self._tools.ask(_caller(ctx), question, options, collections, _request_id(ctx)))
 
-    @server.tool(annotations=_ADDS)
     async def ingest(
+        self,
         name: Annotated[str, Field(min_length=1, max_length=150, description="A file name: notes.md, faq.txt, …")],
         text: Annotated[str, Field(min_length=1)],
         ctx: Context[Any, Any],
         collection: Name | None = None,
     ) -> dict[str, Any]:
         """Add a text to the documents, or replace the one of that name."""
-        return await _explained(tools.ingest(_caller(ctx), name, text, collection))
+        return await _explained(self._tools.ingest(_caller(ctx), name, text, collection))
 
-    @server.tool(annotations=_READS)
     async def explain(
+        self,
         ctx: Context[Any, Any],
         trace_id: Annotated[
             str | None, Field(max_length=64, description="As 'ask' gave it; else the last turn.")
         ] = None,
     ) -> dict[str, Any]:
         """Tell how an answer came about: the steps of the turn, verdicts, scores of each pass, why it stopped."""
-        return await _explained(tools.explain(_caller(ctx), trace_id))
+        return await _explained(self._tools.explain(_caller(ctx), trace_id))
 
+
+def build(service: Service) -> MCPServer[Any]:
+    """The server with its four tools. Over HTTP the caller is the one that the service authenticated."""
+    server = _Server("selfright", version=version("selfright"), instructions=_INSTRUCTIONS, log_level="WARNING")
+    tools = _ForAgents(Tools(service))
+    server.add_tool(tools.search, annotations=_READS)
+    server.add_tool(tools.ask, annotations=_READS)
+    server.add_tool(tools.ingest, annotations=_ADDS)
+    server.add_tool(tools.explain, annotations=_READS)
     return server
 
 

@@ -17,7 +17,7 @@ from selfright.domain.events import (
     TurnFinished,
     VerdictReached,
 )
-from selfright.domain.json_views import answer_view, evidence_view
+from selfright.domain.json_views import answer_view, evidence_view, outcome_view
 from selfright.domain.turns import TurnOptions
 from selfright.entrypoints.server.envelope import refusal_for
 from selfright.entrypoints.server.service import in_thread
@@ -78,8 +78,9 @@ async def told_events(turn: PreparedTurn) -> AsyncGenerator[bytes, None]:
 def wire_event(event: TurnEvent) -> dict[str, Any]:
     """An event of a turn as it is sent."""
     match event:
-        case NodeFinished(node=node, seconds=seconds, said=said):
-            return NodeEvent(node=node, seconds=round(seconds, 4), said=said).model_dump()
+        case NodeFinished(node=node, seconds=seconds, said=said, outcome=outcome):
+            line = NodeEvent(node=node, seconds=round(seconds, 4), said=said).model_dump()
+            return {**line, "outcome": outcome_view(outcome)}
         case VerdictReached(verdict=verdict, sufficiency=sufficiency):
             return VerdictEvent(verdict=verdict.value, sufficiency=sufficiency).model_dump()
         case AnswerToken(text=text, iteration=iteration):

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Request
 
 from selfright.domain.errors import InputError
-from selfright.domain.json_views import answer_view
+from selfright.domain.json_views import answer_view, step_view
 from selfright.domain.scopes import Scope
 from selfright.domain.traces import ReplayOptions, Trace
 from selfright.entrypoints.server.callers import caller_of
@@ -25,7 +25,7 @@ _WHOLE = re.compile("[0-9a-f]{32}")
 HIDDEN = ("index",)  # where it lies on this machine
 
 
-@router.get("/v1/traces", response_model=TracesReply)
+@router.get("/v1/traces", response_model=TracesReply, response_model_exclude_unset=True)
 async def list_traces(request: Request, limit: Annotated[int, Query(ge=1, le=500)] = 50) -> Any:
     """Lists the kept traces of the caller's turns, the newest first; of everybody's for an admin."""
     caller, selfright = caller_of(request), service_of(request).selfright
@@ -33,7 +33,7 @@ async def list_traces(request: Request, limit: Annotated[int, Query(ge=1, le=500
     return {"traces": [_form(trace) for trace in found]}
 
 
-@router.get("/v1/traces/{trace_id}", response_model=TraceReply)
+@router.get("/v1/traces/{trace_id}", response_model=TraceReply, response_model_exclude_unset=True)
 async def get_trace(trace_id: Id, request: Request) -> Any:
     """Shows the path of one turn: nodes, verdicts, scores by pass, times, cost."""
     return _form(await in_thread(visible_trace, service_of(request), caller_of(request).overseen, trace_id))
@@ -96,5 +96,6 @@ def _form(trace: Trace) -> dict[str, Any]:
         "origins": origins,
         "verdict": trace.verdict and trace.verdict.value,
         "stop_reason": trace.stop_reason.value,
+        "steps": [step_view(step) for step in trace.steps],
         "passes": [{**asdict(each), "verdict": each.verdict and each.verdict.value} for each in trace.passes],
     }

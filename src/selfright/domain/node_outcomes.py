@@ -1,0 +1,43 @@
+"""What a node of a turn decided, as facts; ``node_words`` puts them into words."""
+
+from dataclasses import dataclass
+
+from selfright.domain.judgements import AnswerQuality, EvaluationSource, QueryClass, StopReason, Verdict
+from selfright.domain.routing import RoutingDecision
+
+
+@dataclass(frozen=True, slots=True)
+class NodeOutcome:
+    """The facts of one visit, without document text and profile content; None, false or empty where one does not apply.
+
+    ``slots``, ``strips``, ``passages``, ``sentences`` and ``repaired`` are counts; ``sufficiency``, ``removed_share``
+    and ``overall`` lie in 0…1. ``provider`` searched the web, ``judge`` gave ``overall`` and ``quality``. ``stop`` is
+    why the check ended the loop, ``again`` the node where it starts another pass, ``ended`` why the turn is over.
+    ``words`` is all that a trace of an earlier version says.
+    """
+
+    slots: int | None = None
+    query_class: QueryClass | None = None
+    fast_path: bool = False
+    strips: int | None = None
+    verdict: Verdict | None = None
+    sufficiency: float | None = None
+    removed_share: float | None = None
+    passages: int | None = None
+    provider: str = ""
+    routing: RoutingDecision | None = None
+    sentences: int | None = None
+    refused: bool = False
+    unjudged: bool = False
+    overall: float | None = None
+    quality: AnswerQuality | None = None
+    judge: EvaluationSource | None = None
+    stop: StopReason | None = None
+    again: str = ""
+    ended: StopReason | None = None
+    repaired: int | None = None
+    words: str = ""
+
+
+NOTHING = NodeOutcome()
+"""What a node leaves that decides nothing."""

@@ -1,0 +1,67 @@
+"""A node's outcome in a line: English for traces and the API, Korean for the command line."""
+
+import pytest
+
+from selfright.domain.answers import Answer, Cost, Step
+from selfright.domain.judgements import AnswerQuality, EvaluationSource, QueryClass, StopReason, Verdict
+from selfright.domain.node_outcomes import NOTHING, NodeOutcome
+from selfright.domain.node_words import said
+from selfright.domain.routing import RoutingDecision, RoutingReason
+from selfright.entrypoints.account import steps
+
+NAMED = RoutingDecision(("drugs",), RoutingReason.NAMED_BY_USER)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "english", "korean"),
+    [
+        (NOTHING, "", ""),
+        (NodeOutcome(slots=0), "0 slots", "0 사실"),
+        (NodeOutcome(query_class=QueryClass.QUESTION, fast_path=True), "question, fast path", "질문, 빠른 경로"),
+        (NodeOutcome(passages=8), "8 passages", "8 구절"),
+        (NodeOutcome(passages=8, provider="static"), "8 passages from static", "8 구절 출처: static"),
+        # Why a router chose is told in English alone.
+        (
+            NodeOutcome(passages=2, routing=NAMED),
+            "2 passages from drugs, named by the user",
+            "2 구절 출처: drugs",
+        ),
+        (
+            NodeOutcome(passages=2, routing=RoutingDecision.everywhere(RoutingReason.TOO_LITTLE, "{drugs}")),
+            "2 passages, {drugs} brought too little",
+            "2 구절",
+        ),
+        (
+            NodeOutcome(passages=2, routing=RoutingDecision.everywhere("any, {truly}")),
+            "2 passages, any, {truly}",
+            "2 구절",
+        ),
+        (NodeOutcome(verdict=Verdict.INCORRECT, sufficiency=0.1), "incorrect (0.10)", "부족함 (0.10)"),
+        (NodeOutcome(verdict=Verdict.UNKNOWN), "unknown", "알 수 없음"),
+        (
+            NodeOutcome(strips=2, verdict=Verdict.AMBIGUOUS, removed_share=0.0),
+            "2 strips, ambiguous, 0% removed",
+            "2 조각, 일부만 충분함, 0% 덜어냄",
+        ),
+        (NodeOutcome(sentences=3), "3 sentences", "3 문장"),
+        (NodeOutcome(refused=True), "nothing to say", "할 말 없음"),
+        (NodeOutcome(unjudged=True), "not judged", "평가 안 함"),
+        (
+            NodeOutcome(overall=0.41, quality=AnswerQuality.NEEDS_DOCS, judge=EvaluationSource.LOCAL),
+            "0.41 needs_docs (local)",
+            "0.41 문서가 더 필요함 (로컬 평가)",
+        ),
+        (NodeOutcome(again="rewrite"), "again: rewrite", "다시: 검색어 고치기"),
+        (NodeOutcome(stop=StopReason.BUDGET), "stop: budget", "종료: 이번 질문의 예산을 다 씀"),
+        (NodeOutcome(ended=StopReason.ADEQUATE), "adequate", "충분한 답"),
+        (NodeOutcome(repaired=1), "1 repaired", "1 보완함"),
+        (NodeOutcome(again="rewrite", words="as it was told"), "as it was told", "as it was told"),
+    ],
+)
+def test_what_a_node_decided_in_words(outcome: NodeOutcome, english: str, korean: str) -> None:
+    assert said(outcome) == Step("x", 0.0, outcome).said == english
+    answer = Answer(
+        "?", "!", False, "ko", (), None, None, StopReason.ADEQUATE, "full", False, (), (), (), Cost(), "t",
+        (Step("node", 0.0, outcome),),
+    )  # fmt: skip
+    assert steps(answer).splitlines()[0].partition("node")[2].strip() == korean
