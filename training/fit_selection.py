@@ -207,7 +207,7 @@ class Roles:
         """Whole passages, and strips; where a piece answers."""
         whole = [_whole(hit.passage, rank) for rank, hit in enumerate(hits, 1)]
         strips = self.refiner.filter(question, hits, self.grader.judge(question, hits)).strips
-        asked = Asked.of(question, self.analyzer)
+        asked = Asked.of(question, self.analyzer, translated=True)
         for form, evidence in (("whole", whole), ("strips", strips)):
             pieces = pieces_of(evidence)
             choice = _choice(name, form, asked, pieces, [label(piece) for piece in pieces], self, group)

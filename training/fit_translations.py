@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from selfright.llm.e5 import E5
 from selfright.llm.e5_words import shared_words
 from selfright.retrieval.korean import Morpheme, content_morphemes
+from selfright.retrieval.stopwords import is_stop_word
 from selfright.retrieval.tokenizer import BilingualTokenizer
 
 SETS = (
@@ -38,7 +39,8 @@ NEIGHBOURS = 10
 OWN = 1.0  # what the shipped encoder's similarity counts beside the other's
 TEMPERATURE = 0.28
 MOST, LEAST = 8, 0.3  # translations of a term, and the weight beside the best below which none is kept
-LEAST_NEAR = -0.15  # a word whose nearest is no nearer has no translation here
+LEAST_NEAR = -0.10  # a word whose nearest is no nearer has no translation here
+SHORTEST = {"ko": 2, "en": 3}  # letters of a translation; shorter ones stand in too many other words
 _WORD = re.compile(r"(?<![\w.'-])[A-Za-z][a-z'-]{1,17}(?![\w'-])|(?<![\w.'-])[A-Z]{2,10}(?![\w'-])")  # no names in code
 _PIECE = re.compile(r"▁?([가-힣]{2,})")
 _HANGUL = re.compile("[가-힣]")
@@ -147,16 +149,27 @@ def translated(near: Array, rows: dict[str, list[int]], names: list[str]) -> dic
         row = near[forms].max(0)
         order = np.argpartition(-row, 4 * MOST)[: 4 * MOST]
         order = order[np.argsort(-row[order])]
-        if row[order[0]] < LEAST_NEAR:
+        if row[order[0]] < LEAST_NEAR or is_stop_word(term):
             continue
         weights: dict[str, float] = {}
         for column in order:
             weight = float(np.exp((row[column] - row[order[0]]) / TEMPERATURE))
-            if weight >= LEAST and len(weights) < MOST:
+            if weight >= LEAST and len(weights) < MOST and names[column]:
                 weights.setdefault(names[column], weight)
+        if not weights:
+            continue
         scale = sum(weights.values()) ** 0.5
         found[term] = [(name, weight / scale) for name, weight in weights.items()]
     return found
+
+
+def as_term(tokenizer: BilingualTokenizer, word: str, language: str) -> str:
+    """The index term that a text with the word has, or nothing where it makes no translation: a stop word, a short one,
+    a slip of the analyser that no text yields."""
+    found = tokenizer.tokens(word)
+    term = word if language == "ko" else "".join(found[:1])
+    is_whole = term in found and (language == "ko" or len(found) == 1)
+    return term if is_whole and len(term) >= SHORTEST[language] and not is_stop_word(term) else ""
 
 
 def arrays_of(
@@ -188,12 +201,12 @@ def main() -> None:
     other, ours = (scaled(korean, english) for korean, english in sides)
     near = other + OWN * ours
     tokenizer = BilingualTokenizer()
-    stems = [(tokenizer.tokens(word) or [word])[0] for word in words]
+    stems = [as_term(tokenizer, word, "en") for word in words]
     forms = defaultdict[str, list[int]](list)
-    for number, stem in enumerate(stems):
-        forms[stem].append(number)
+    for number, word in enumerate(words):
+        forms[(tokenizer.tokens(word) or [word])[0]].append(number)
     korean = translated(near, {term: [number] for number, term in enumerate(terms)}, stems)
-    english = translated(np.ascontiguousarray(near.T), forms, list(terms))
+    english = translated(np.ascontiguousarray(near.T), forms, [as_term(tokenizer, term, "ko") for term in terms])
     np.savez_compressed(options.out, **arrays_of(korean, english))
     print(f"{len(korean):,} Korean terms and {len(english):,} English ones have translations")
 

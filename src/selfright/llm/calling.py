@@ -11,6 +11,7 @@ import math
 import random
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -87,10 +88,11 @@ class TurnModel:
             if (heard and heard.anything) or not plan.goes_on(error):
                 raise
             wait = self._wait(plan, error)
-            if not wait < self._seconds_left or self._obstacle(plan.request):
+            if not wait < self._left(plan.request) or self._obstacle(plan.request):
                 raise
             if wait:
-                await self.sleep(wait)
+                with self._counted(plan.request):
+                    await self.sleep(wait)
             if self._obstacle(plan.request):
                 raise
             return None
@@ -121,9 +123,14 @@ class TurnModel:
             called=False,
         )
 
-    @property
-    def _seconds_left(self) -> float:
-        return self.meter.deadline_s - self.meter.seconds
+    def _left(self, request: ChatRequest) -> float:
+        """Seconds that are left for the request."""
+        left = self.meter.deadline_s - self.meter.seconds
+        return left if request.final else min(left, self.meter.aside_left_s)
+
+    def _counted(self, request: ChatRequest) -> AbstractContextManager[None]:
+        """Counts the time as spent beside the answer, unless the request is the answer."""
+        return contextlib.nullcontext() if request.final else self.meter.aside()
 
     def _wait(self, plan: AttemptPlan, error: Exception) -> float:
         """Seconds before the next attempt: none after an answer, else what the provider asked for or a random pause."""
@@ -142,7 +149,7 @@ class TurnModel:
         self.meter.llm_calls += 1
         request = plan.to_send
         try:
-            with contextlib.nullcontext() if request.final else self.meter.aside():
+            with self._counted(request):
                 raw = await self._timed(request, plan.mode, heard)
             report = self.breaker.succeeded
         except UnfitError:
@@ -161,8 +168,7 @@ class TurnModel:
         return self._read(request, plan, raw, heard)
 
     async def _timed(self, request: ChatRequest, mode: Mode, heard: "_Heard | None") -> RawReply:
-        left = self._seconds_left if request.final else min(self._seconds_left, self.meter.aside_left_s)
-        limit = min(self.policy.timeout_s, left)
+        limit = min(self.policy.timeout_s, self._left(request))
         name = self.backend.name
         try:
             async with asyncio.timeout(limit) as timer:

@@ -1,4 +1,4 @@
-"""What says a term in the other language: a list learnt from two encoders, made by ``training/fit_lexicon.py``."""
+"""What says a term in the other language: a list learnt from two encoders, made by ``training/fit_translations.py``."""
 
 import io
 from collections.abc import Mapping, Sequence

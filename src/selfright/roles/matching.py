@@ -1,8 +1,7 @@
 """Where the key terms of a question occur in a text: the work that grading and filtering share.
 
 English terms are looked up among the text's index tokens. Korean terms are looked up in its letters: a morpheme stands
-there as it is, and reading a passage with a morphological analyser would cost more than all other signals together. In
-a text of the other language a term occurs where one of its likelier translations does.
+there as it is, and reading a passage with a morphological analyser would cost more than all other signals together.
 """
 
 import re
@@ -21,27 +20,31 @@ Places = dict[int, list[int]]
 
 
 class TermMatcher:
-    """Finds the terms of one question in many texts. ``weights[i]`` is the idf of term ``i``; ``total`` their sum."""
+    """Finds the terms of one question in many texts. ``weights[i]`` is the idf of term ``i``; ``total`` their sum.
 
-    def __init__(self, analyzer: TextAnalyzer, terms: Sequence[Term]) -> None:
+    ``translated``: in a text of the other language a term also occurs where one of its likelier translations does.
+    """
+
+    def __init__(self, analyzer: TextAnalyzer, terms: Sequence[Term], *, translated: bool = False) -> None:
         self.terms = tuple(terms)
         self.weights = tuple(term.weight for term in terms)
         self.total = sum(self.weights)
         self._analyzer = analyzer
-        self._latin = {term.token: i for i, term in enumerate(terms) if not has_hangul(term.token)}
+        self._translated = translated
+        self._latin = {term.token: (i,) for i, term in enumerate(terms) if not has_hangul(term.token)}
         self._hangul = [(i, _hangul_pattern([term.token])) for i, term in enumerate(terms) if has_hangul(term.token)]
 
     def places(self, text: str) -> Places:
         """Term number → places (in words from the start of ``text``, at most eight) for each term that occurs."""
         found: Places = {}
-        korean = has_hangul(text)
-        latin = self._latin if korean or not self._hangul else self._in_english
+        language = language_of(text) if self._translated else None
+        latin = self._in_english if language == "en" else self._latin
         if latin:
-            self._find_latin(latin, _HANGUL.sub(" ", text) if korean else text, found)
-        if korean:
+            self._find_latin(latin, _HANGUL.sub(" ", text), found)
+        if has_hangul(text):
             for i, pattern in self._hangul:
                 _find_hangul(i, pattern, text, found)
-            for i, pattern in self._in_korean if self._latin and language_of(text) == "ko" else ():
+            for i, pattern in self._in_korean if language == "ko" else ():
                 if i not in found:
                     _find_hangul(i, pattern, text, found)
         return found
@@ -50,23 +53,26 @@ class TermMatcher:
         """The idf-weighted share (0…1) of the terms with these numbers."""
         return sum(self.weights[i] for i in found) / self.total if self.total else 0.0
 
-    def _find_latin(self, latin: Mapping[str, int], text: str, found: Places) -> None:
+    def _find_latin(self, latin: Mapping[str, Sequence[int]], text: str, found: Places) -> None:
         for place, token in enumerate(self._analyzer.tokens(text)):
-            i = latin.get(token)
-            if i is not None and len(at := found.setdefault(i, [])) < _MOST_PLACES:
-                at.append(place)
+            for i in latin.get(token, ()):
+                if len(at := found.setdefault(i, [])) < _MOST_PLACES:
+                    at.append(place)
 
     @cached_property
-    def _in_english(self) -> Mapping[str, int]:
-        """The Latin terms, and the translations of the Korean ones."""
-        translated = {name: i for i, names in self._translated(korean=True) for name in reversed(names)}
-        return {**translated, **self._latin}
+    def _in_english(self) -> Mapping[str, Sequence[int]]:
+        """The Latin terms, and the translations of the Korean ones; several may have the same."""
+        numbers: dict[str, list[int]] = {token: list(own) for token, own in self._latin.items()}
+        for i, names in self._translations(korean=True):
+            for name in names:
+                numbers.setdefault(name, []).append(i)
+        return numbers
 
     @cached_property
     def _in_korean(self) -> Sequence[tuple[int, re.Pattern[str]]]:
-        return [(i, _hangul_pattern(names)) for i, names in self._translated(korean=False)]
+        return [(i, _hangul_pattern(names)) for i, names in self._translations(korean=False)]
 
-    def _translated(self, *, korean: bool) -> Iterator[tuple[int, list[str]]]:
+    def _translations(self, *, korean: bool) -> Iterator[tuple[int, list[str]]]:
         for i, term in enumerate(self.terms):
             found = self._analyzer.translations(term.token) if has_hangul(term.token) == korean else ()
             if found:

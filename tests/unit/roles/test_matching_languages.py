@@ -10,7 +10,7 @@ ANALYZER = TextAnalyzer(BilingualTokenizer(), CountedTerms([]))
 
 def _found(question: str, text: str) -> set[str]:
     terms = ANALYZER.key_terms(question)
-    return {terms[i].token for i in TermMatcher(ANALYZER, terms).places(text)}
+    return {terms[i].token for i in TermMatcher(ANALYZER, terms, translated=True).places(text)}
 
 
 def test_a_korean_question_reads_an_english_text() -> None:
@@ -25,6 +25,10 @@ def test_an_english_question_reads_a_korean_text() -> None:
 def test_a_text_in_the_own_language_is_read_by_its_own_words() -> None:
     assert _found("환불 기한", "비용은 refund 창구에서 돌려받습니다.") == set()
     assert _found("refund policy", "Das Wort 환불 heißt refund.") == {"refund"}
+    assert _found("환불 비밀번호", "The form for a 환불 asks for a password, and for nothing else at all.") == {
+        "환불",
+        "비밀번호",
+    }
     assert _found("refund policy", "The word 환불 is Korean, and nothing else here is said in English.") == set()
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from selfright.domain.answers import Attempt
 from selfright.domain.errors import JudgeFailed
+from selfright.domain.judgements import Grading
 from selfright.domain.tools import Tools
 from selfright.flow.attempts import better, iteration
 from selfright.flow.evidence import together
@@ -28,7 +29,7 @@ async def evaluate(state: AgentState, tools: Tools) -> dict[str, Any]:
         verdict=state.get("verdict"),
         strips=state.get("strips") or (),
         hits=(*state.get("retrieved_docs", ()), *state.get("web_docs", ())),
-        grading=together(state.get("grading"), state.get("web_grading")),
+        grading=_graded(state),
     )
     scores = (*state.get("quality_score_history", ()), score)
     return {
@@ -38,3 +39,14 @@ async def evaluate(state: AgentState, tools: Tools) -> dict[str, Any]:
         "quality_score_history": (score,),
         "iterations": (iteration(state, scores, score if update.get("evaluation") else None),),
     }
+
+
+def _graded(state: AgentState) -> Grading | None:
+    """The grading of what the draft was written from: of this pass, and of an earlier one whose evidence was kept."""
+    own = together(state.get("grading"), state.get("web_grading"))
+    best = state.get("best")
+    if best is None or best.grading is None:
+        return own
+    graded = {grade.passage_id for grade in own.grades} if own else set()
+    kept = {strip.passage.id for strip in state.get("strips") or ()} - graded
+    return together(own, best.grading) if any(best.grading.probability(name) is not None for name in kept) else own

@@ -84,7 +84,9 @@ class IndexReader:
             encoded(term): count * rarity
             for (term, count), rarity in zip(wanted.items(), self._idf(list(wanted)), strict=True)
         }
-        found = self._words(weights, request.depth, condition)
+        # The server counts a term as often as it is written: in halves, so that translations count less.
+        text = " ".join(" ".join([encoded(term)] * max(1, round(2 * count))) for term, count in wanted.items())
+        found = self._words(text, weights, request.depth, condition)
         return Lists(found, waiting.result() if waiting else Scored(), self._idf(request.terms))
 
     def languages(self) -> frozenset[str]:
@@ -166,12 +168,12 @@ class IndexReader:
         frequencies = [known.get(term, 0) for term in stored]
         return Population(self.counts.passages, self.counts.korean).idf(terms, frequencies)
 
-    def _words(self, weights: Mapping[str, float], limit: int, condition: str) -> Scored:
+    def _words(self, text: str, weights: Mapping[str, float], limit: int, condition: str) -> Scored:
         if not weights:
             return Scored()
         found = self._server.search(
             "passages",
-            " ".join(weights),
+            text,
             *("sparse", "BM25", limit + SPARE),
             filter=condition,
             output_fields=["mark", "terms"],

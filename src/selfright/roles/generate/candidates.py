@@ -44,9 +44,9 @@ class Candidate:
 def candidates(question: str, pieces: Sequence[Piece], analyzer: TextAnalyzer, scorer: PieceScorer) -> list[Candidate]:
     """A candidate for each sentence, and for each list or table the entries of it that answer, in reading order."""
     said = [piece for piece in pieces if _is_evidence(piece)]
-    asked = Asked.of(question, analyzer)
+    asked = Asked.of(question, analyzer, translated=True)
     parts = question_parts(question)
-    of_parts = [Asked.of(part, analyzer) for part in parts] if len(parts) > 1 else []
+    of_parts = [Asked.of(part, analyzer, translated=True) for part in parts] if len(parts) > 1 else []
     whole, *each_part = scorer.judge([asked, *of_parts], said)
     scored = [
         Candidate((piece,), judged.score, _by_part(judged, of_piece), judged.coverage, _words((piece,)))

@@ -95,14 +95,14 @@ class Asked:
     korean: bool
 
     @classmethod
-    def of(cls, question: str, analyzer: TextAnalyzer) -> "Asked":
-        """Reads key terms, answer type, quantities, names and negation."""
+    def of(cls, question: str, analyzer: TextAnalyzer, *, translated: bool = False) -> "Asked":
+        """Reads key terms, answer type, quantities, names and negation; ``translated``: see ``TermMatcher``."""
         terms = analyzer.key_terms(question)
         named = {match.start() for match in _NAME.finditer(question)}
         names = frozenset(i for i, term in enumerate(terms) if term.start in named or any(map(str.isdigit, term.token)))
         return cls(
             question,
-            TermMatcher(analyzer, terms),
+            TermMatcher(analyzer, terms, translated=translated),
             answer_type(question),
             quantities(question),
             names,
