@@ -77,16 +77,21 @@ def asked(cli: Cli, index: Path, *settings: str, question: str = QUESTION) -> di
 
 
 def test_a_folder_in_a_setting_judges_passages_and_claims_in_both_languages(
-    cli: Cli, own_index: Path, models: Path
+    cli: Cli, own_index: Path, documents: Path, models: Path, tmp_path: Path
 ) -> None:
     judges = (f"passage_judge={models / 'passages'}", f"claim_judge={models / 'claims'}")
-    # The same network the other way round: what it likes best is now what it likes least.
+    # The same network the other way round: what it likes best is now what it likes least. It likes passages of the
+    # other language, which translated words bring, so it sees none.
     doubting = f"passage_judge={tiny_cross_encoder(models / 'doubting', DOCUMENTS.values(), scale=-24.0)}"
-    for question, holds in ((QUESTION, "90 days"), ("던모어 등대의 등은 며칠마다 교체하나요?", "90일")):
+    english = (documents / "lighthouse.md", documents / "harbour.md")
+    cases = ((QUESTION, "90 days", english), ("던모어 등대의 등은 며칠마다 교체하나요?", "90일", (documents / "ko",)))
+    for question, holds, own in cases:
         found = asked(cli, own_index, *judges, question=question)
         assert holds in found["answer"]
         assert found["verdict"] != "incorrect"
-        assert asked(cli, own_index, doubting, "preset=crag", question=question)["verdict"] == "incorrect"
+        place = tmp_path / holds
+        assert cli("index", "add", *own, "--index", place, "--set", "embedder=none").code == 0
+        assert asked(cli, place, doubting, "preset=crag", question=question)["verdict"] == "incorrect"
 
 
 def test_what_it_says_of_passages_decides(documents: Path, tmp_path: Path) -> None:

@@ -51,9 +51,15 @@ class SearchRequest:
 
     def weighted(self, languages: Collection[str]) -> dict[str, float]:
         """What the half by words searches for, with what each term counts: the ``terms``, as often as they occur, and
-        what says them in another of the index's ``languages``."""
+        what says those of the query in another of the index's ``languages``."""
         found = {term: float(count) for term, count in Counter(self.terms).items()}
-        for term in self.terms:
+        # What a lexicon added is in the other language already.
+        own = (
+            self.terms
+            if not self.words[len(self.query) :].strip()
+            else content_terms(self.tokenizer.tokens(self.query))
+        )
+        for term in own:
             if ("en" if has_hangul(term) else "ko") in languages:
                 for name, weight in self.tokenizer.translations(term):
                     found[name] = found.get(name, 0.0) + weight
