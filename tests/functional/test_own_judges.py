@@ -1,4 +1,4 @@
-"""Judges of one's own as a user has them: a folder in a setting, an object handed over, and calibration that weighs."""
+"""Custom judges as a user has them: a folder in a setting, an object handed over, and calibration that weighs."""
 
 import json
 from collections.abc import Sequence

@@ -31,8 +31,8 @@ class _Direction:
 class Translations:
     """Korean terms for English ones and back; index terms on both sides, as ``BilingualTokenizer`` cuts them.
 
-    The squared weights of a term's translations add up to about one: a word with many translations counts no more than
-    one with a single one. ``stored``: the arrays of the file.
+    The squared weights of a term's translations add up to one at most; the weights themselves may add up to more.
+    ``stored``: the arrays of the file.
     """
 
     def __init__(self, stored: "Mapping[str, NDArray[np.generic]]") -> None:
@@ -62,7 +62,7 @@ class Translations:
 
 @cache
 def shipped_translations() -> Translations:
-    """The list of the package, read once per process: about 10 ms and 15 MB."""
+    """The list of the package, read once per process: about 0.1 s."""
     import numpy as np
 
     content = files("selfright.retrieval").joinpath(FILE).read_bytes()
