@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from selfright.domain.markup import plain
 from selfright.domain.passages import Document, Passage
 from selfright.domain.text import Block, BlockKind, blocks, sentence_spans
 
@@ -112,7 +113,7 @@ def _sections(document: Document, words: int) -> Iterator[Section]:
 
 def _heading(line: str) -> tuple[int, str]:
     marks = len(line) - len(line.lstrip("#"))
-    return marks, " ".join(line[marks:].strip().rstrip("#").split())[:200]
+    return marks, plain(line[marks:].strip().rstrip("#"))[:200]
 
 
 def _names(path: Sequence[tuple[int, str]], title: str) -> tuple[str, ...]:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from selfright.domain.markup import plain
 from selfright.domain.passages import Passage, Strip
 from selfright.domain.text import Block, blocks, sentence_spans
-from selfright.roles.markup import plain
 from selfright.roles.visible import visible
 
 PieceKind = Literal["sentence", "item", "row", "code"]

@@ -37,6 +37,54 @@ def test_utf8_comes_back_as_it_was(text: str) -> None:
     assert decode(b"\xef\xbb\xbf" + text.encode(), AssertionError) == text
 
 
+SITE = """# CORS { #cors }
+
+/// tip | For browsers
+See the [guide](x.md){ .md-button } on :material-alert: attacks{.red}, at 10:30:45 or std::vector::at.
+///
+
+//// tab | Node.js
+{* ../src/main.py hl[3] *}
+////
+
+!!! warning "Careful"
+
+=== "Linux"
+
+``` { .python .annotate }
+# { .kept } :material-kept:
+```
+
+:::tip[Note]
+:::
+
+| plan | backups |
+|---|---|
+| free | :material-close: |
+| paid | :white_check_mark: daily |
+"""
+
+
+def test_what_site_generators_add_to_markdown_is_left_out() -> None:
+    text = shown(SITE)
+    assert [line.strip() for line in text.splitlines() if line.strip()] == [
+        "# CORS",
+        "For browsers",
+        "See the [guide](x.md) on attacks, at 10:30:45 or std::vector::at.",
+        "Node.js",
+        "Careful",
+        "Linux",
+        "```python",
+        "# { .kept } :material-kept:",
+        "```",
+        "Note",
+        "| plan | backups |",
+        "|---|---|",
+        "| free | ✗ |",
+        "| paid | ✓ daily |",
+    ]
+
+
 def test_markdown_keeps_its_marks_and_takes_its_title_from_the_first_heading(read_one: Callable[..., Document]) -> None:
     text = "Intro\n\n```\n# a comment\n```\n\n## Part\n\n# The *Valve* [Guide](x.md) #\n\nText."
     document = read_one("guide.md", text)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from selfright.domain.answers import Draft, GenerationRequest
 from selfright.domain.composing import MARKER, styled
 from selfright.domain.judgements import QueryClass
+from selfright.domain.markup import plain
 from selfright.domain.passages import Language, Passage, Strip
 from selfright.domain.text import language_of
 from selfright.roles.extractive_units import pieces_of
@@ -18,7 +19,6 @@ from selfright.roles.generate.offline import OfflineGenerator
 from selfright.roles.generate.scores import shipped_model
 from selfright.roles.generate.selection import choose_answer
 from selfright.roles.generate.signals import LEXICAL, SIGNALS, asked_unit
-from selfright.roles.markup import plain
 from tests.support.texts import analyzer, passage, strip
 
 GUIDE = """\
@@ -265,6 +265,11 @@ def test_source_style() -> None:
         ("a_b_c stays, 2 * 3 * 4 too", "a_b_c stays, 2 * 3 * 4 too"),
         ("1. first<br>line ![pic](p.png)", "1. first line"),
         ("water[3] boils [^note]", "water boils"),
+        ("[`json.dumps()`](https://x.example) writes **`JSON`**", "json.dumps() writes JSON"),
+        ("**로그**나 *다른* 표시가 남습니다", "로그나 다른 표시가 남습니다"),
+        ("**그리고 응답을 보냅니다", "그리고 응답을 보냅니다"),
+        ("pass *args, **kwargs and 2 ** 3 ** 4", "pass *args, **kwargs and 2 ** 3 ** 4"),
+        ("all of src/**/*.py", "all of src/**/*.py"),
     ],
 )
 def test_plain_text(marked: str, shown: str) -> None:

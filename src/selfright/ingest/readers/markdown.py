@@ -1,17 +1,18 @@
 """Markdown as it stands in the file, with its marks, but without what no reader of the page sees.
 
-Left out are tags, attributes, comments and front matter.
+Left out are tags, attributes, comments and front matter, and what static site generators (MkDocs, Docusaurus, Hugo)
+put around it: the marks of boxes and tabs, includes, names of icons.
 """
 
 import html
 import re
 from collections.abc import Iterator
 
+from selfright.domain.markup import plain
 from selfright.domain.passages import Document
 from selfright.domain.text import blocks
 from selfright.ingest.files import SourceFile
 
-_MARKS = re.compile(r"[*_`]+|\[([^\]]*)\]\([^)]*\)")
 _TAGS = (
     "a abbr b big blockquote br caption center cite code col colgroup dd del details dfn div dl dt em figcaption "
     "figure font footer h1 h2 h3 h4 h5 h6 header hr i iframe img ins kbd li main mark nav ol p picture pre q s samp "
@@ -25,7 +26,27 @@ _INLINE = frozenset(
 _SHOWN = re.compile(r"""\balt\s*=\s*(?:"([^"]*)"|'([^']*)')""", re.IGNORECASE)
 _OPENING = re.compile(r"```|~~~|``|`|<!--")
 _FENCES = ("```", "~~~")
-_ATTRIBUTES = re.compile(r"[ \t]{0,9}\{:?[ \t]{0,9}[#.][^{}\n]{0,300}\}[ \t]{0,9}$", re.MULTILINE)
+_ATTRIBUTES = re.compile(
+    r"[ \t]{0,9}\{:?[ \t]{0,9}[#.][A-Za-z][^{}\n]{0,300}\}|(?<=\))\{:?[ \t]{0,9}\w[^{}\n]{0,300}\}"
+)
+# Of icons only those that say yes or no are read.
+_ICON = re.compile(
+    r"(?<![\w:]):((?:fontawesome|material|octicons|simple)-[a-z0-9-]{1,60}|\w{0,12}check_mark|x):(?![\w:`])[ \t]?"
+)
+_YES, _NO = re.compile(r"-check\b|check_mark"), re.compile(r"-(?:close|x|xmark)\b|^x$")
+# Lines that open or close a box or a tab, of which only the title is shown, and lines that take another file in.
+_BOX = re.compile(
+    r"""^[ \t]{0,12}(?:/{3,8}[ \t]{0,9}(?:[a-z-]{1,30}[ \t]{0,9})?(?:\|[ \t]{0,9}([^\n]{0,200}))?"""
+    r"""|(?:!!!|\?\?\?\+?)[ \t]{1,9}[\w -]{1,60}(?:"([^"\n]{0,200})")?|===[+!]?[ \t]{1,9}"([^"\n]{0,200})"[ \t]{0,9}"""
+    r"""|:{3,8}[ \t]{0,9}(?:[a-z-]{1,30}(?:\[([^\]\n]{0,200})\])?)?[ \t]{0,9})$""",
+    re.MULTILINE,
+)
+_INCLUDE = re.compile(
+    r"^[ \t]{0,12}(?:\{\*[^\n]{1,300}\*\}|\{![^\n]{1,300}!\}|\{%[^\n]{1,300}%\}|-{1,3}8<-{1,3}[^\n]{0,300})[ \t]{0,9}$",
+    re.MULTILINE,
+)
+# The language of code, where attributes stand in its place: ```{ .python .annotate }
+_LANGUAGE = re.compile(r"(`{3}|~{3})[ \t]{0,9}\{[ \t]{0,9}\.?([\w+#-]{0,30})[^}\n]{0,200}\}")
 _ANCHOR = re.compile(
     r"""^(#{1,6}[^\n]{0,300}?)[ \t]{0,9}\[(?:¶|#|\u200b)?\]\(#[^)\n]{0,300}\)[ \t]{0,9}$""", re.MULTILINE
 )
@@ -60,7 +81,7 @@ def parted(text: str) -> tuple[str, str]:
 
 
 def shown(text: str) -> str:
-    """The text without HTML tags, comments, and the attributes and anchors of headings; code stays as it is."""
+    """The text without HTML tags, comments, attributes, anchors, marks of boxes and includes; code stays as it is."""
     pieces: list[str] = []
     last = at = 0
     last_comment = text.rfind("-->")
@@ -74,7 +95,8 @@ def shown(text: str) -> str:
             at = opening.end()
             continue
         at = min(end + len(closing), len(text))
-        pieces += [_plain(text[last:start]), "" if closing == "-->" else text[start:at]]
+        code = _LANGUAGE.sub(r"\1\2", text[start:at], count=1) if mark in _FENCES else text[start:at]
+        pieces += [_plain(text[last:start]), "" if closing == "-->" else code]
         last = at
     return "".join([*pieces, _plain(text[last:])])
 
@@ -83,13 +105,24 @@ def title_of(text: str) -> str:
     """The first heading of the first level, without marks; empty when there is none."""
     headings = (text[block.start : block.end] for block in blocks(text) if block.kind == "heading")
     title = next((heading[1:] for heading in headings if heading[1].isspace()), "")
-    return html.unescape(_MARKS.sub(r"\1", title)).strip().rstrip("#").strip()
+    return html.unescape(plain(title)).rstrip("#").strip()
 
 
 def _plain(text: str) -> str:
     if "<" in text:
         text = _TAG.sub(_instead, text)
-    return _ANCHOR.sub(r"\1", _ATTRIBUTES.sub("", text)) if "{" in text or "](#" in text else text
+    text = _BOX.sub(_title, _INCLUDE.sub("", text))
+    text = _ICON.sub(_icon, _ATTRIBUTES.sub("", text)) if "{" in text or ":" in text else text
+    return _ANCHOR.sub(r"\1", text) if "](#" in text else text
+
+
+def _icon(found: re.Match[str]) -> str:
+    sign = "✓" if _YES.search(found[1]) else "✗" if _NO.search(found[1]) else ""
+    return f"{sign} " if sign and found[0][-1].isspace() else sign
+
+
+def _title(box: re.Match[str]) -> str:
+    return next(filter(None, box.groups()), "").strip()
 
 
 def _instead(tag: re.Match[str]) -> str:

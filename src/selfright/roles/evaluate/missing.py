@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from selfright.domain.answers import Draft
+from selfright.domain.markup import plain
 from selfright.domain.text import has_hangul
 from selfright.roles.analysis import Term, TextAnalyzer
 from selfright.roles.evaluate.evidence import Source
 from selfright.roles.evaluate.parts import PartFacts
-from selfright.roles.markup import plain
 from selfright.roles.matching import TermMatcher
 from selfright.roles.phrases import distinct, phrases
 

@@ -3,10 +3,17 @@
 import re
 
 _CODE = re.compile(r"(`+)(.+?)\1", re.DOTALL)
+_PLACE = "\ue000"  # of private use: nothing that a reader would miss
 _LINE_MARKS = re.compile(r"^\s*(?:#{1,6}\s+|>\s?|[-*+•·▪◦]\s+(?:\[[ xX]\]\s+)?)+", re.MULTILINE)
 _IMAGE = re.compile(r"!\[[^\]\n]*\]\([^)\n]*\)|\s?\[\^?\d{1,4}\]\([^)\n]*\)")
 _LINK = re.compile(r"\[([^\[\]\n]+)\](?:\([^)\n]*\)|\[[^\]\n]*\])")
-_STRONG = re.compile(r"(\*{1,3}|~~|(?<!\w)_{1,3}(?=\S))(?=\S)(.+?)(?<=\S)\1(?!\w)", re.DOTALL)
+# After two asterisks a Korean particle may follow; what is between single ones may be a product.
+_STRONG = re.compile(
+    r"(\*{2,3}|~~)(?=\S)(.+?)(?<=\S)\1|(?<![\w*/])(\*|_{1,3})(?![\s*/])(.+?)(?<![\s*/])\3(?![A-Za-z0-9_*/])",
+    re.DOTALL,
+)
+# The other half stands in another sentence. A small letter may begin a name (**kwargs).
+_HALF_STRONG = re.compile(r"(?<!\S)\*{2,3}(?=[^\sa-z_*])|(?<=[^\s*/])\*{2,3}(?!\S)")
 _TAG = re.compile(
     r"</?(?:a|b|br|i|u|s|em|strong|code|kbd|mark|sub|sup|small|p|span|div|font|li|ul|ol)\b[^<>]{0,200}>", re.I
 )
@@ -20,31 +27,28 @@ _BLANK = re.compile(r"\s+")
 
 def plain(text: str) -> str:
     """``text`` in one line, without marks of Markdown or HTML, and without bracketed notes such as ``[3]``."""
-    pieces: list[str] = []
-    last = 0
-    for code in _CODE.finditer(text):
-        pieces += (_prose(text[last : code.start()], at_line_start=not last), code.group(2))
-        last = code.end()
-    pieces.append(_prose(text[last:], at_line_start=not last))
-    line = _BLANK.sub(" ", "".join(pieces)).strip()
+    codes: list[str] = []
+
+    def kept(code: re.Match[str]) -> str:
+        codes.append(code.group(2))
+        return _PLACE
+
+    # Code stays as it is, but may stand within a link or in bold type.
+    prose = _prose(_CODE.sub(kept, text.replace(_PLACE, "")))
+    left = iter(codes)
+    line = _BLANK.sub(" ", re.sub(_PLACE, lambda _: next(left), prose)).strip()
     # What code and prose put together may look like a note too; an index (``a[1]``) is none.
     while (cleaned := _APART_FROM_CODE.sub("", line)) != line:
         line = cleaned
     return line.strip()
 
 
-def _prose(text: str, at_line_start: bool) -> str:
-    if at_line_start or "\n" in text:
-        text = _LINE_MARKS.sub("", text) if at_line_start else _after_first_line(text)
+def _prose(text: str) -> str:
+    text = _LINE_MARKS.sub("", text)
     text = _LINK.sub(r"\1", _IMAGE.sub("", _TAG.sub(" ", _COMMENT.sub(" ", text))))
     # Taking one note out can put another together ("[[1]]").
     while (cleaned := _CITATION.sub("", text)) != text:
         text = cleaned
     for _ in range(2):
-        text = _STRONG.sub(r"\2", text)
-    return text
-
-
-def _after_first_line(text: str) -> str:
-    first, newline, rest = text.partition("\n")
-    return first + newline + _LINE_MARKS.sub("", rest)
+        text = _STRONG.sub(r"\2\4", text)
+    return _HALF_STRONG.sub("", text)
