@@ -105,6 +105,15 @@ def test_a_list_keeps_its_lead_in_and_its_lines() -> None:
     )
 
 
+@pytest.mark.parametrize(("second", "marks"), [("1.", "--"), ("2.", "12")])
+def test_a_numbered_list_keeps_its_numbers_where_they_differ(second: str, marks: str) -> None:
+    steps = passage(
+        f"Descale the kettle:\n\n1. Fill the kettle with acid.\n{second} Boil the kettle for a minute.", "s.md"
+    )
+    lines = write("How do I descale the kettle?", strip(steps)).text.splitlines()
+    assert "".join(line[0] for line in lines[1:]) == marks
+
+
 def test_a_table_gives_only_the_row_asked_for() -> None:
     draft = ask("What does code E7 mean?")
     assert draft.text == "Faults:\n- Code: E7; Cause: sensor broken; Remedy: call the service [1]"

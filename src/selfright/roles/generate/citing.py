@@ -42,8 +42,16 @@ def _worded(group: Sequence[Piece]) -> list[str]:
     if len(group) == 1 and first.kind == "item":
         return [_alone(first)]
     lead = first.lead or _topic(first)
-    entries = [piece.text if _NUMBERED.match(piece.text) else f"- {piece.text}" for piece in group]
+    entries = _entries([piece.text for piece in group])
     return [f"{lead}\n{entries[0]}" if lead else entries[0], *entries[1:]]
+
+
+def _entries(texts: Sequence[str]) -> list[str]:
+    """With their numbers where these differ: Markdown may write 1. before each of a list."""
+    marks = [mark.group() if (mark := _NUMBERED.match(text)) else "" for text in texts]
+    if all(marks) and len(set(marks)) == len(marks):
+        return list(texts)
+    return [f"- {text[len(mark) :]}" for text, mark in zip(texts, marks, strict=True)]
 
 
 def _alone(item: Piece) -> str:
