@@ -48,9 +48,9 @@ def list_(limit: int, user: str | None, as_json: bool) -> None:
 def show(trace_id: str, page_path: Path | None, as_json: bool) -> None:
     """Draw the turn ID: its path with loops, verdicts, scores by pass, times. The first digits of an id are enough."""
     from selfright.api import Selfright
+    from selfright.entrypoints.trace_page import page
     from selfright.telemetry.drawing import drawn
     from selfright.telemetry.outline import trace_form
-    from selfright.telemetry.page import page
 
     with Selfright.open() as selfright:
         found = selfright.trace(trace_id)
