@@ -35,8 +35,8 @@ def picture(
     The title and all numbers are in the text of the picture, so a screen reader has them too.
     """
     height = _HEIGHT - _TOP - _BOTTOM
-    axes = [Axis(axis, 0, 1) if isinstance(axis, str) else axis for axis in (across, up)]
-    plot = chart(title, *axes, series, guide, _WIDTH, height)
+    across, up = (Axis(axis, 0, 1) if isinstance(axis, str) else axis for axis in (across, up))
+    plot = chart(title, across, up, series, guide, _WIDTH, height)
     placed = plot.replace("<svg", f'<svg y="{_TOP}" width="{_WIDTH}" height="{height}"', 1)
     legend, bottom = _legend(series)
     size = {"viewBox": f"0 0 {_WIDTH} {bottom:g}", "width": _WIDTH, "xmlns": "http://www.w3.org/2000/svg"}
