@@ -5,18 +5,15 @@ import hmac
 import json
 import secrets
 import time
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 from selfright.domain.errors import InputError
 from selfright.domain.text import several
-from selfright.memory.profile_rows import Connection
-from selfright.storage.sqlite import Layout, SqliteFile
-
-T = TypeVar("T")
+from selfright.storage.rows import Connection, FileRows, Rows
+from selfright.storage.sqlite import Layout
 
 FILE = "keys.sqlite"
 PREFIX = "sr-"
@@ -34,6 +31,7 @@ CREATE TABLE IF NOT EXISTS keys (
     note TEXT NOT NULL, created REAL NOT NULL, revoked REAL
 ) STRICT
 """
+_COLUMNS = "id, {owner}, collections, admin, note, created, revoked"
 _LAYOUT = Layout("keys", _FORMAT, (_TABLE,), damaged="put a backup in its place")
 
 
@@ -50,8 +48,8 @@ class Key:
     revoked: float | None = None
 
 
-class Keys(ABC):
-    """Keys as rows of a SQL database. Of a key only its SHA-256 is kept.
+class Keys(Rows):
+    """Keys as rows. Of a key only its SHA-256 is kept.
 
     It is 256 random bits, which nobody finds by trying, so that a slow hash would protect nothing more. Several
     processes may use the database, and a change is seen by the next request.
@@ -59,116 +57,68 @@ class Keys(ABC):
 
     remote: ClassVar[bool]
     """Whether asking may take a while, so that it is done on a thread."""
-    _table: ClassVar[str]
-    _owner: ClassVar[str]
-    _mark: ClassVar[str]
 
     def add(
         self, user: str, collections: str | Sequence[str] = (), *, admin: bool = False, note: str = ""
     ) -> tuple[Key, str]:
         """A new key, and its secret: this is the only time that it can be seen. Raises ``InputError``."""
         key, token = made(user, collections, admin=admin, note=note)
-        owner, names, said = map(self._encode, (user, json.dumps(key.collections), note))
+        owner, names, said = map(self.encode, (user, json.dumps(key.collections), note))
         row = (key.id, digest(token), owner, names, admin, said, key.created)
 
         def work(connection: Connection) -> None:
             for _ in range(2):
-                ((count,),) = self._run(connection, "SELECT count(*) FROM {table}").fetchall()
+                ((count,),) = self.run(connection, "SELECT count(*) FROM {table}").fetchall()
                 if count < MOST_KEYS:
                     break
-                self._run(connection, "DELETE FROM {table} WHERE revoked IS NOT NULL")
+                self.run(connection, "DELETE FROM {table} WHERE revoked IS NOT NULL")
             else:
                 raise InputError(f"there are {MOST_KEYS:,} keys, and no more are taken; revoke some first")
             put = "INSERT INTO {table} VALUES (%s, %s, %s, %s, %s, %s, %s, NULL) ON CONFLICT (id) DO NOTHING"
-            self._run(connection, put, *row)
+            self.run(connection, put, *row)
 
-        self._within(work)
+        self.changed(work)
         return key, token
 
     def listed(self) -> list[Key]:
         """All keys, the oldest first, revoked ones too."""
-        return [self._key(row) for row in self._rows("SELECT {columns} FROM {table} ORDER BY created, id")]
+        return [self._key(row) for row in self.rows(f"SELECT {_COLUMNS} FROM {{table}} ORDER BY created, id")]
 
     def revoke(self, key_id: str) -> bool:
         """Ends a key for good; false when there is none such."""
         end = "UPDATE {table} SET revoked = %s WHERE id = %s AND revoked IS NULL"
-        values = time.time(), self._encode(key_id)
-        return self._is_there and self._within(lambda connection: self._run(connection, end, *values).rowcount) > 0
+        values = time.time(), self.encode(key_id)
+        return self.is_there and self.within(lambda connection: self.run(connection, end, *values).rowcount) > 0
 
     def any(self) -> bool:
         """Whether any key was ever made; without one, everyone may use a service that only this machine reaches."""
-        return bool(self._rows("SELECT 1 FROM {table} LIMIT 1"))
+        return bool(self.rows("SELECT 1 FROM {table} LIMIT 1"))
 
     def find(self, token: str) -> Key | None:
         """The key that this is the secret of; None for a wrong one, or one that was revoked."""
         key_id = key_id_of(token)
         if key_id is None:
             return None
-        find = "SELECT {columns}, digest FROM {table} WHERE id = %s AND revoked IS NULL"
-        row = next(iter(self._rows(find, self._encode(key_id))), None)
+        find = f"SELECT {_COLUMNS}, digest FROM {{table}} WHERE id = %s AND revoked IS NULL"
+        row = next(iter(self.rows(find, self.encode(key_id))), None)
         if row is None or not hmac.compare_digest(bytes(row[-1]), digest(token)):
             return None
         return self._key(row[:-1])
 
-    @abstractmethod
-    def close(self) -> None:
-        """Closes what they are kept in."""
-
-    @property
-    def _is_there(self) -> bool:
-        """False as long as no key was ever made."""
-        return True
-
-    @abstractmethod
-    def _within(self, work: Callable[[Connection], T]) -> T:
-        """What ``work`` gives."""
-
-    def _encode(self, text: str) -> str:
-        return text
-
-    def _decode(self, text: str) -> str:
-        return text
-
-    def _rows(self, query: str, *values: object) -> list[Any]:
-        def work(connection: Connection) -> list[Any]:
-            found: list[Any] = self._run(connection, query, *values).fetchall()
-            return found
-
-        return self._within(work) if self._is_there else []
-
-    def _run(self, connection: Connection, statement: str, *values: object) -> Any:
-        columns = f"id, {self._owner}, collections, admin, note, created, revoked"
-        return connection.execute(
-            statement.format(table=self._table, columns=columns).replace("%s", self._mark), values
-        )
-
     def _key(self, row: Sequence[Any]) -> Key:
         key_id, user, collections, admin, note, created, revoked = row
-        names = tuple(json.loads(self._decode(collections)))
-        return Key(key_id, self._decode(user), names, bool(admin), self._decode(note), created, revoked)
+        names = tuple(json.loads(self.decode(collections)))
+        return Key(key_id, self.decode(user), names, bool(admin), self.decode(note), created, revoked)
 
 
-class KeyRing(Keys):
-    """The keys in ``keys.sqlite`` of a folder; the file is made with the first key, readable for its owner alone."""
+class KeyRing(Keys, FileRows):
+    """The keys in ``keys.sqlite`` of a folder."""
 
     remote = False
-    _table, _owner, _mark = "keys", "user", "?"
+    table, owner = "keys", "user"
 
     def __init__(self, home: Path) -> None:
-        self.path = home / FILE
-        self._file = SqliteFile(self.path, _LAYOUT, _BUSY_S)
-
-    def close(self) -> None:
-        """Closes the file; nothing happens when it is closed already."""
-        self._file.close()
-
-    @property
-    def _is_there(self) -> bool:
-        return self.path.exists()
-
-    def _within(self, work: Callable[[Connection], T]) -> T:
-        with self._file.connected() as connection:
-            return work(connection)
+        super().__init__(home / FILE, _LAYOUT, _BUSY_S)
 
 
 def made(user: str, collections: str | Sequence[str], *, admin: bool, note: str) -> tuple[Key, str]:

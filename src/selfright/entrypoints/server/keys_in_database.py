@@ -1,17 +1,14 @@
 """API keys in the database that is set, so that all replicas know the same ones."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from selfright.entrypoints.server.keys import KeyRing, Keys
-from selfright.memory.postgres_address import decode, encode
-from selfright.memory.profile_rows import Connection
+from selfright.memory.postgres_rows import DatabaseRows
 
 if TYPE_CHECKING:
     from selfright.memory.postgres import PostgresDatabase
     from selfright.settings import Settings
 
-T = TypeVar("T")
 _CONNECTIONS = 3
 
 
@@ -24,14 +21,14 @@ def open_keys(settings: "Settings") -> Keys:
     return DatabaseKeys(PostgresDatabase(settings.database, _CONNECTIONS))
 
 
-class DatabaseKeys(Keys):
-    """Keys in a database, which is closed with them. A change is seen by the next request on every replica."""
+class DatabaseKeys(Keys, DatabaseRows):
+    """Keys in a database, which is closed with them."""
 
     remote = True
-    _table, _owner, _mark = "api_keys", "owner", "%s"
+    table, owner = "api_keys", "owner"
 
     def __init__(self, database: "PostgresDatabase") -> None:
-        self._database = database
+        super().__init__(database)
         self._some = False
 
     def any(self) -> bool:
@@ -41,13 +38,4 @@ class DatabaseKeys(Keys):
 
     def close(self) -> None:
         """Closes the database."""
-        self._database.close()
-
-    def _within(self, work: Callable[[Connection], T]) -> T:
-        return self._database.within(work)
-
-    def _encode(self, text: str) -> str:
-        return encode(text)
-
-    def _decode(self, text: str) -> str:
-        return decode(text)
+        self.database.close()
