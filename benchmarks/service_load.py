@@ -33,7 +33,10 @@ import httpx
 from benchmarks.turn import Bodies, Library, replayed
 from benchmarks.turn_server import ModelProcess
 from selfright import Selfright
+from selfright.entrypoints.pictures import picture
 from selfright.entrypoints.server.keys import KeyRing
+from selfright.evals.report.plots.canvas import Axis
+from selfright.evals.report.plots.lines import Series
 
 QUESTIONS = (
     "How is FxStore installed?",
@@ -74,7 +77,8 @@ def main() -> int:
     if options.out:
         options.out.mkdir(parents=True, exist_ok=True)
         (options.out / "service-load.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
-        (options.out / "service-load.svg").write_text(_drawn(report), encoding="utf-8")
+        for name, drawing in _drawn(report).items():
+            (options.out / name).write_text(drawing, encoding="utf-8")
     return 0 if not report["load"]["errors"] and not report["recovery"]["errors"] else 1
 
 
@@ -317,37 +321,21 @@ def _url(process: "subprocess.Popen[str]") -> str:
     raise SystemExit("the service did not start")
 
 
-def _drawn(report: dict[str, Any]) -> str:
-    """Memory and turns over time, as SVG."""
-    width, height, left = 720, 200, 60
-    memory, turns, began = report["memory"], report["turns"], report["began"]
-    end = max(memory[-1][0], began + 1)
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {2 * height + 60}" font-family="sans-serif" '
-        'font-size="12"><rect width="100%" height="100%" fill="#fff"/>'
-    ]
-    for row, (title, rows, mark) in enumerate(
-        (("memory of the service (MB)", memory, "line"), ("seconds of a turn", turns, "dots"))
-    ):
-        top, most = 30 + row * (height + 20), 1.1 * max((value for _, value in rows), default=1.0)
+def _drawn(report: dict[str, Any]) -> dict[str, str]:
+    """Turns and memory over time, as SVG by the name of the file."""
+    memory, turns = report["memory"], report["turns"]
+    across = Axis("seconds since the start", 0, max(memory[-1][0], report["began"] + 1))
 
-        def spot(at: float, value: float, top: int = top, most: float = most) -> tuple[float, float]:
-            x = left + (width - left - 20) * at / end
-            return round(x, 1), round(top + (height - 30) * (1 - value / most), 1)
+    def drawn(title: str, name: str, series: Series) -> str:
+        return picture(title, across, Axis(name, 0, 1.1 * max((y for _, y in series.spots), default=1.0)), [series])
 
-        parts.append(f'<text x="{left}" y="{top - 8}" fill="#222">{title}; highest mark {most:.4g}</text>')
-        parts.append(f'<path d="M{left} {top}V{top + height - 30}H{width - 20}" fill="none" stroke="#999"/>')
-        spots = [spot(at, value) for at, value in rows]
-        if mark == "line":
-            path = " ".join(f"{x},{y}" for x, y in spots)
-            parts.append(f'<polyline points="{path}" fill="none" stroke="#0a5cc2" stroke-width="1.5"/>')
-        else:
-            parts += [
-                f'<circle cx="{x}" cy="{y}" r="1.2" fill="#b35900"/>' for x, y in spots[:: 1 + len(spots) // 3000]
-            ]
-        ticks = range(0, int(end) + 1, max(1, int(end) // 6))
-        parts += [f'<text x="{spot(at, 0)[0]}" y="{top + height - 14}" fill="#555">{at} s</text>' for at in ticks]
-    return "\n".join([*parts, "</svg>", ""])
+    some = [tuple(turn) for turn in turns[:: 1 + len(turns) // 1_000]]
+    return {
+        "service-load.svg": drawn("Seconds of a turn", "seconds", Series("a turn", 0, some, joined=False)),
+        "service-load-memory.svg": drawn(
+            "Memory of the service", "MB", Series("memory", 1, [tuple(one) for one in memory], dotted=False)
+        ),
+    }
 
 
 def _options() -> argparse.Namespace:
@@ -363,7 +351,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--bare", type=float, default=10.0, help="seconds of the bare client; 0: without it")
     parser.add_argument("--flood", type=int, default=300, help="questions sent at once in the overload phase")
     parser.add_argument("--preset", default="full")
-    parser.add_argument("--out", type=Path, help="folder for service-load.json and service-load.svg")
+    parser.add_argument("--out", type=Path, help="folder for service-load.json and its pictures")
     return parser.parse_args()
 
 

@@ -1,11 +1,13 @@
 """The table and the plot of what was measured, written between the marks of a page."""
 
-import html
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmarks.peers.systems import SYSTEMS
+from selfright.entrypoints.pictures import picture
+from selfright.evals.report.plots.canvas import Axis
+from selfright.evals.report.plots.lines import Series
 
 Record = Mapping[str, Any]
 
@@ -26,8 +28,6 @@ _COLUMNS = (
     "recall@10",
     "overlap",
 )
-_COLOURS = ("#7a7a7a", "#c0392b", "#2a6fbb", "#2e8b57", "#b7791f", "#7d4fa8")
-_WIDTH, _HEIGHT, _LEFT, _TOP, _PLOT_WIDTH, _PLOT_HEIGHT = 820, 400, 60, 20, 380, 330
 
 
 def page(text: str, records: Sequence[Record], plot_name: str) -> str:
@@ -54,55 +54,20 @@ def table(records: Sequence[Record], passages: int) -> str:
 def plot(records: Sequence[Record]) -> str:
     """An SVG of the median time over the number of passages, both logarithmic."""
     known = [record for record in records if record.get("p50_ms")]
-    if not known:
-        return f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{_HEIGHT}"/>\n'
-    sizes, times = [record["passages"] for record in known], [record["p50_ms"] for record in known]
-    across = _Scale(min(sizes) * 0.8, max(sizes) * 1.25, _LEFT, _LEFT + _PLOT_WIDTH)
-    up = _Scale(min(times) * 0.6, max(times) * 1.6, _TOP + _PLOT_HEIGHT, _TOP)
-    parts = [*_grid(sorted(set(sizes)), across, up), *_curves(known, across, up)]
-    start = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" font-family="sans-serif"'
-    ground = f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="white"/>'
-    return "\n".join([f'{start} font-size="12">', ground, *parts, "</svg>", ""])
-
-
-class _Scale:
-    """Places on a logarithmic axis."""
-
-    def __init__(self, low: float, high: float, start: float, end: float) -> None:
-        self._low, self._share = math.log10(low), (end - start) / (math.log10(high) - math.log10(low))
-        self._start = start
-        self.powers = [10.0**power for power in range(math.ceil(self._low), math.floor(math.log10(high)) + 1)]
-
-    def __call__(self, value: float) -> float:
-        return round(self._start + (math.log10(value) - self._low) * self._share, 1)
-
-
-def _grid(sizes: Sequence[int], across: _Scale, up: _Scale) -> Iterable[str]:
-    right, bottom = _LEFT + _PLOT_WIDTH, _TOP + _PLOT_HEIGHT
-    yield f'<path d="M{_LEFT} {_TOP}V{bottom}H{right}" fill="none" stroke="#444"/>'
-    for time in up.powers:
-        yield f'<path d="M{_LEFT} {up(time)}H{right}" stroke="#ddd"/>'
-        yield f'<text x="{_LEFT - 6}" y="{up(time) + 4}" text-anchor="end">{time:g}</text>'
-    for size in sizes:
-        yield f'<text x="{across(size)}" y="{bottom + 18}" text-anchor="middle">{size:,}</text>'
-    yield f'<text x="{_LEFT + _PLOT_WIDTH / 2}" y="{bottom + 38}" text-anchor="middle">passages</text>'
-    middle = _TOP + _PLOT_HEIGHT / 2
-    yield f'<text x="14" y="{middle}" text-anchor="middle" transform="rotate(-90 14 {middle})">p50 in ms</text>'
-
-
-def _curves(known: Sequence[Record], across: _Scale, up: _Scale) -> Iterable[str]:
-    names = [system.name for system in SYSTEMS]
-    for place, name in enumerate(name for name in names if any(record["system"] == name for record in known)):
-        points = sorted((record["passages"], record["p50_ms"]) for record in known if record["system"] == name)
-        at = " ".join(f"{across(size)},{up(time)}" for size, time in points)
-        colour, width = _COLOURS[names.index(name) % len(_COLOURS)], 3 if name == OURS else 1.5
-        yield f'<polyline points="{at}" fill="none" stroke="{colour}" stroke-width="{width}"/>'
-        for size, time in points:
-            yield f'<circle cx="{across(size)}" cy="{up(time)}" r="3.5" fill="{colour}"/>'
-        level, left = _TOP + 16 + 20 * place, _LEFT + _PLOT_WIDTH + 12
-        title = html.escape(next(system.title for system in SYSTEMS if system.name == name).strip("*"))
-        yield f'<circle cx="{left}" cy="{level}" r="4" fill="{colour}"/>'
-        yield f'<text x="{left + 9}" y="{level + 4}" font-size="11">{title}</text>'
+    sizes = [record["passages"] for record in known] or [1, 10]
+    times = [record["p50_ms"] for record in known] or [1, 10]
+    systems = [system for system in SYSTEMS if any(record["system"] == system.name for record in known)]
+    curves = [
+        Series(
+            system.title.strip("*"),
+            place,
+            sorted((record["passages"], record["p50_ms"]) for record in known if record["system"] == system.name),
+        )
+        for place, system in enumerate(systems)
+    ]
+    across = Axis("passages", min(sizes) * 0.8, max(sizes) * 1.25, "{:,.0f}".format, log=True)
+    up = Axis("p50 in ms", min(times) * 0.6, max(times) * 1.6, log=True)
+    return picture("Median time of a query", across, up, curves)
 
 
 def _row(record: Record, ours: float | None) -> tuple[str, ...]:

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from selfright.assembly.calibrating import Accept
     from selfright.assembly.calibrating import Progress as CalibrationProgress
-    from selfright.assembly.engine import Engine
     from selfright.assembly.overrides import Overrides
     from selfright.domain.examining import Examined, Judge
     from selfright.domain.ports import Embedder, PairJudge, ProfileStore
@@ -47,13 +46,13 @@ class Selfright(DocumentMethods, UserDataMethods, FrameworkMethods):
     """
 
     def __init__(self, settings: Settings, given: "Overrides | None" = None) -> None:
-        from selfright.assembly.engine import build_engine
+        from selfright.assembly.engine import Engine
         from selfright.assembly.ratings import RatingService
         from selfright.assembly.traces import TraceService
         from selfright.assembly.turns import TurnService
 
         self.settings = settings
-        self._engine: Engine = build_engine(settings, given)
+        self._engine = Engine(settings, given)
         self._traces = TraceService(self._engine)
         self._turns = TurnService(self._engine, self._traces)
         self._ratings = RatingService(self._engine)

@@ -37,19 +37,6 @@ class BulkTarget:
     entry: str = _ENTRY
 
 
-def add_on(
-    address: str,
-    place: BulkTarget,
-    paths: Sequence[Path],
-    collection: str,
-    progress: "Progress | None" = None,
-    origin: Origin = "index",
-) -> "Report":
-    """Reads, splits, tokenises and embeds on the Ray cluster at ``address``, and commits here."""
-    with RayCluster(address) as cluster:
-        return add_to(cluster, place, paths, collection, progress, origin)
-
-
 def add_to(
     cluster: RayCluster,
     place: BulkTarget,

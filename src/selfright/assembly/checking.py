@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from selfright.assembly.engine import build_engine
+from selfright.assembly.engine import Engine
 from selfright.assembly.roles import OfflineRoles, Roles, with_models
 from selfright.domain.budget import Meter
 from selfright.domain.chat import Job
@@ -45,7 +45,7 @@ def open_bench(settings: Settings, documents: Path, nothing: Generator) -> Itera
 
     if settings.llm == OFFLINE:
         raise UsageError("a check needs a model: selfright models check openai:gpt-4o-mini, or local:smollm2")
-    engine = build_engine(settings)
+    engine = Engine(settings)
     try:
         engine.index.add([documents], DEFAULT_COLLECTION, None, None)
         meter = Meter(_PLENTY, _PLENTY, _MOST_SECONDS)

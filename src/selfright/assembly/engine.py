@@ -279,11 +279,6 @@ def _into_the_stream(_event: TurnEvent) -> None:
     """Stands for the turn's own stream, which takes its place when the turn runs."""
 
 
-def build_engine(settings: Settings, overrides: Overrides | None = None) -> Engine:
-    """The engine for these settings; nothing is opened or loaded yet."""
-    return Engine(settings, overrides)
-
-
 @cache
 def compiled(preset: str) -> "Graph":
     """The compiled graph of a preset; graphs hold no tools, so one serves every turn."""

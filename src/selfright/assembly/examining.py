@@ -1,26 +1,26 @@
 """Turns watched through their own ports: nothing of the flow is changed, and an answer comes out as it always does."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from selfright.assembly.engine import Engine
 from selfright.assembly.turns import TurnService
-from selfright.domain.answers import Answer, Attempt, Draft, EvaluationRequest, GenerationRequest, Sentence
-from selfright.domain.chat import Say
+from selfright.domain.answers import Answer, Draft, EvaluationRequest, GenerationRequest, Sentence
 from selfright.domain.composing import MARKER
 from selfright.domain.errors import ModelError
 from selfright.domain.events import TurnFinished
 from selfright.domain.examining import Examined, Judge, WatchedPass
 from selfright.domain.flags import Flags
-from selfright.domain.judgements import Grading, QueryClass
-from selfright.domain.passages import Hit, Language, Passage, Retrieval
-from selfright.domain.ports import Abstainer, Generator, Grader, RefineStrategy, Retriever
+from selfright.domain.passages import Hit, Passage
 from selfright.domain.scopes import Scope
 from selfright.domain.text import sentence_spans
 from selfright.domain.turns import TurnOptions
 from selfright.flow.run import Turn
+from selfright.telemetry.taps import PortCall, intercept
+
+T = TypeVar("T")
 
 BEST = 10
 """The hits of a search that count as found: what a person would read of a list."""
@@ -33,7 +33,7 @@ async def examine(engine: Engine, question: str, options: TurnOptions, judge: Ju
     watched = _Watched(engine)
     answer = await _answer(TurnService(cast(Engine, watched)), question, options)
     flags = watched.notes.flags
-    examined = Examined(answer, tuple(map(_watched, watched.notes.passes)), flags, final=watched.notes.final)
+    examined = Examined(answer, tuple(one.watched() for one in watched.notes.passes), flags, final=watched.notes.final)
     if judge == "none":
         return examined
     evaluator, meter = engine.judge(flags, judge)
@@ -61,20 +61,55 @@ class _Pass:
     strips: tuple[str, ...] = ()
     draft: str = ""
 
+    def watched(self) -> WatchedPass:
+        found, graded = tuple(dict.fromkeys(self.found)), tuple(dict.fromkeys(self.graded))
+        return WatchedPass(tuple(self.passages), self.evaluation, found, graded, self.strips, self.draft)
+
 
 @dataclass(slots=True)
 class _Notes:
-    """``coming`` is the pass whose draft has not been asked for yet."""
+    """The tap that writes down what a turn sees. ``coming`` is the pass whose draft has not been asked for yet."""
 
     flags: Flags = field(default_factory=Flags)
     passes: list[_Pass] = field(default_factory=list)
     coming: _Pass = field(default_factory=_Pass)
     final: str = ""
 
+    @property
+    def observer(self) -> "_Notes":
+        """It answers no call by itself."""
+        return self
 
-def _watched(one: _Pass) -> WatchedPass:
-    found, graded = tuple(dict.fromkeys(one.found)), tuple(dict.fromkeys(one.graded))
-    return WatchedPass(tuple(one.passages), one.evaluation, found, graded, one.strips, one.draft)
+    async def call(self, call: PortCall, ask: Callable[[], Awaitable[T]]) -> T:
+        """The port's own reply, noted."""
+        asked: Any = call.arguments[0]
+        if call.port == "grader":
+            self.coming.graded += [hit.passage for hit in call.arguments[1]]
+        if call.port == "generator":
+            self._begin(asked)
+        current = self.passes[-1] if self.passes else _Pass()
+        reply: Any = await ask()
+        if call.port == "retriever":
+            self.coming.found += [hit.passage for hit in reply.hits[:BEST]]
+        if call.port == "generator":
+            current.draft = _said(reply)
+        if call.port == "strategy":
+            seen = (hit.passage for hit in (*asked.get("retrieved_docs", ()), *asked.get("web_docs", ())))
+            current.passages = list(dict.fromkeys((*current.passages, *seen)))
+            # Repairing claims asks the judge once more about a pass that has been judged.
+            current.evaluation = current.evaluation or reply.get("evaluation")
+        return cast("T", reply)
+
+    def call_now(self, call: PortCall, ask: Callable[[], T]) -> T:
+        """The abstainer is asked about the draft that was chosen."""
+        self.final = _said(call.arguments[2].draft)
+        return ask()
+
+    def _begin(self, request: GenerationRequest) -> None:
+        current, self.coming = self.coming, _Pass()
+        current.passages = list(dict.fromkeys(strip.passage for strip in request.strips))
+        current.strips = tuple(strip.text for strip in request.strips)
+        self.passes.append(current)
 
 
 class _Watched:
@@ -90,93 +125,14 @@ class _Watched:
     def turn(self, preset_name: str | None, flags: Mapping[str, object], scope: Scope, *, listen: bool = False) -> Turn:
         """As the engine makes it, with everyone overheard through whose hands an answer goes."""
         turn = self._engine.turn(preset_name, flags, scope, listen=listen)
-        self.notes.flags = turn.tools.flags
-        tools = replace(
-            turn.tools,
-            retriever=turn.tools.retriever.over(lambda inner: _HeardRetriever(inner, self.notes)),
-            grader=_HeardGrader(turn.tools.grader, self.notes),
-            generator=_HeardGenerator(turn.tools.generator, self.notes),
-            strategy=_HeardStrategy(turn.tools.strategy, self.notes),
-            abstainer=_HeardAbstainer(turn.tools.abstainer, self.notes),
-        )
-        return replace(turn, tools=tools)
-
-
-@dataclass(frozen=True, slots=True)
-class _HeardRetriever:
-    retriever: Retriever
-    notes: _Notes
-
-    async def search(self, query: str, k: int, collections: Sequence[str]) -> Retrieval:
-        found = await self.retriever.search(query, k, collections)
-        self.notes.coming.found += [hit.passage for hit in found.hits[:BEST]]
-        return found
-
-
-@dataclass(frozen=True, slots=True)
-class _HeardGrader:
-    grader: Grader
-    notes: _Notes
-
-    async def grade(self, question: str, hits: Sequence[Hit]) -> Grading:
-        self.notes.coming.graded += [hit.passage for hit in hits]
-        return await self.grader.grade(question, hits)
-
-
-@dataclass(frozen=True, slots=True)
-class _HeardAbstainer:
-    abstainer: Abstainer
-    notes: _Notes
-
-    def should_abstain(self, question: str, query_class: QueryClass, best: Attempt, flags: Flags) -> bool:
-        self.notes.final = _said(best.draft)
-        return self.abstainer.should_abstain(question, query_class, best, flags)
-
-    def refusal(self, question: str, language: Language, best: Attempt, hits: Sequence[Hit]) -> Draft:
-        return self.abstainer.refusal(question, language, best, hits)
-
-
-@dataclass(frozen=True, slots=True)
-class _HeardGenerator:
-    generator: Generator
-    notes: _Notes
-
-    @property
-    def needs_documents(self) -> bool:
-        return self.generator.needs_documents
-
-    async def generate(self, request: GenerationRequest, say: Say | None = None) -> Draft:
-        current, self.notes.coming = self.notes.coming, _Pass()
-        current.passages = list(dict.fromkeys(strip.passage for strip in request.strips))
-        current.strips = tuple(strip.text for strip in request.strips)
-        self.notes.passes.append(current)
-        draft = await self.generator.generate(request, say)
-        current.draft = _said(draft)
-        return draft
-
-
-@dataclass(frozen=True, slots=True)
-class _HeardStrategy:
-    strategy: RefineStrategy
-    notes: _Notes
-
-    async def refine(self, state: Mapping[str, Any]) -> dict[str, Any]:
-        update = await self.strategy.refine(state)
-        current = self.notes.passes[-1] if self.notes.passes else _Pass()
-        seen = (hit.passage for hit in (*state.get("retrieved_docs", ()), *state.get("web_docs", ())))
-        current.passages = list(dict.fromkeys((*current.passages, *seen)))
-        # Repairing claims asks the judge once more about a pass that has been judged.
-        current.evaluation = current.evaluation or update.get("evaluation")
-        return update
-
-    def should_retrieve(self, state: Mapping[str, Any]) -> bool:
-        return self.strategy.should_retrieve(state)
-
-    def get_strategy_name(self) -> str:
-        return self.strategy.get_strategy_name()
-
-    def get_metrics(self, state: Mapping[str, Any]) -> dict[str, Any]:
-        return self.strategy.get_metrics(state)
+        tools, notes = turn.tools, self.notes
+        notes.flags = tools.flags
+        heard: Any = {
+            name: intercept(getattr(tools, name), notes, name)
+            for name in ("grader", "generator", "strategy", "abstainer")
+        }
+        retriever = tools.retriever.over(lambda inner: intercept(inner, notes, "retriever"))
+        return replace(turn, tools=replace(tools, retriever=retriever, **heard))
 
 
 def _said(draft: Draft) -> str:

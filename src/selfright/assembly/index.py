@@ -127,8 +127,7 @@ class IndexService:
         from selfright.ingest.pipeline import ingest
         from selfright.ingest.reading import SUFFIXES
 
-        if self._foreign:
-            self._foreign.put(())  # says that it cannot
+        self._check_own()
         found = discover(paths, SUFFIXES)
         if ray:
             return self._add_on(ray, paths, collection, progress, origin)
@@ -140,8 +139,7 @@ class IndexService:
         from selfright.domain.errors import IndexNotFound
         from selfright.ingest.syncing import NoDocuments, sync
 
-        if self._foreign:
-            self._foreign.put(())  # says that it cannot
+        self._check_own()
         if not options.dry_run:
             store = self._opened(create=True)
             return sync(paths, store, store, options, progress)
@@ -154,18 +152,19 @@ class IndexService:
     def _add_on(
         self, ray: str, paths: Sequence[Path], collection: str, progress: "Progress | None", origin: Origin
     ) -> "Report":
-        from selfright.assembly.bulk import BulkTarget, add_on
+        from selfright.assembly.bulk import BulkTarget, add_to
+        from selfright.ingest.ray_cluster import RayCluster
 
         encoder = None if self._overrides.embeddings is not None else self._settings.embedder
         place = BulkTarget(self._settings.index, self.tokenizer, self.embedder, encoder)
-        return add_on(ray, place, paths, collection, progress, origin)
+        with RayCluster(ray) as cluster:
+            return add_to(cluster, place, paths, collection, progress, origin)
 
     def take_in(self, path: Path, name: str, collection: str, apart: bool) -> "UploadReport":
         """Reads and indexes one file that somebody sent; the index is made when there is none."""
         from selfright.assembly.uploads import take_in
 
-        if self._foreign:
-            self._foreign.put(())  # says that it cannot
+        self._check_own()
         return take_in(path, name, collection, lambda: self._opened(create=True), apart=apart)
 
     def import_corpus(
@@ -174,8 +173,7 @@ class IndexService:
         """Takes in an index made elsewhere, wholly or not at all; without ``faiss`` its texts alone."""
         from selfright.assembly.transfers import checked_import
 
-        if self._foreign:
-            self._foreign.put(())  # says that it cannot
+        self._check_own()
         with checked_import(corpus, faiss, meta, self.embedder) as checked:
             store = self._opened(create=True)
             return checked.write(store, store, collection, progress)
@@ -200,8 +198,7 @@ class IndexService:
         """Gives the index the vectors of the embedder that is set, where it lies or in another place."""
         from selfright.assembly.reembedding import reembed
 
-        if self._foreign:
-            self._foreign.put(())  # says that it cannot
+        self._check_own()
         if self.embedder is None and self._settings.embedder != "none":
             raise UsageError(
                 "no embedder is installed that could make vectors; name one with embedder=…, or with embedder=none "
@@ -299,6 +296,11 @@ class IndexService:
         from selfright.retrieval.stores.langchain import LangChainStore
 
         return LangChainStore(self._overrides.retriever)
+
+    def _check_own(self) -> None:
+        """Raises ``UsageError`` for a retriever that the user handed over: it cannot be changed."""
+        if self._foreign:
+            self._foreign.put(())
 
     def _opened(self, *, create: bool = False) -> "OpenedStore":
         from selfright.retrieval.stores.opening import open_store

@@ -66,9 +66,12 @@ class JudgeService:
         self._settings = settings
         self._overrides = overrides
         self._index = index
-        for named, job in ((settings.passage_judge, "passages"), (settings.claim_judge, "claims")):
+        jobs: tuple[Literal["passages", "claims"], ...] = ("passages", "claims")
+        for named, job in zip((settings.passage_judge, settings.claim_judge), jobs, strict=True):
             if named is not None:
-                _check(named, "passages" if job == "passages" else "claims")
+                from selfright.llm.pair_models import check_named
+
+                check_named(named, job)
 
     @cached_property
     def passages(self) -> PairJudge | None:
@@ -171,12 +174,6 @@ class JudgeService:
     def _encoder_name(self) -> str:
         embedder = self._index.embedder
         return embedder.name if embedder else "words"
-
-
-def _check(named: str, job: Literal["passages", "claims"]) -> None:
-    from selfright.llm.pair_models import check_named
-
-    check_named(named, job)
 
 
 def _named(named: str | None, job: Literal["passages", "claims"]) -> PairJudge | None:

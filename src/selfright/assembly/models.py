@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from selfright.llm.backend import Backend
-    from selfright.llm.breaker import Breakers
     from selfright.llm.calling import CallPolicy
     from selfright.llm.structured import Capabilities
+    from selfright.patience import Breakers
     from selfright.telemetry.taps import Tap
 
 _CAPABILITIES = "models.json"
@@ -111,7 +111,7 @@ class Models:
 
     @cached_property
     def _breakers(self) -> "Breakers":
-        from selfright.llm.breaker import Breakers
+        from selfright.patience import Breakers
 
         return Breakers()
 

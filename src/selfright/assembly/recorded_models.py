@@ -55,9 +55,9 @@ class ReplayedModels:
 
     def chat(self, meter: Meter, tap: Tap | None = None) -> ChatModel:
         """The models within a replayed turn; nothing is learnt from it, and nothing waited for unless it is live."""
-        from selfright.llm.breaker import Breakers
         from selfright.llm.calling import CallPolicy
         from selfright.llm.structured import Capabilities
+        from selfright.patience import Breakers
 
         capabilities = Capabilities()
         for name, mode in self._modes.items():

@@ -131,8 +131,8 @@ class Router(Protocol):
         ...
 
 
-class Library(Protocol):
-    """Reads the stored documents."""
+class Documents(Protocol):
+    """Looks up the stored documents."""
 
     def document(self, document_id: str) -> Document | None:
         """The document with its text, or None."""
@@ -141,6 +141,10 @@ class Library(Protocol):
     def documents(self, after: str = "", collections: Sequence[str] = ()) -> Iterator[DocumentInfo]:
         """The documents with an id behind ``after``, ordered by id; of all collections where none is named."""
         ...
+
+
+class Library(Documents, Protocol):
+    """Reads the stored documents."""
 
     def info(self) -> StoreInfo:
         """The index in figures."""

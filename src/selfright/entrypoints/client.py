@@ -11,21 +11,23 @@ from collections.abc import AsyncGenerator, Generator
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
-from selfright.domain.errors import ServiceError, ServiceUnreachable
-from selfright.entrypoints.wire.answers import (
+from selfright.answer_form import (
     AnswerReply,
     Citation,
     Claim,
-    CorrectedEvent,
-    DoneEvent,
     Evaluation,
     Evidence,
     Iteration,
     KeptStrip,
-    Message,
-    NodeEvent,
     NodeOutcome,
     Routing,
+)
+from selfright.domain.errors import ServiceError, ServiceUnreachable
+from selfright.entrypoints.wire.answers import (
+    CorrectedEvent,
+    DoneEvent,
+    Message,
+    NodeEvent,
     TokenEvent,
     TurnEvent,
     UrgentEvent,

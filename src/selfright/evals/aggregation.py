@@ -46,13 +46,13 @@ def reached(row: Row) -> int | None:
     """
     if row.turn is None or row.turn.held is None:
         return None
-    steps = (*astuple(row.turn.held), _value(row) == 1.0)
+    steps = (*astuple(row.turn.held), row.value(RIGHT) == 1.0)
     return max((number for number, had in enumerate(steps, start=1) if had), default=0)
 
 
 def funnels(rows: Sequence[Row]) -> tuple[Funnel, ...]:
     """One for each language in which something was asked that can be right or wrong, ordered by name."""
-    known = [row for row in rows if row.turn and _value(row) is not None]
+    known = [row for row in rows if row.turn and row.value(RIGHT) is not None]
     languages = sorted({row.turn.language for row in known if row.turn})
     return tuple(_funnel(name, [row for row in known if row.turn and row.turn.language == name]) for name in languages)
 
@@ -77,13 +77,8 @@ def _funnel(language: str, rows: Sequence[Row]) -> Funnel:
 
 def _outcomes(rows: Sequence[Row]) -> Mapping[tuple[bool, bool], int]:
     """How many rows there are by whether they refused and whether that was right."""
-    said = [(row.turn.abstained, _value(row) == 1.0) for row in rows if row.turn]
+    said = [(row.turn.abstained, row.value(RIGHT) == 1.0) for row in rows if row.turn]
     return {(refused, right): said.count((refused, right)) for refused in (True, False) for right in (True, False)}
-
-
-def _value(row: Row) -> float | None:
-    found = row.metrics.get(RIGHT)
-    return found.value if found else None
 
 
 _SPREAD = ("seconds", "tokens", "llm_calls")
@@ -101,7 +96,7 @@ def measured(row: Row, question: Question, flags: Mapping[str, Any], metrics: Se
 def aggregated(run: RunResult, names: Sequence[str], seed: int) -> RunResult:
     """The run with all that follows from its rows."""
     turns = [row.turn for row in run.rows if row.turn is not None]
-    values = {name: [v for row in run.rows if (v := value_of(row, name)) is not None] for name in names}
+    values = {name: [v for row in run.rows if (v := row.value(name)) is not None] for name in names}
     spread = {name: values[name] for name in _SPREAD if values.get(name)}
     return replace(
         run,
@@ -117,7 +112,7 @@ def aggregated(run: RunResult, names: Sequence[str], seed: int) -> RunResult:
 
 def abstention(rows: Sequence[Row]) -> Abstention | None:
     """How well a system knew what it could not answer; None where nothing can be right or wrong."""
-    told = [(row.turn, bool(right)) for row in rows if row.turn and (right := value_of(row, "right")) is not None]
+    told = [(row.turn, bool(right)) for row in rows if row.turn and (right := row.value("right")) is not None]
     if not told:
         return None
     answered = [(_surety(turn), right) for turn, right in told if not turn.abstained]
@@ -135,12 +130,6 @@ def abstention(rows: Sequence[Row]) -> Abstention | None:
         aurc_ratio=area / risk if area is not None and risk else None,
         curve=curve,
     )
-
-
-def value_of(row: Row, name: str) -> float | None:
-    """A metric's value; None where it does not apply or was not measured."""
-    found = row.metrics.get(name)
-    return found.value if found else None
 
 
 def _curve(answered: Sequence[tuple[float | None, bool]], of: int) -> tuple[float | None, tuple[CurvePoint, ...]]:

@@ -42,8 +42,3 @@ EXPECTED: Sequence[Expected] = (
 
 TARGETED_GAIN = 2.0
 """S3 expects the targeted retrieval rate to rise by this share (+200 %) from the static to the rewritten query."""
-
-
-def expected(profile: str, metric: str) -> Expected | None:
-    """What the seeds said, or None."""
-    return next((one for one in EXPECTED if (one.profile, one.metric) == (profile, metric)), None)

@@ -124,7 +124,7 @@ def _comparison(base: RunResult, other: RunResult, seed: int) -> Comparison:
 
 
 def _moves(shared: Sequence[tuple[Row, Row]]) -> tuple[Moves | None, tuple[str, ...], tuple[str, ...]]:
-    told = [(row.question_id, _value(row, RIGHT), _value(other, RIGHT)) for row, other in shared]
+    told = [(row.question_id, row.value(RIGHT), other.value(RIGHT)) for row, other in shared]
     known = [(name, bool(before), bool(after)) for name, before, after in told if None not in (before, after)]
     if not known:
         return None, (), ()
@@ -136,14 +136,9 @@ def _moves(shared: Sequence[tuple[Row, Row]]) -> tuple[Moves | None, tuple[str, 
 
 
 def _difference(name: str, shared: Sequence[tuple[Row, Row]], seed: int, base: str, other: str) -> Difference | None:
-    pairs = [(before, after) for one, two in shared if (before := _value(one, name)) is not None
-             and (after := _value(two, name)) is not None]  # fmt: skip
+    pairs = [(before, after) for one, two in shared if (before := one.value(name)) is not None
+             and (after := two.value(name)) is not None]  # fmt: skip
     return difference([before for before, _ in pairs], [after for _, after in pairs], seed, f"{name} {base} {other}")
-
-
-def _value(row: Row, name: str) -> float | None:
-    found = row.metrics.get(name)
-    return found.value if found else None
 
 
 def _corrected(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:

@@ -152,6 +152,11 @@ class Row:
     error: str | None = None
     metrics: Mapping[str, Value] = field(default_factory=dict)
 
+    def value(self, metric: str) -> float | None:
+        """A metric's value; None where it was not measured or does not apply."""
+        found = self.metrics.get(metric)
+        return found.value if found else None
+
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
@@ -238,6 +243,11 @@ class RunResult:
     quantiles: Mapping[str, Quantiles] = field(default_factory=dict)
     abstention: Abstention | None = None
     funnels: tuple[Funnel, ...] = ()
+
+    def mean(self, metric: str) -> float | None:
+        """A metric's mean; None where it was not measured."""
+        found = self.summary.get(metric)
+        return found.mean if found else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,11 @@ import json
 import logging
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from itertools import zip_longest
 from typing import Any
 
+from selfright.answer_form import answer_view, evaluation_form
 from selfright.api import Selfright
 from selfright.domain.answers import Answer, Iteration, Message
 from selfright.domain.errors import StoreError, UsageError
@@ -26,18 +27,16 @@ BROUGHT = 0.75
 """The share of a missing item's words that one passage must hold to have brought it."""
 
 _LONGEST_QUOTE = 2_000
+_TOLD = ("answer", "abstained", "language", "verdict", "stop_reason", "degraded")
 
 
 def record(examined: Examined, question: Question) -> Turn:
     """The turn as results keep it, with what its steps had of the question's gold answers."""
-    answer, cost = examined.answer, examined.answer.cost
+    answer = examined.answer
+    form = answer_view(answer)
     return Turn(
-        answer=answer.answer,
-        abstained=answer.abstained,
-        language=answer.language,
-        verdict=answer.verdict and answer.verdict.value,
-        stop_reason=answer.stop_reason.value,
-        degraded=answer.degraded,
+        **{name: form[name] for name in _TOLD},
+        **form["cost"],
         evaluation=judgement(answer.evaluation) if answer.evaluation else None,
         judged=judgement(examined.judged) if examined.judged else None,
         passes=_passes(answer.iterations, examined.passes),
@@ -45,11 +44,6 @@ def record(examined: Examined, question: Question) -> Turn:
         citations=_citations(answer),
         removed_claims=answer.removed_claims,
         notes=answer.notes,
-        llm_calls=cost.llm_calls,
-        prompt_tokens=cost.prompt_tokens,
-        completion_tokens=cost.completion_tokens,
-        web_requests=cost.web_requests,
-        seconds=round(cost.seconds, 4),
         judge_calls=examined.judge_cost.llm_calls,
         held=held(examined, question),
     )
@@ -57,15 +51,8 @@ def record(examined: Examined, question: Question) -> Turn:
 
 def judgement(evaluation: Evaluation) -> Judgement:
     """The scores of an evaluation."""
-    return Judgement(
-        overall=evaluation.overall,
-        grounding=evaluation.grounding,
-        completeness=evaluation.completeness,
-        accuracy=evaluation.accuracy,
-        answer_quality=evaluation.answer_quality.value,
-        confidence=evaluation.confidence,
-        source=evaluation.source.value,
-    )
+    form = evaluation_form(evaluation)
+    return Judgement(**{field.name: getattr(form, field.name) for field in fields(Judgement)})
 
 
 def brought(items: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:

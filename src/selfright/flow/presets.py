@@ -30,11 +30,6 @@ class Preset:
     mode: str = "ai_agent"
 
     @property
-    def judges_answers(self) -> bool:
-        """Whether answers are evaluated in this graph."""
-        return "evaluate" in self.edges
-
-    @property
     def grades(self) -> bool:
         """Whether what was retrieved is graded in this graph."""
         return "grade" in self.edges

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from selfright.domain.errors import InputError, StoreError
-from selfright.domain.passages import Document, DocumentInfo, Passage
+from selfright.domain.passages import Document, Passage
+from selfright.domain.stores import Store
 from selfright.ingest.pipeline import Progress
 
 if TYPE_CHECKING:
@@ -33,26 +34,6 @@ class Record:
     document: Document
     passages: Sequence[Passage] = ()
     vectors: "Mapping[str, NDArray[np.float32]]" = field(default_factory=dict)
-
-
-class Shelf(Protocol):
-    """What an export reads of a store."""
-
-    def documents(self) -> Iterator[DocumentInfo]:
-        """All documents, ordered by id."""
-        ...
-
-    def document(self, document_id: str) -> Document | None:
-        """The document with its text, or None."""
-        ...
-
-    def passages_of(self, document_id: str) -> Sequence[Passage]:
-        """A document's passages in reading order."""
-        ...
-
-    def vectors_of(self, document_id: str) -> "Mapping[str, NDArray[np.float32]]":
-        """The unit vectors of a document's passages, by passage id; passages without one are left out."""
-        ...
 
 
 class VectorSink(Protocol):
@@ -82,7 +63,7 @@ class ExportReport:
     failed: tuple[str, ...]
 
 
-def records_of(shelf: Shelf, *, passages: bool, vectors: bool) -> Iterator[Record]:
+def records_of(shelf: Store, *, passages: bool, vectors: bool) -> Iterator[Record]:
     """The records of a sound store, one document at a time, ordered by id."""
     for info in shelf.documents():
         document = shelf.document(info.id)

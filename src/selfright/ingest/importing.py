@@ -6,7 +6,7 @@ wholly or not at all. No text is embedded, but for a few that show whether the v
 
 import dataclasses
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 from selfright.domain.errors import InputError, ModelError, UnreadableFile
 from selfright.domain.passages import Document, Passage
 from selfright.domain.ports import Embedder, Library
+from selfright.domain.stores import Store
 from selfright.ingest.corpus_layout import CorpusLayout, Part
 from selfright.ingest.pipeline import Progress
 
@@ -62,26 +63,6 @@ class VectorSource(Protocol):
         ...
 
 
-class VectorWriter(Protocol):
-    """A store that takes passages together with their vectors."""
-
-    def put(
-        self,
-        batch: Sequence[tuple[Document, Sequence[Passage]]],
-        vectors: "Mapping[str, NDArray[np.float32]] | None" = None,
-    ) -> None:
-        """Adds documents; ``vectors`` has unit vectors by passage id. What is not among them the store may embed."""
-        ...
-
-    def commit(self) -> None:
-        """Makes what was put lasting and visible."""
-        ...
-
-    def discard(self) -> None:
-        """Forgets what was put since the last commit."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class ImportReport:
     """What an import brought, in documents, passages and vectors; ``notes`` says what is peculiar about the vectors."""
@@ -124,7 +105,7 @@ class Import:
         self._layout.__exit__(kind, error, trace)
 
     def write(
-        self, writer: VectorWriter, library: Library, collection: str | None = None, progress: Progress | None = None
+        self, writer: Store, library: Library, collection: str | None = None, progress: Progress | None = None
     ) -> ImportReport:
         """Stores all documents and commits, in ``collection`` or where each row says; after an error nothing stays.
 
@@ -148,7 +129,7 @@ class Import:
             document = dataclasses.replace(found, collection=collection) if collection else found
             yield document, [passage_of(document, n, part) for n, part in enumerate(parts)], parts
 
-    def _put(self, writer: VectorWriter, batch: Sequence["_Entry"]) -> int:
+    def _put(self, writer: Store, batch: Sequence["_Entry"]) -> int:
         documents = [(document, passages) for document, passages, _ in batch]
         if self._vectors is None:
             writer.put(documents)

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, Protocol
 
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import DEFAULT_COLLECTION, Document, Origin, Passage
-from selfright.domain.ports import Library, Writer
+from selfright.domain.ports import Documents, Library, Writer
 from selfright.ingest.discover import Discovery, discover
 from selfright.ingest.files import FileLimits, SourceFile
 from selfright.ingest.naming import Elsewhere as StoredElsewhere
@@ -32,14 +32,6 @@ class Progress(Protocol):
 
     def __call__(self, done: int, total: int, name: str) -> None:
         """Told how far the work is: ``done`` of ``total`` bytes, and the file or document being read."""
-        ...
-
-
-class Stored(Protocol):
-    """Where a run looks up what is stored."""
-
-    def document(self, document_id: str) -> Document | None:
-        """The document with its text, or None."""
         ...
 
 
@@ -142,7 +134,7 @@ class Run:
     def __init__(
         self,
         writer: Writer,
-        library: Stored,
+        library: Documents,
         collection: str,
         split: Split,
         found: Discovery,

@@ -11,11 +11,11 @@ from collections.abc import Iterator, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path, PurePath
-from typing import Protocol, TypedDict
+from typing import TypedDict
 
 from selfright.domain.errors import InputError
 from selfright.domain.passages import DEFAULT_COLLECTION, Document, DocumentInfo, Origin, Passage
-from selfright.domain.ports import Writer
+from selfright.domain.ports import Documents, Writer
 from selfright.ingest.discover import Discovery, discover
 from selfright.ingest.files import FileLimits, SourceFile, readable_name
 from selfright.ingest.parallel import Elsewhere
@@ -27,18 +27,6 @@ FileStates = MutableMapping[str, tuple[int, int]]
 """Size in bytes and time of the last change in nanoseconds, by a file's real path."""
 
 _PART = re.compile(r"((?::[^:/~]+)*)(?:~\d+)?$")
-
-
-class Documents(Protocol):
-    """What is asked of a ``Library`` here."""
-
-    def document(self, document_id: str) -> Document | None:
-        """The document with its text, or None."""
-        ...
-
-    def documents(self, after: str = "", collections: Sequence[str] = ()) -> Iterator[DocumentInfo]:
-        """The documents behind ``after``, ordered by id."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +57,7 @@ class SyncKeywords(TypedDict, total=False):
 def sync(
     paths: Sequence[Path],
     writer: Writer | None,
-    library: "Documents",
+    library: Documents,
     options: SyncOptions,
     progress: Progress | None = None,
     processes: int | Elsewhere | None = None,
@@ -110,12 +98,12 @@ def folder_states(paths: Sequence[Path]) -> dict[str, tuple[int, int]]:
 class _Known:
     """The documents of a collection that came from the paths, and those whose file is gone, wherever it was."""
 
-    library: "Documents"
+    library: Documents
     within: dict[str, list[DocumentInfo]] = field(default_factory=lambda: defaultdict(list))
     lost: dict[int, list[DocumentInfo]] = field(default_factory=lambda: defaultdict(list))
 
     @classmethod
-    def of(cls, paths: Sequence[Path], library: "Documents", collection: str) -> "_Known":
+    def of(cls, paths: Sequence[Path], library: Documents, collection: str) -> "_Known":
         known = cls(library)
         roots = [_real(path) for path in paths]
         # Many documents may come from one file, and links are looked up on the disk.
@@ -177,7 +165,7 @@ def _part(document_id: str) -> str:
     return found.group(1) if found else ""
 
 
-def _is_same(info: DocumentInfo, document: Document, library: "Documents") -> bool:
+def _is_same(info: DocumentInfo, document: Document, library: Documents) -> bool:
     """Whether a stored document is this one; a title made of the file's name goes with the name."""
     if info.content_hash == document.content_hash:
         return True

@@ -20,10 +20,10 @@ from selfright.domain.chat import ChatReply, ChatRequest, Finish, Say
 from selfright.domain.errors import BudgetSpent, ModelRejected, ModelUnavailable, ReplyUnusable
 from selfright.llm.attempt_plan import AttemptPlan, CutOffError, RefusedError, UnfitError
 from selfright.llm.backend import Backend, Mode, RawReply
-from selfright.llm.breaker import Breaker
 from selfright.llm.structured import Capabilities
 from selfright.llm.thinking import ThinkingFilter, strip_reasoning
 from selfright.llm.tolerant import read_object
+from selfright.patience import Breaker, pause
 
 _WRONG_KEY = (401, 403)
 _WIDE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]")
@@ -136,10 +136,9 @@ class TurnModel:
         """Seconds before the next attempt: none after an answer, else what the provider asked for or a random pause."""
         if not isinstance(error, ModelUnavailable):
             return 0.0
-        longest = min(self.policy.longest_wait_s, self.policy.first_wait_s * 2 ** (plan.failures - 1))
-        pause = self.random() * longest
+        drawn = pause(plan.failures, self.policy.first_wait_s, self.policy.longest_wait_s, self.random)
         asked = error.retry_after
-        return pause if asked is None else max(0.0, asked) + pause if math.isfinite(asked) else math.inf
+        return drawn if asked is None else max(0.0, asked) + drawn if math.isfinite(asked) else math.inf
 
     async def _attempt(self, plan: AttemptPlan, heard: "_Heard | None") -> ChatReply:
         ticket = self.breaker.admit()

@@ -5,13 +5,11 @@ status, headers, a code), found on the error itself or on what caused it. A prov
 message: they can quote the key or the prompt. They stay in the cause.
 """
 
-import math
 import re
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
 from selfright.domain.errors import ModelRejected, ModelUnavailable
+from selfright.patience import asked_to_wait, seconds_in
 
 _DEPTH = 8  # causes followed
 _LATER = (408, 409, 425, 429)  # 4xx that another try can cure
@@ -197,11 +195,11 @@ def _retry_after(error: BaseException) -> float | None:
     for one in _chain(error):
         headers = getattr(getattr(one, "response", None), "headers", None)
         if isinstance(headers, Mapping):
-            seconds = _asked_by_headers({str(name).lower(): str(value) for name, value in headers.items()})
+            seconds = asked_to_wait({str(name).lower(): str(value) for name, value in headers.items()})
             if seconds is not None:
                 return seconds
         for value in _delays(getattr(one, "details", None)):
-            if (seconds := _number(value.removesuffix("s"))) is not None:
+            if (seconds := seconds_in(value.removesuffix("s"))) is not None:
                 return seconds
     return None
 
@@ -212,29 +210,3 @@ def _delays(body: object) -> Iterator[str]:
     for detail in _details(inner) if isinstance(inner, Mapping) else ():
         if isinstance(delay := detail.get("retryDelay"), str):
             yield delay
-
-
-def _asked_by_headers(headers: Mapping[str, str]) -> float | None:
-    milliseconds = _number(headers.get("retry-after-ms", ""))
-    if milliseconds is not None:
-        return milliseconds / 1_000
-    text = headers.get("retry-after", "")
-    return _number(text) if _number(text) is not None else _until(text)
-
-
-def _number(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return max(value, 0.0) if math.isfinite(value) else None
-
-
-def _until(text: str) -> float | None:
-    """Seconds from now to an HTTP date."""
-    try:
-        moment = parsedate_to_datetime(text)
-    except ValueError:
-        return None
-    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return max((aware - datetime.now(UTC)).total_seconds(), 0.0)

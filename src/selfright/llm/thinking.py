@@ -74,14 +74,8 @@ class ThinkingFilter:
         return [*self._parts(text), "" if self._thinking else self._pending]
 
 
-def without_thinking(text: str) -> str:
-    """The text as a ``ThinkingFilter`` lets it through."""
-    thinking = ThinkingFilter()
-    return thinking.feed(text) + thinking.end()
-
-
 def strip_reasoning(text: str) -> str:
-    """``without_thinking``, and without what comes before a closing tag that has no opening one."""
+    """What a ``ThinkingFilter`` shows of the text, without what stands before a closing tag that has no opening one."""
     parts = ThinkingFilter().whole(text)
     after_last = len(parts) - parts[::-1].index(None) if None in parts else 0
     return "".join(part for part in parts[after_last:] if part).lstrip()

@@ -2,54 +2,25 @@
 
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from selfright.medical.lexicon import load_lexicon
 from selfright.medical.spotting import apart
-from selfright.medical.units import Measure, as_number, normalized, shown
+from selfright.medical.units import Measure, as_number, measure_table, normalized, shown
 
-# Molar masses in g/mol from the formulas (C6H12O6, C27H46O, triolein for triglycerides, C4H7N3O, C5H4N4O3, C33H36N4O6).
-MEASURED: dict[str, Measure] = {
-    "heart-rate": Measure("heart_rate", "/min", 20, 250),
-    "respiratory-rate": Measure("respiratory_rate", "/min", 4, 80),
-    "temperature": Measure("temperature", "°C", 30, 43, 1, bare=("f",)),
-    "oxygen-saturation": Measure("spo2", "%", 40, 100),
-    "body-weight": Measure("weight", "kg", 0.5, 400, 1),
-    "height": Measure("height", "cm", 30, 250, 1, bare=("m",)),
-    "body-mass-index": Measure("bmi", "kg/m²", 8, 90, 1),
-    "blood-glucose": Measure("glucose", "mg/dL", 20, 1500, 0, 180.156, ("mmol/l",)),
-    "fasting-glucose": Measure("glucose", "mg/dL", 20, 1500, 0, 180.156, ("mmol/l",)),
-    "postprandial-glucose": Measure("glucose", "mg/dL", 20, 1500, 0, 180.156, ("mmol/l",)),
-    "hba1c": Measure("hba1c", "%", 3, 20, 1, bare=("mmol/mol",)),
-    "creatinine": Measure("creatinine", "mg/dL", 0.1, 25, 1, 113.12, ("umol/l",)),
-    "estimated-glomerular-filtration-rate": Measure("egfr", "mL/min/1.73m²", 1, 200),
-    "total-cholesterol": Measure("cholesterol", "mg/dL", 50, 800, 0, 386.65, ("mmol/l",)),
-    "ldl-cholesterol": Measure("ldl", "mg/dL", 10, 600, 0, 386.65, ("mmol/l",)),
-    "hdl-cholesterol": Measure("hdl", "mg/dL", 5, 200, 0, 386.65, ("mmol/l",)),
-    "triglycerides": Measure("triglycerides", "mg/dL", 20, 9000, 0, 885.4, ("mmol/l",)),
-    "aspartate-aminotransferase": Measure("ast", "U/L", 1, 20_000),
-    "alanine-aminotransferase": Measure("alt", "U/L", 1, 20_000),
-    "gamma-glutamyl-transferase": Measure("ggt", "U/L", 1, 10_000),
-    "alkaline-phosphatase": Measure("alp", "U/L", 5, 10_000),
-    "bilirubin": Measure("bilirubin", "mg/dL", 0.1, 60, 1, 584.66),
-    "albumin": Measure("albumin", "g/dL", 0.5, 8, 1),
-    "hemoglobin": Measure("hemoglobin", "g/dL", 2, 25, 1, bare=("g/l",)),
-    "white-blood-cell-count": Measure("wbc", "10⁹/L", 0.1, 500, 1, bare=("/ul",)),
-    "platelet-count": Measure("platelets", "10⁹/L", 1, 3000, 0, bare=("/ul",)),
-    "ferritin": Measure("ferritin", "ng/mL", 1, 50_000),
-    "c-reactive-protein": Measure("crp", "mg/L", 0, 800, 1),
-    "inr": Measure("inr", "", 0.5, 20, 1),
-    "sodium": Measure("sodium", "mmol/L", 100, 190),
-    "potassium": Measure("potassium", "mmol/L", 1.5, 10, 1),
-    "serum-calcium": Measure("calcium", "mg/dL", 3, 20, 1, 40.078),
-    "uric-acid": Measure("uric_acid", "mg/dL", 0.5, 30, 1, 168.11, ("umol/l",)),
-    "tsh": Measure("tsh", "mIU/L", 0, 500, 2),
-    "blood-urea-nitrogen": Measure("bun", "mg/dL", 1, 300),
-    "vitamin-d-level": Measure("vitamin_d", "ng/mL", 1, 400, 0, 400.64),
-    "prostate-specific-antigen": Measure("psa", "ng/mL", 0, 10_000, 1),
-    "systolic-blood-pressure": Measure("systolic", "mmHg", 50, 300),
-    "diastolic-blood-pressure": Measure("diastolic", "mmHg", 20, 200),
+
+def _measure(row: Mapping[str, Any]) -> Measure:
+    bounds = row["low"], row["high"], row.get("decimals", 0), row.get("molar", 0.0)
+    return Measure(row["slot"], row["unit"], *bounds, bare=tuple(row.get("bare", ())))
+
+
+MEASURED = {
+    concept: _measure(row)
+    for row in measure_table()
+    if "unit" in row
+    for concept in row.get("concepts", [row["slot"].replace("_", "-")])
 }
 """What is measured, by the name of its concept in the lexicon."""
 

@@ -31,39 +31,6 @@ _PAST = re.compile(
 # What a pattern ends in that needs its "않" to say what it says.
 _NOT_A_DENIAL = re.compile(r"(?:수(?:가|도|조차)?|멈추지|멎지|싶지|되지|없어지지|사라지지|느껴지지|움직이지|일어나지)$")
 
-_CALLS: dict[HelpKind, dict[Language, str]] = {
-    "emergency": {
-        "en": (
-            "This may be an emergency: {what}. Call your emergency number now (119 in Korea, 911 in the US, 112 in "
-            "Europe) or have someone take you to an emergency department. Do not wait for the answer below."
-        ),
-        "ko": (
-            "응급 상황일 수 있습니다: {what}. 아래 답변을 기다리지 말고 지금 바로 119(해외에서는 현지 응급 번호)에 "
-            "전화하거나 가까운 응급실로 가세요."
-        ),
-    },
-    "crisis": {
-        "en": (
-            "You do not have to go through this alone. Please call or text a crisis line now (109 in Korea, 988 in the "
-            "US, or your local one), or your emergency number if you may act on it, and stay with someone you trust."
-        ),
-        "ko": (
-            "혼자 견디지 않으셔도 됩니다. 지금 자살예방 상담전화 109(24시간)로 전화하시고, 위급하면 119에 전화하세요. "
-            "믿을 수 있는 사람 곁에 계시고, 위험한 물건은 멀리 두세요."
-        ),
-    },
-    "poison": {
-        "en": (
-            "This may be poisoning or an overdose. Call your emergency number (119 in Korea, 911 in the US) or a "
-            "poison line (1-800-222-1222 in the US) now. Do not make anyone vomit; keep the package at hand."
-        ),
-        "ko": (
-            "중독이나 과다 복용일 수 있습니다. 지금 바로 119(해외에서는 현지 응급 번호)에 전화하세요. "
-            "억지로 토하게 하지 말고, 무엇을 얼마나 먹었는지 알 수 있게 포장을 챙겨 두세요."
-        ),
-    },
-}
-
 
 @dataclass(frozen=True, slots=True)
 class RedFlag:
@@ -79,8 +46,12 @@ class RedFlag:
 @functools.cache
 def red_flags() -> tuple[RedFlag, ...]:
     """The signs that ship, the most pressing first. Raises ``ValueError`` naming the one that is wrong."""
-    text = resources.files(__package__).joinpath("red_flags.toml").read_text(encoding="utf-8")
-    return tuple(_flag(entry) for entry in tomllib.loads(text)["flag"])
+    return tuple(_flag(entry) for entry in _data()["flag"])
+
+
+@functools.cache
+def _data() -> Mapping[str, Any]:
+    return tomllib.loads(resources.files(__package__).joinpath("red_flags.toml").read_text(encoding="utf-8"))
 
 
 def seen(text: str) -> Iterator[RedFlag]:
@@ -94,7 +65,8 @@ def urgent(text: str, language: Language) -> str:
     calls: dict[HelpKind, list[str]] = {}
     for flag in seen(text):
         calls.setdefault(flag.call, []).append(flag.what[language])
-    return "\n".join(_CALLS[call][language].format(what=", ".join(what)) for call, what in calls.items())
+    said = _data()["calls"]
+    return "\n".join(said[call][language].format(what=", ".join(what)) for call, what in calls.items())
 
 
 def _flag(entry: Mapping[str, Any]) -> RedFlag:

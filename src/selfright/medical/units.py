@@ -1,7 +1,11 @@
 """One unit for each measure: a table of units, and what a mole weighs from the table of analytes."""
 
 import re
+import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
 
 from selfright.domain.errors import InputError
 
@@ -53,6 +57,14 @@ class Measure:
     decimals: int = 0
     molar: float = 0.0
     bare: tuple[str, ...] = ()
+
+
+def measure_table() -> Sequence[Mapping[str, Any]]:
+    """The rows of ``measures.toml``: slot, names, and for what is one number its unit and bounds."""
+    rows: list[dict[str, Any]] = tomllib.loads(
+        files("selfright.medical").joinpath("measures.toml").read_text(encoding="utf-8")
+    )["measure"]
+    return rows
 
 
 def normalized(measure: Measure, number: float, unit: str) -> float | None:

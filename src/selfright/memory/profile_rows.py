@@ -3,10 +3,11 @@
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from selfright.domain.errors import InputError, StoreError
 from selfright.domain.slots import Fact, Profile, Slot
+from selfright.storage.rows import Connection
 
 MAX_NAME = 200
 MAX_USERS = 100_000
@@ -17,14 +18,6 @@ MAX_DISPUTED = 50
 
 _COLUMNS = "name, value, unit, negated, subject, time, turn, first, past, details"
 _ALL = 1_000_000_000  # SQLite takes no OFFSET without a LIMIT
-
-
-class Connection(Protocol):
-    """What SQLite's connections and PostgreSQL's have in common."""
-
-    def execute(self, query: Any, params: Any = ..., /) -> Any:
-        """Runs one statement."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,8 @@ from typing import TypeVar
 from selfright.domain.slots import Fact, Kinds, Profile, Slot
 from selfright.memory.postgres import PostgresDatabase
 from selfright.memory.postgres_address import decode, encode
-from selfright.memory.profile_rows import Connection, ProfileRows, writable
+from selfright.memory.profile_rows import ProfileRows, writable
+from selfright.storage.rows import Connection
 from selfright.storage.sqlite import Layout, SqliteFile, transaction
 
 T = TypeVar("T")

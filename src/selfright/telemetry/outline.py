@@ -9,8 +9,8 @@ from dataclasses import fields
 from types import MappingProxyType
 from typing import Any
 
+from selfright.answer_form import answer_view, step_view
 from selfright.domain.answers import Answer, Cost, Iteration, Step
-from selfright.domain.json_views import answer_view, step_view
 from selfright.domain.judgements import AnswerQuality, EvaluationSource, QueryClass, StopReason, Verdict
 from selfright.domain.node_outcomes import NodeOutcome
 from selfright.domain.routing import RoutingDecision

@@ -30,6 +30,7 @@ TAPPED: dict[str, tuple[type, tuple[str, ...]]] = {
     "summarizer": (ports.Summarizer, ("summarize",)),
     "abstainer": (ports.Abstainer, ("should_abstain",)),
     "slots": (ports.SlotExtractor, ("extract",)),
+    "strategy": (ports.RefineStrategy, ("refine",)),
     "profiles": (ports.ProfileStore, ("profile", "remember")),
 }
 """By the name that recordings know a port by: its protocol, and the methods that pass a tap."""

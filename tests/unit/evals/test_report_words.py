@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
+from selfright.domain.wordings import wordings
 from selfright.evals.aggregation import aggregated
 from selfright.evals.intervals import compare
 from selfright.evals.measures.standard import STANDARD
 from selfright.evals.report.findings import FEW, Outcome, main_metric, more_is_better, outcome, pairs, steps
-from selfright.evals.report.labels import LABELS
-from selfright.evals.report.phrases import MEANINGS, SENTENCES, WORDS, Phrases
+from selfright.evals.report.phrases import Phrases
 from selfright.evals.report.words import moves, summary, told
 from selfright.evals.results import Difference, Row, RunResult, Study
 from tests.support import reports, studies
@@ -168,13 +168,16 @@ def test_every_sentence_has_both_languages_and_the_same_values_in_them() -> None
     def fields(text: str) -> set[str]:
         return {name for _, name, _, _ in string.Formatter().parse(text) if name}
 
-    for name, (english, korean) in {**SENTENCES, **LABELS}.items():
-        assert fields(korean) == fields(english), name
-        assert english, name
-        assert korean, name
-    for name, (_, korean) in {**SENTENCES, **MEANINGS, **WORDS}.items():
-        assert re.search("[가-힣]", korean) or name in ("points", "against"), name
-    assert not SENTENCES.keys() & LABELS.keys()
+    texts = wordings("selfright.evals.report", "phrases")
+    for table, english_texts in texts["en"].items():
+        assert list(english_texts) == list(texts["ko"][table])
+        for name, english in english_texts.items():
+            korean = texts["ko"][table][name]
+            assert fields(korean) == fields(english), name
+            assert english, name
+            assert korean, name
+            assert table == "labels" or re.search("[가-힣]", korean) or name in ("points", "against"), name
+    assert not texts["en"]["sentences"].keys() & texts["en"]["labels"].keys()
 
 
 def test_korean_says_the_same_as_english() -> None:

@@ -14,9 +14,9 @@ from selfright.domain.budget import Meter
 from selfright.domain.chat import ChatReply, ChatRequest, Finish, Job, Say
 from selfright.domain.errors import BudgetSpent, ModelRejected, ModelUnavailable, ReplyUnusable
 from selfright.llm.backend import Mode, RawReply
-from selfright.llm.breaker import Breaker
 from selfright.llm.calling import CallPolicy, TurnModel, estimated_tokens
 from selfright.llm.structured import Capabilities
+from selfright.patience import Breaker
 
 SCHEMA: dict[str, Any] = {
     "title": "Judgement",

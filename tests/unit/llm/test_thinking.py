@@ -6,11 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selfright.llm.thinking import ThinkingFilter, strip_reasoning, without_thinking
+from selfright.llm.thinking import ThinkingFilter, strip_reasoning
 
 MARKS = "<think> </think> <THINK> <thinking> </thinking> <reasoning> </reasoning> ```"
 PIECES = "` `` < </ think > <thi nk> a 가 İ K <b>"
 TEXTS = st.lists(st.sampled_from([*MARKS.split(), *PIECES.split(), " ", "\n"]), max_size=25).map("".join)
+
+
+def without_thinking(text: str) -> str:
+    thinking = ThinkingFilter()
+    return thinking.feed(text) + thinking.end()
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from selfright.domain.errors import InputError, StoreError
-from selfright.entrypoints.server import keys, keys_in_database
-from selfright.entrypoints.server.keys import KeyRing
-from selfright.entrypoints.server.keys_in_database import DatabaseKeys, Keys
+from selfright.entrypoints.server import keys
+from selfright.entrypoints.server.keys import KeyRing, Keys
+from selfright.entrypoints.server.keys_in_database import DatabaseKeys
 from selfright.memory.postgres import PostgresDatabase
 from tests.support.postgres import PostgresServer
 
@@ -81,8 +81,7 @@ def test_names_are_bounded(user: str, collections: list[str], tmp_path: Path) ->
 
 
 def test_keys_are_bounded_and_revoked_ones_make_room(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (keys, keys_in_database):
-        monkeypatch.setattr(module, "MOST_KEYS", 2)
+    monkeypatch.setattr(keys, "MOST_KEYS", 2)
     ring = opened()
     first, _ = ring.add("a")
     ring.add("b")

@@ -42,8 +42,8 @@ def ask(  # noqa: PLR0913, PLR0917 - one parameter for each option
     as_json: bool,
 ) -> None:
     """Answer QUESTION from the index, with citations and an account of how the answer came about."""
+    from selfright.answer_form import answer_view
     from selfright.api import Selfright
-    from selfright.domain.json_views import answer_view
     from selfright.entrypoints.account import account
 
     with Selfright.open(**values_of(assignments, index=index, preset=preset)) as selfright:

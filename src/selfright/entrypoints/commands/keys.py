@@ -10,8 +10,7 @@ import click
 from selfright.entrypoints.commands.options import json_option, print_json, set_option, values_of
 
 if TYPE_CHECKING:
-    from selfright.entrypoints.server.keys import Key
-    from selfright.entrypoints.server.keys_in_database import Keys
+    from selfright.entrypoints.server.keys import Key, Keys
 
 
 @click.group()

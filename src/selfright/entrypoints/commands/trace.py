@@ -48,9 +48,9 @@ def list_(limit: int, user: str | None, as_json: bool) -> None:
 def show(trace_id: str, page_path: Path | None, as_json: bool) -> None:
     """Draw the turn ID: its path with loops, verdicts, scores by pass, times. The first digits of an id are enough."""
     from selfright.api import Selfright
+    from selfright.entrypoints.trace_page import page
     from selfright.telemetry.drawing import drawn
     from selfright.telemetry.outline import trace_form
-    from selfright.telemetry.page import page
 
     with Selfright.open() as selfright:
         found = selfright.trace(trace_id)
@@ -121,7 +121,7 @@ def forget(trace_id: str | None, user: str | None, everything: bool) -> None:
 def _form(replayed: "Replay") -> dict[str, object]:
     from dataclasses import asdict
 
-    from selfright.domain.json_views import answer_view
+    from selfright.answer_form import answer_view
 
     return {
         "of": replayed.of.id,

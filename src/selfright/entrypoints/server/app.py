@@ -19,7 +19,8 @@ from selfright.entrypoints.server.authentication import Authenticator, AuthMiddl
 from selfright.entrypoints.server.body_limit import BodyLimit
 from selfright.entrypoints.server.envelope import Envelope, refusal_for
 from selfright.entrypoints.server.errors import DOCUMENTED, Refused, unusable_body
-from selfright.entrypoints.server.keys_in_database import Keys, open_keys
+from selfright.entrypoints.server.keys import Keys
+from selfright.entrypoints.server.keys_in_database import open_keys
 from selfright.entrypoints.server.limits import Limits
 from selfright.entrypoints.server.metrics import Metrics
 from selfright.entrypoints.server.routes import (

@@ -7,6 +7,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
+from selfright.answer_form import answer_view
 from selfright.domain.answers import Answer, Message
 from selfright.domain.events import (
     AnswerCorrected,
@@ -17,7 +18,6 @@ from selfright.domain.events import (
     TurnFinished,
     VerdictReached,
 )
-from selfright.domain.json_views import answer_view
 from selfright.entrypoints.server.envelope import refusal_for
 from selfright.entrypoints.server.errors import Refused
 from selfright.entrypoints.server.streaming import frame

@@ -4,15 +4,16 @@ import hashlib
 import hmac
 import json
 import secrets
-import sqlite3
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, ClassVar
 
 from selfright.domain.errors import InputError
 from selfright.domain.text import several
-from selfright.storage.sqlite import Layout, SqliteFile
+from selfright.storage.rows import Connection, FileRows, Rows
+from selfright.storage.sqlite import Layout
 
 FILE = "keys.sqlite"
 PREFIX = "sr-"
@@ -30,8 +31,8 @@ CREATE TABLE IF NOT EXISTS keys (
     note TEXT NOT NULL, created REAL NOT NULL, revoked REAL
 ) STRICT
 """
+_COLUMNS = "id, {owner}, collections, admin, note, created, revoked"
 _LAYOUT = Layout("keys", _FORMAT, (_TABLE,), damaged="put a backup in its place")
-_COLUMNS = "id, user, collections, admin, note, created, revoked"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,78 +48,77 @@ class Key:
     revoked: float | None = None
 
 
-class KeyRing:
-    """The keys in ``keys.sqlite`` of a folder; the file is made with the first key, readable for its owner alone.
+class Keys(Rows):
+    """Keys as rows. Of a key only its SHA-256 is kept.
 
-    Of a key only its SHA-256 is kept: it is 256 random bits, which nobody finds by trying, so that a slow hash would
-    protect nothing more. Several processes may use the file, and a change is seen by the next request.
+    It is 256 random bits, which nobody finds by trying, so that a slow hash would protect nothing more. Several
+    processes may use the database, and a change is seen by the next request.
     """
 
-    remote = False
-
-    def __init__(self, home: Path) -> None:
-        self.path = home / FILE
-        self._file = SqliteFile(self.path, _LAYOUT, _BUSY_S)
+    remote: ClassVar[bool]
+    """Whether asking may take a while, so that it is done on a thread."""
 
     def add(
         self, user: str, collections: str | Sequence[str] = (), *, admin: bool = False, note: str = ""
     ) -> tuple[Key, str]:
         """A new key, and its secret: this is the only time that it can be seen. Raises ``InputError``."""
         key, token = made(user, collections, admin=admin, note=note)
-        row = (key.id, digest(token), user, json.dumps(key.collections), int(admin), note, key.created)
-        with self._file.connected() as connection:
-            if _count(connection) >= MOST_KEYS:
-                connection.execute("DELETE FROM keys WHERE revoked IS NOT NULL")
-            if _count(connection) >= MOST_KEYS:
-                raise most_reached()
-            connection.execute("INSERT INTO keys VALUES (?, ?, ?, ?, ?, ?, ?, NULL)", row)
+        owner, names, said = map(self.encode, (user, json.dumps(key.collections), note))
+        row = (key.id, digest(token), owner, names, admin, said, key.created)
+
+        def work(connection: Connection) -> None:
+            for _ in range(2):
+                ((count,),) = self.run(connection, "SELECT count(*) FROM {table}").fetchall()
+                if count < MOST_KEYS:
+                    break
+                self.run(connection, "DELETE FROM {table} WHERE revoked IS NOT NULL")
+            else:
+                raise InputError(f"there are {MOST_KEYS:,} keys, and no more are taken; revoke some first")
+            put = "INSERT INTO {table} VALUES (%s, %s, %s, %s, %s, %s, %s, NULL) ON CONFLICT (id) DO NOTHING"
+            self.run(connection, put, *row)
+
+        self.changed(work)
         return key, token
 
     def listed(self) -> list[Key]:
         """All keys, the oldest first, revoked ones too."""
-        if not self.path.exists():
-            return []
-        with self._file.connected() as connection:
-            rows = connection.execute(f"SELECT {_COLUMNS} FROM keys ORDER BY created, id").fetchall()  # noqa: S608
-        return [_key(row) for row in rows]
+        return [self._key(row) for row in self.rows(f"SELECT {_COLUMNS} FROM {{table}} ORDER BY created, id")]
 
     def revoke(self, key_id: str) -> bool:
-        """Ends a key for good; false when there is none of that id that still holds."""
-        if not self.path.exists():
-            return False
-        with self._file.connected() as connection:
-            done = connection.execute(
-                "UPDATE keys SET revoked = ? WHERE id = ? AND revoked IS NULL", (time.time(), key_id)
-            )
-            return done.rowcount > 0
+        """Ends a key for good; false when there is none such."""
+        end = "UPDATE {table} SET revoked = %s WHERE id = %s AND revoked IS NULL"
+        values = time.time(), self.encode(key_id)
+        return self.is_there and self.within(lambda connection: self.run(connection, end, *values).rowcount) > 0
 
     def any(self) -> bool:
-        """Whether any key was ever made; revoking the last one does not open the service again."""
-        if not self.path.exists():
-            return False
-        with self._file.connected() as connection:
-            return connection.execute("SELECT 1 FROM keys LIMIT 1").fetchone() is not None
+        """Whether any key was ever made; without one, everyone may use a service that only this machine reaches."""
+        return bool(self.rows("SELECT 1 FROM {table} LIMIT 1"))
 
     def find(self, token: str) -> Key | None:
-        """The key that this is the secret of, unless it was revoked."""
+        """The key that this is the secret of; None for a wrong one, or one that was revoked."""
         key_id = key_id_of(token)
-        if key_id is None or not self.path.exists():
+        if key_id is None:
             return None
-        query = f"SELECT {_COLUMNS}, digest FROM keys WHERE id = ? AND revoked IS NULL"  # noqa: S608
-        with self._file.connected() as connection:
-            row = connection.execute(query, (key_id,)).fetchone()
-        if row is None or not hmac.compare_digest(row[-1], digest(token)):
+        find = f"SELECT {_COLUMNS}, digest FROM {{table}} WHERE id = %s AND revoked IS NULL"
+        row = next(iter(self.rows(find, self.encode(key_id))), None)
+        if row is None or not hmac.compare_digest(bytes(row[-1]), digest(token)):
             return None
-        return _key(row[:-1])
+        return self._key(row[:-1])
 
-    def close(self) -> None:
-        """Closes the file."""
-        self._file.close()
+    def _key(self, row: Sequence[Any]) -> Key:
+        key_id, user, collections, admin, note, created, revoked = row
+        names = tuple(json.loads(self.decode(collections)))
+        return Key(key_id, self.decode(user), names, bool(admin), self.decode(note), created, revoked)
 
 
-def _count(connection: sqlite3.Connection) -> int:
-    (count,) = connection.execute("SELECT count(*) FROM keys").fetchone()
-    return int(count)
+class KeyRing(Keys, FileRows):
+    """The keys in ``keys.sqlite`` of a folder."""
+
+    remote = False
+    table, owner = "keys", "user"
+
+    def __init__(self, home: Path) -> None:
+        super().__init__(home / FILE, _LAYOUT, _BUSY_S)
 
 
 def made(user: str, collections: str | Sequence[str], *, admin: bool, note: str) -> tuple[Key, str]:
@@ -133,11 +133,6 @@ def made(user: str, collections: str | Sequence[str], *, admin: bool, note: str)
     return key, f"{PREFIX}{key.id}-{secrets.token_urlsafe(_SECRET_BYTES)}"
 
 
-def most_reached() -> InputError:
-    """What is said when there are as many keys as there may be."""
-    return InputError(f"there are {MOST_KEYS:,} keys, and no more are taken; revoke some first")
-
-
 def key_id_of(token: str) -> str | None:
     """The id in a secret; None when it is none of ours."""
     if not token.startswith(PREFIX) or len(token) > _MOST_TOKEN:
@@ -148,11 +143,3 @@ def key_id_of(token: str) -> str | None:
 def digest(token: str) -> bytes:
     """What is kept of a secret."""
     return hashlib.sha256(token.encode("utf-8", "replace")).digest()
-
-
-def _key(row: Sequence[object]) -> Key:
-    key_id, user, collections, admin, note, created, revoked = row
-    return Key(
-        str(key_id), str(user), tuple(json.loads(str(collections))), bool(admin), str(note), float(str(created)),
-        None if revoked is None else float(str(revoked)),
-    )  # fmt: skip

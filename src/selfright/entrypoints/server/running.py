@@ -16,7 +16,8 @@ from selfright.domain.errors import IndexNotFound, UsageError
 from selfright.entrypoints.server import logging
 from selfright.entrypoints.server.app import create_app, limits_of
 from selfright.entrypoints.server.authentication import is_here
-from selfright.entrypoints.server.keys_in_database import Keys, open_keys
+from selfright.entrypoints.server.keys import Keys
+from selfright.entrypoints.server.keys_in_database import open_keys
 from selfright.entrypoints.server.limits import Limits
 from selfright.entrypoints.server.protocol import patient_protocol
 from selfright.entrypoints.server.service import Service

@@ -2,17 +2,13 @@
 
 from pydantic import BaseModel, ConfigDict
 
+from selfright.answer_form import Reply
+
 
 class Request(BaseModel):
     """A body that is sent to the service. A name that it does not know is refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Reply(BaseModel):
-    """A body that the service sends. A client passes over names that only a newer service knows."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
 
 
 class ErrorBody(Reply):

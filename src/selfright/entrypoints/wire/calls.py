@@ -8,17 +8,10 @@ from urllib.parse import quote
 
 from pydantic import BaseModel, ValidationError
 
+from selfright.answer_form import AnswerReply
 from selfright.domain.errors import ServiceError
 from selfright.domain.text import several
-from selfright.entrypoints.wire.answers import (
-    TURN_EVENT,
-    AnswerReply,
-    AskRequest,
-    ErrorEvent,
-    Flag,
-    Message,
-    TurnEvent,
-)
+from selfright.entrypoints.wire.answers import TURN_EVENT, AskRequest, ErrorEvent, Flag, Message, TurnEvent
 from selfright.entrypoints.wire.base import ErrorBody, ErrorReply
 from selfright.entrypoints.wire.connecting import Files, parts
 from selfright.entrypoints.wire.content import (

@@ -4,8 +4,9 @@ from typing import Annotated
 
 from pydantic import Field
 
+from selfright.answer_form import Reply
 from selfright.entrypoints.wire.answers import Name
-from selfright.entrypoints.wire.base import Reply, Request
+from selfright.entrypoints.wire.base import Request
 
 
 class SearchRequest(Request):

@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from selfright.entrypoints.wire.answers import MOST_MESSAGES, AnswerReply, TurnRequest
-from selfright.entrypoints.wire.base import Reply
+from selfright.answer_form import AnswerReply, Reply
+from selfright.entrypoints.wire.answers import MOST_MESSAGES, TurnRequest
 
 
 class Tolerant(BaseModel):

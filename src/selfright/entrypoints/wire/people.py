@@ -4,8 +4,9 @@ from typing import Annotated
 
 from pydantic import Field
 
+from selfright.answer_form import Reply
 from selfright.entrypoints.wire.answers import Name
-from selfright.entrypoints.wire.base import Reply, Request
+from selfright.entrypoints.wire.base import Request
 
 _Word = Annotated[str, Field(max_length=1_000)]
 FactValue = _Word | bool | int | float | None | Annotated[list[_Word], Field(max_length=100)]

@@ -4,8 +4,9 @@ from typing import Any
 
 from pydantic import Field
 
-from selfright.entrypoints.wire.answers import AnswerReply, Cost, Flag, NodeOutcome
-from selfright.entrypoints.wire.base import Reply, Request
+from selfright.answer_form import AnswerReply, Cost, NodeOutcome, Reply
+from selfright.entrypoints.wire.answers import Flag
+from selfright.entrypoints.wire.base import Request
 
 
 class StepLine(Reply):

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from selfright.evals.aggregation import value_of
 from selfright.evals.results import Row, RunResult, Turn
 
 MOST_PASSES = 4
@@ -95,7 +94,7 @@ def flows(run: RunResult, passes: int) -> dict[tuple[str | None, ...], int]:
 
 def outcome_of(row: Row) -> str:
     """What came of a question, as far as anybody can tell."""
-    right = value_of(row, "right")
+    right = row.value("right")
     refused = row.turn is not None and row.turn.abstained
     if right is None:
         return "refused" if refused else "answered"
@@ -125,7 +124,7 @@ def _judged(run: RunResult) -> tuple[list[float], list[float]]:
     pairs = [
         (row.turn.judged.overall, right)
         for row in run.rows
-        if row.turn and row.turn.judged and not row.turn.abstained and (right := value_of(row, "right")) is not None
+        if row.turn and row.turn.judged and not row.turn.abstained and (right := row.value("right")) is not None
     ]
     return [said for said, _ in pairs], [right for _, right in pairs]
 

@@ -16,7 +16,7 @@ from selfright.evals.report.findings import (
     with_last,
 )
 from selfright.evals.report.phrases import Phrases
-from selfright.evals.results import Difference, RunResult, Study
+from selfright.evals.results import Difference, Study
 
 
 @dataclass(slots=True)
@@ -152,8 +152,8 @@ def _doubts(pair: Pair, phrases: Phrases) -> Iterator[str]:
 
 
 def _cost(pair: Pair, phrases: Phrases) -> Iterator[str]:
-    calls = [_mean(run, "llm_calls") for run in (pair.base, pair.other)]
-    times = [_mean(run, "seconds") for run in (pair.base, pair.other)]
+    calls = [run.mean("llm_calls") for run in (pair.base, pair.other)]
+    times = [run.mean("seconds") for run in (pair.base, pair.other)]
     if None in times or None in calls:
         return
     yield " ".join([
@@ -181,7 +181,7 @@ def _price(pair: Pair, phrases: Phrases) -> Iterator[str]:
 
 def _of_retrieval(study: Study, phrases: Phrases) -> SummaryText:
     metric = main_metric(study)
-    ranked = sorted(study.runs, key=lambda run: -(_mean(run, metric) or 0.0))
+    ranked = sorted(study.runs, key=lambda run: -(run.mean(metric) or 0.0))
     if not ranked:
         return SummaryText(None, phrases("verdict_none"), [])
     best = ranked[0]
@@ -189,7 +189,7 @@ def _of_retrieval(study: Study, phrases: Phrases) -> SummaryText:
     lead = phrases(
         "retrieval_lead",
         questions=f"{study.data.questions:,}", name=study.data.name, metric=metric, best=best.system,
-        mean=figures.value(metric, _mean(best, metric)),
+        mean=figures.value(metric, best.mean(metric)),
         interval=figures.interval(metric, estimate) if estimate else "",
     )  # fmt: skip
     said = SummaryText(None, "", [lead])
@@ -234,11 +234,6 @@ def per_question(pair: Pair, metric: str) -> list[tuple[str, float]]:
         if before is not None and after is not None:
             gains.append((name, after - before))
     return sorted(gains, key=lambda item: (-item[1], item[0]))
-
-
-def _mean(run: RunResult, metric: str) -> float | None:
-    found = run.summary.get(metric)
-    return found.mean if found else None
 
 
 def with_unit(metric: str, shown: str, phrases: Phrases) -> str:

@@ -2,14 +2,12 @@
 
 import asyncio
 import json
-import math
 import random
-import threading
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from functools import partial
+from itertools import count
 from typing import Any
 from urllib.parse import urlencode
 
@@ -21,6 +19,7 @@ from selfright.domain.errors import (
     WebReplyUnusable,
     WebUnavailable,
 )
+from selfright.patience import Breaker, asked_to_wait, pause
 from selfright.web.types import Reply, Request, Tally, Transport
 from selfright.web.urls import joined, target_of
 from selfright.web.visiting import HostThrottle
@@ -28,7 +27,6 @@ from selfright.web.visiting import HostThrottle
 _PATIENCE_S = 20.0
 _REST_S = 30.0
 _LONGEST_REST_S = 600.0
-_TROUBLE = 3  # failed searches in a row after which a provider is left alone
 _NO_KEY = (401, 402, 403, 432, 433)
 _PASSING = (408, 425, 429)  # of the 4xx, those that may be otherwise later
 
@@ -64,15 +62,14 @@ class Api:
     random: Callable[[], float] = random.random
     clock: Callable[[], float] = time.monotonic
     _throttle: HostThrottle = field(init=False)
-    _lock: threading.Lock = field(init=False, default_factory=threading.Lock)
-    _failures: int = field(init=False, default=0)
-    _rests_until: float = field(init=False, default=0.0)
+    _breaker: Breaker = field(init=False)
 
     def __post_init__(self) -> None:
         try:
             target_of(self.base_url)
         except PageRefused as error:
             raise SettingsError(f"the base URL of {self.name} cannot be used: {error}") from None
+        self._breaker = Breaker(cooldown_s=_REST_S, longest_s=_LONGEST_REST_S, clock=self.clock)
         self._throttle = HostThrottle(at_once=4, in_all=4, apart_s=self.policy.apart_s, patience_s=_PATIENCE_S)
 
     async def get(self, path: str, query: Mapping[str, str], headers: Mapping[str, str], tally: Tally) -> Any:
@@ -89,25 +86,41 @@ class Api:
         """The reply with status 200. Raises ``WebUnavailable`` or ``WebRejected``."""
         target = target_of(joined(self.base_url, path))
         request = Request(target, method, {"Accept": "application/json", **headers}, body)
+        ticket = self._breaker.admit()
+        if ticket is None:
+            left = self._breaker.blocked_for
+            raise WebUnavailable(
+                f"{self.name} was not asked: it failed just before and is left alone for another {left:.0f} s",
+                retry_after=left,
+                requests=tally.requests,
+            )
+        report: Callable[[int], None] = self._breaker.released  # of a search that was cancelled
+        try:
+            reply = await self._answered(request, tally)
+            report = self._breaker.succeeded
+        except WebRejected as error:
+            report = self._breaker.turned_away if error.status in _NO_KEY else self._breaker.failed
+            raise
+        except WebUnavailable as error:
+            report = partial(self._breaker.failed, asked_s=error.retry_after)
+            raise
+        finally:
+            report(ticket)
+        return reply
+
+    async def _answered(self, request: Request, tally: Tally) -> Reply:
         last = self.clock() + self.policy.seconds
-        for attempt in range(1, self.policy.attempts + 1):
-            self._check_rest(tally)
+        for attempt in count(1):
             try:
-                reply = await self._attempt(request, tally)
-            except WebRejected as error:
-                self._failed(_REST_S if error.status in _NO_KEY else None)
-                raise
+                return await self._attempt(request, tally)
             except WebUnavailable as error:
-                wait = self._pause(attempt, error.retry_after)
+                wait = pause(attempt, self.policy.first_wait_s, self.policy.longest_wait_s, self.random)
+                wait = max(wait, error.retry_after or 0.0)
                 late = wait > self.policy.longest_wait_s or self.clock() + wait > last
                 if attempt == self.policy.attempts or late:
-                    self._failed(error.retry_after)
                     raise
-                await self.sleep(wait)
-            else:
-                self._succeeded()
-                return reply
-        raise AssertionError("the last attempt returns or raises")
+            await self.sleep(wait)
+        raise AssertionError("unreachable")
 
     async def _attempt(self, request: Request, tally: Tally) -> Reply:
         try:
@@ -123,7 +136,7 @@ class Api:
             raise WebUnavailable(
                 f"{self.name} answered with status {reply.status}; try again later",
                 status=reply.status,
-                retry_after=retry_after(reply.headers),
+                retry_after=asked_to_wait(reply.headers),
                 requests=tally.requests,
             )
         raise WebRejected(
@@ -131,49 +144,6 @@ class Api:
             status=reply.status,
             requests=tally.requests,
         )
-
-    def _pause(self, attempt: int, asked: float | None) -> float:
-        drawn: float = self.random() * min(self.policy.longest_wait_s, self.policy.first_wait_s * 2 ** (attempt - 1))
-        return drawn if asked is None else max(asked, drawn)
-
-    def _check_rest(self, tally: Tally) -> None:
-        with self._lock:
-            left = self._rests_until - self.clock()
-        if left > 0:
-            raise WebUnavailable(
-                f"{self.name} was not asked: it failed just before and is left alone for another {left:.0f} s",
-                retry_after=left,
-                requests=tally.requests,
-            )
-
-    def _failed(self, asked: float | None) -> None:
-        """A whole search failed: after three in a row, or when asked to wait, the provider is left alone."""
-        with self._lock:
-            self._failures += 1
-            if asked is not None or self._failures >= _TROUBLE:
-                self._rests_until = self.clock() + min(asked or _REST_S, _LONGEST_REST_S)
-
-    def _succeeded(self) -> None:
-        with self._lock:
-            self._failures = 0
-
-
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that a reply asks to wait: ``Retry-After`` in seconds or as a date; None where it says nothing usable."""
-    text = headers.get("retry-after", "").strip()
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = _until(text)
-    return max(0.0, seconds) if math.isfinite(seconds) else None
-
-
-def _until(text: str) -> float:
-    try:
-        when = parsedate_to_datetime(text)
-    except (TypeError, ValueError):
-        return math.nan
-    return (when.replace(tzinfo=when.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
 
 
 def _json(name: str, reply: Reply, tally: Tally) -> Any:

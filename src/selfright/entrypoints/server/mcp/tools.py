@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from selfright.answer_form import answer_view
 from selfright.domain.errors import InputError
-from selfright.domain.json_views import answer_view, search_view, searched_view
+from selfright.domain.json_views import search_view, searched_view
 from selfright.domain.passages import DEFAULT_COLLECTION
 from selfright.domain.turns import TurnOptions
 from selfright.entrypoints.server.callers import Caller
-from selfright.entrypoints.server.routes.traces import HIDDEN, visible_trace
+from selfright.entrypoints.server.routes.traces import shown_trace, visible_trace
 from selfright.entrypoints.server.service import Service, in_thread
 from selfright.entrypoints.server.turns import PreparedTurn, finished
 from selfright.entrypoints.server.uploads import safe_name
@@ -60,11 +61,8 @@ class Tools:
 
     async def explain(self, caller: Caller, trace_id: str | None) -> dict[str, Any]:
         """How an answer came about: the trace of the named turn, or of the caller's last one."""
-        from selfright.telemetry.outline import trace_form
-
         found = await in_thread(self._trace, caller, trace_id)
-        form = trace_form(found)
-        return {**form, "origins": {name: value for name, value in form["origins"].items() if name not in HIDDEN}}
+        return shown_trace(found)
 
     async def _taken_in(self, name: str, text: str, collection: str, apart: bool) -> dict[str, Any]:
         async with self.service.taking_in():

@@ -7,6 +7,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
+from selfright.answer_form import AnswerReply, answer_view, evidence_view, outcome_view
 from selfright.domain.answers import Message
 from selfright.domain.events import (
     AnswerCorrected,
@@ -17,14 +18,12 @@ from selfright.domain.events import (
     TurnFinished,
     VerdictReached,
 )
-from selfright.domain.json_views import answer_view, evidence_view, outcome_view
 from selfright.domain.turns import TurnOptions
 from selfright.entrypoints.server.envelope import refusal_for
 from selfright.entrypoints.server.service import in_thread
 from selfright.entrypoints.server.streaming import EventStream, frame
 from selfright.entrypoints.server.turns import PreparedTurn, answered, events, prepare_turn
 from selfright.entrypoints.wire.answers import (
-    AnswerReply,
     AskRequest,
     CorrectedEvent,
     ErrorEvent,

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
 
+from selfright.answer_form import answer_view
 from selfright.domain.errors import InputError
-from selfright.domain.json_views import answer_view, step_view
 from selfright.domain.scopes import Scope
 from selfright.domain.traces import ReplayOptions, Trace
 from selfright.entrypoints.server.callers import caller_of
@@ -18,6 +18,7 @@ from selfright.entrypoints.server.streaming import unless_gone
 from selfright.entrypoints.server.turns import allowed
 from selfright.entrypoints.wire.people import DeletedReply
 from selfright.entrypoints.wire.traces import ReplayReply, ReplayRequest, TraceReply, TracesReply
+from selfright.telemetry.outline import trace_form
 
 router = APIRouter(tags=["traces"])
 Id = Annotated[str, Path(min_length=8, max_length=64, pattern="^[0-9A-Za-z_-]+$")]
@@ -30,13 +31,13 @@ async def list_traces(request: Request, limit: Annotated[int, Query(ge=1, le=500
     """Lists the kept traces of the caller's turns, the newest first; of everybody's for an admin."""
     caller, selfright = caller_of(request), service_of(request).selfright
     found = await in_thread(selfright.traces, limit, caller.overseen)
-    return {"traces": [_form(trace) for trace in found]}
+    return {"traces": [shown_trace(trace) for trace in found]}
 
 
 @router.get("/v1/traces/{trace_id}", response_model=TraceReply, response_model_exclude_unset=True)
 async def get_trace(trace_id: Id, request: Request) -> Any:
     """Shows the path of one turn: nodes, verdicts, scores by pass, times, cost."""
-    return _form(await in_thread(visible_trace, service_of(request), caller_of(request).overseen, trace_id))
+    return shown_trace(await in_thread(visible_trace, service_of(request), caller_of(request).overseen, trace_id))
 
 
 @router.post("/v1/traces/{trace_id}/replay", response_model=ReplayReply)
@@ -89,13 +90,7 @@ def visible_trace(service: Service, scope: Scope, trace_id: str) -> Trace:
     raise Refused(404, "trace_not_found", f"there is no trace '{trace_id}'", param="trace_id")
 
 
-def _form(trace: Trace) -> dict[str, Any]:
-    origins = {name: value for name, value in asdict(trace.origins).items() if name not in HIDDEN}
-    return {
-        **asdict(trace),
-        "origins": origins,
-        "verdict": trace.verdict and trace.verdict.value,
-        "stop_reason": trace.stop_reason.value,
-        "steps": [step_view(step) for step in trace.steps],
-        "passes": [{**asdict(each), "verdict": each.verdict and each.verdict.value} for each in trace.passes],
-    }
+def shown_trace(trace: Trace) -> dict[str, Any]:
+    """The form of a trace, without what is hidden from callers."""
+    form = trace_form(trace)
+    return {**form, "origins": {name: value for name, value in form["origins"].items() if name not in HIDDEN}}

@@ -49,9 +49,3 @@ def room(low: float, high: float, least: float = 0.0) -> tuple[float, float]:
     missing = max(0.0, least - (high - low)) / 2
     margin = 0.06 * (high - low + 2 * missing) or 0.01
     return low - missing - margin, high + missing + margin
-
-
-def mean_of(run: RunResult, metric: str) -> float | None:
-    """A metric's mean; None where it was not measured."""
-    found = run.summary.get(metric)
-    return found.mean if found else None

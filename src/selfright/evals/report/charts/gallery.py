@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from selfright.evals.report import figures, series
-from selfright.evals.report.charts.drawing import Drawing, in_words, mean_of, room
+from selfright.evals.report.charts.drawing import Drawing, in_words, room
 from selfright.evals.report.findings import against_first, main_metric, with_last
 from selfright.evals.report.markup import Content, Html, tag
 from selfright.evals.report.phrases import Phrases
@@ -24,9 +24,9 @@ _OUTCOMES = {"right": "v-correct", "answered": "v-none", "rightly refused": "v-r
 def cost(drawing: Drawing) -> Iterable[Html]:
     """Calls (or seconds, where no model is called) against the main metric, and the systems that none beats in both."""
     phrases, metric = drawing.phrases, main_metric(drawing.study)
-    cost = "llm_calls" if any(mean_of(run, "llm_calls") for _, run in drawing.shown) else "seconds"
+    cost = "llm_calls" if any(run.mean("llm_calls") for _, run in drawing.shown) else "seconds"
     known = [(place, run, x, y) for place, run in drawing.shown
-             if (x := mean_of(run, cost)) is not None and (y := mean_of(run, metric)) is not None]  # fmt: skip
+             if (x := run.mean(cost)) is not None and (y := run.mean(metric)) is not None]  # fmt: skip
     if len(known) < 2:
         return
     best = [known[place] for place in series.front([(x, y) for _, _, x, y in known])]

@@ -2,55 +2,28 @@
 
 import html
 from collections.abc import Iterable, Mapping
+from importlib.resources import files
 from typing import Any
 
 from selfright.domain.answers import Step
 from selfright.domain.traces import Pass, Trace
+from selfright.evals.report.plots.canvas import Axis
+from selfright.evals.report.plots.lines import Series, chart
 from selfright.telemetry.drawing import Round, outcome, plain, rounds, when
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-_STYLE = """
-:root { color-scheme: light dark; --ink: #1d2433; --dim: #5d6780; --line: #d5dae5; --paper: #fff; --mark: #2f6fde;
-  --good: #1a7f4b; --bad: #b3402a; --soft: #eef2fb; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6e9f2; --dim: #9aa5bf; --line: #39425a; --paper: #12151d;
-  --mark: #7fa8f5; --good: #55c08a; --bad: #ee8a72; --soft: #1d2433; } }
-* { box-sizing: border-box; }
-body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 60rem;
-  margin: 0 auto; padding: 1rem; overflow-wrap: anywhere; }
-h1 { font-size: 1.3rem; } h2 { font-size: 1.05rem; margin: 1.8rem 0 .4rem; } h3 { font-size: 1rem; margin: 1rem 0 0; }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; margin: 0; }
-dt { color: var(--dim); } dd { margin: 0; }
-.said { white-space: pre-wrap; border-left: 3px solid var(--line); padding-left: .8rem; margin: .3rem 0; }
-.path { display: flex; flex-wrap: wrap; gap: .3rem; align-items: center; margin: .4rem 0; padding: 0;
-  list-style: none; }
-.path li { border: 1px solid var(--line); border-radius: .4rem; padding: 0 .5rem; background: var(--soft); }
-.path li + li::before { content: "→"; margin-left: -.85rem; padding-right: .6rem; color: var(--dim); }
-.path li + li { margin-left: .7rem; }
-.path .back { border-style: dashed; color: var(--bad); }
-table { border-collapse: collapse; width: 100%; font-size: .92rem; }
-th, td { text-align: left; padding: .15rem .5rem .15rem 0; vertical-align: top;
-  border-bottom: 1px solid var(--line); }
-td { overflow-wrap: break-word; } td:last-child { overflow-wrap: anywhere; }
-th, td:first-child, .n { white-space: nowrap; }
-th { color: var(--dim); font-weight: normal; } .n { text-align: right; font-variant-numeric: tabular-nums; }
-.bar { display: block; height: .55rem; margin-top: .45rem; background: var(--mark); border-radius: .2rem;
-  min-width: 1px; }
-.time { width: 30%; }
-@media (max-width: 40rem) { table { font-size: .75rem; } .time { width: 15%; } }
-svg { max-width: 100%; height: auto; }
-@media print { body { max-width: none; } h2 { break-after: avoid; } tr { break-inside: avoid; } }
-"""
 
 
 def page(trace: Trace) -> str:
     """The page as text; write it as UTF-8."""
+    style = files(__package__).joinpath("trace_page.css").read_text(encoding="utf-8")
     sections = [_facts(trace), *_said(trace), _path(trace), _scores(trace), _judged(trace), _passages(trace)]
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<link rel="icon" href="data:,">\n'
-        f"<title>Trace {_text(trace.id[:8])}</title>\n<style>{_STYLE}</style></head>\n<body>\n"
+        f"<title>Trace {_text(trace.id[:8])}</title>\n<style>{style}</style></head>\n<body>\n"
         f"<h1>Trace {_text(trace.id)}</h1>\n" + "\n".join(part for part in sections if part) + "\n</body></html>\n"
     )
 
@@ -138,25 +111,12 @@ def _pass_row(number: int, one: Pass) -> str:
 
 def _plot(passes: tuple[Pass, ...]) -> str:
     """Quality (0…1) over the passes; nothing where fewer than two were judged."""
-    judged = [(number, one.overall) for number, one in enumerate(passes) if one.overall is not None]
+    judged = [(float(number), one.overall) for number, one in enumerate(passes, start=1) if one.overall is not None]
     if len(judged) < 2:
         return ""
-    step = 520 / max(1, len(passes) - 1)
-    points = [(40 + step * number, 110 - 100 * score, score) for number, score in judged]
-    line = " ".join(f"{x:.1f},{y:.1f}" for x, y, _ in points)
-    dots = "".join(
-        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="var(--mark)"/>'
-        f'<text x="{x:.1f}" y="{y - 8:.1f}" font-size="11" text-anchor="middle" fill="var(--ink)">{score:.2f}</text>'
-        for x, y, score in points
-    )
-    axes = '<path d="M40 10V110H570" fill="none" stroke="var(--line)"/>'
-    axes += '<text x="28" y="114" font-size="11" fill="var(--dim)">0</text>'
-    axes += '<text x="28" y="14" font-size="11" fill="var(--dim)">1</text>'
     label = "quality by pass: " + ", ".join(f"{score:.2f}" for _, score in judged)
-    return (
-        f'<svg viewBox="0 -12 600 130" width="600" role="img" aria-label="{label}">{axes}'
-        f'<polyline points="{line}" fill="none" stroke="var(--mark)" stroke-width="2"/>{dots}</svg>'
-    )
+    across = Axis("pass", 0.8, len(passes) + 0.2, lambda value: f"{value:g}" if value == int(value) else "")
+    return chart(label, across, Axis("quality", 0, 1), [Series("quality", 0, judged)], width=600, height=200)
 
 
 def _judged(trace: Trace) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from selfright.llm.breaker import Breaker, Breakers
+from selfright.patience import Breaker, Breakers
 
 
 @dataclass

@@ -1,13 +1,17 @@
-"""Circuit breakers: a provider that failed often enough just before is left alone for a while, then tried by one call.
+"""Patience with services that fail: how long to wait before another try, and circuit breakers.
 
-Closed → open after some failures in a row → half open after the pause, when one call may try → closed again, or open
+A provider that failed often enough just before is left alone for a while, then tried by one call. Its breaker goes
+closed → open after some failures in a row → half open after the pause, when one call may try → closed again, or open
 for twice as long.
 """
 
+import math
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 
 _MOST_PROVIDERS = 100
 
@@ -60,13 +64,13 @@ class Breaker:
                 self._period += self._until is not None
                 self._until = None
 
-    def failed(self, ticket: int) -> None:
-        """The provider could not be reached or could not answer."""
+    def failed(self, ticket: int, asked_s: float | None = None) -> None:
+        """The provider could not be reached or could not answer; one that asked for ``asked_s`` is left alone."""
         with self._lock:
             if ticket == self._period:
                 self._in_a_row += 1
-                if self._until is not None or self._in_a_row >= self._failures:
-                    self._open()
+                if self._until is not None or self._in_a_row >= self._failures or asked_s is not None:
+                    self._open(asked_s)
 
     def turned_away(self, ticket: int) -> None:
         """The provider does not accept the key (401, 403): a wrong key stays wrong, so no more calls for now."""
@@ -80,12 +84,12 @@ class Breaker:
             if ticket == self._period and self._until is not None:
                 self._until = self._clock()
 
-    def _open(self) -> None:
+    def _open(self, asked_s: float | None = None) -> None:
         if self._until is not None:  # the trial failed
             self._pause = min(2 * self._pause, self._longest)
         self._period += 1
         self._in_a_row = 0
-        self._until = self._clock() + self._pause
+        self._until = self._clock() + min(asked_s or self._pause, self._longest)
 
 
 class Breakers:
@@ -104,3 +108,40 @@ class Breakers:
             while len(self._of) > _MOST_PROVIDERS:
                 self._of.popitem(last=False)
             return breaker
+
+
+def pause(attempt: int, first_s: float, longest_s: float, random: Callable[[], float]) -> float:
+    """Seconds before the next try after ``attempt`` failures: from 0 to ``first_s · 2^(attempt-1)`` (full jitter)."""
+    drawn: float = random() * min(longest_s, first_s * 2 ** (attempt - 1))
+    return drawn
+
+
+def asked_to_wait(headers: Mapping[str, str]) -> float | None:
+    """Seconds that a reply asks to wait, by its headers in small letters; None where they say nothing usable."""
+    if (milliseconds := seconds_in(headers.get("retry-after-ms", ""))) is not None:
+        return milliseconds / 1_000
+    text = headers.get("retry-after", "").strip()
+    return seconds_in(text) if _is_number(text) else _until(text)
+
+
+def seconds_in(text: str) -> float | None:
+    """The seconds that a text names, 0 or more; None for what is no finite number."""
+    value = float(text) if _is_number(text) else math.nan
+    return max(value, 0.0) if math.isfinite(value) else None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _until(text: str) -> float | None:
+    """Seconds from now to an HTTP date."""
+    try:
+        moment = parsedate_to_datetime(text)
+    except (TypeError, ValueError):
+        return None
+    return max((moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.now(UTC)).total_seconds(), 0.0)
