@@ -1,9 +1,9 @@
 """The computation of a sentence encoder as an ONNX graph, written from its published architecture (BERT, 384 wide).
 
-Input ``input_ids`` and ``attention_mask``, int64, shape ``(batch, tokens)``; output ``embedding``, float32, shape
-``(batch, 384)``: the mean of the token vectors, scaled to length one. Where the parameters have no table of words, the
-input is ``embedded`` instead of ``input_ids``: float32, shape ``(batch, tokens, 384)``, words and positions summed.
-The graph holds no large weights: they are handed to the runtime beside it, so that nothing has to be written to disk.
+Input ``embedded``, float32, shape ``(batch, tokens, 384)``, the vectors of words and places summed, and
+``attention_mask``, int64, shape ``(batch, tokens)``; output ``embedding``, float32, shape ``(batch, 384)``: the mean of
+the token vectors, scaled to length one. The graph holds no large weights: they are handed to the runtime beside it, so
+that nothing has to be written to disk. Weights of four bits stay that: the runtime makes them floats as it multiplies.
 """
 
 from collections.abc import Mapping
@@ -11,8 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from selfright.llm.e5_file import FourBits
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    Parameters = Mapping[str, NDArray[np.float32] | FourBits]
 
 HEADS = 12
 WIDTH = 384
@@ -20,9 +24,8 @@ _HEAD_WIDTH = WIDTH // HEADS
 _OPSET = 20
 _IR_VERSION = 9
 _INLINE_BYTES = 64  # constants up to this size (shapes, axes) stay in the graph; weights go beside it
-
-
-WORDS = "embeddings.word_embeddings.weight"
+_MORE_OPERATORS, _THEIR_OPSET = "com.microsoft", 1
+_BLOCK, _AS_FLOATS = 32, 1  # numbers under one scale; multiplied as floats, not as whole numbers of eight bits
 
 
 class EncoderGraph:
@@ -34,8 +37,8 @@ class EncoderGraph:
 
     masks: tuple[str, ...] = ("attention_mask",)
 
-    def __init__(self, parameters: "Mapping[str, NDArray[np.float32]]") -> None:
-        self._parameters: Mapping[str, NDArray[np.float32]] = parameters
+    def __init__(self, parameters: "Parameters") -> None:
+        self._parameters: Parameters = parameters
         self._nodes: list[Any] = []
         self._initializers: list[Any] = []
         self.weights: dict[str, NDArray[Any]] = {}
@@ -48,13 +51,8 @@ class EncoderGraph:
         shape = ["batch", "tokens"]
         inputs = [helper.make_tensor_value_info(name, TensorProto.INT64, shape) for name in self.masks]
         mask = self._node("Cast", "attention_mask", to=TensorProto.FLOAT)
-        if WORDS in self._parameters:
-            inputs.append(helper.make_tensor_value_info("input_ids", TensorProto.INT64, shape))
-            embedded = self._embeddings()
-        else:
-            inputs.append(helper.make_tensor_value_info("embedded", TensorProto.FLOAT, [*shape, WIDTH]))
-            embedded = "embedded"
-        hidden = self._layer_norm(embedded, "embeddings.LayerNorm")
+        inputs.append(helper.make_tensor_value_info("embedded", TensorProto.FLOAT, [*shape, WIDTH]))
+        hidden = self._layer_norm("embedded", "embeddings.LayerNorm")
         bias = self._attention_bias(mask)
         layer = 0
         while f"encoder.layer.{layer}.output.dense.weight" in self._parameters:
@@ -63,18 +61,10 @@ class EncoderGraph:
         found = self._outputs(hidden, mask)
         outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, axes) for name, axes in found.items()]
         graph = helper.make_graph(self._nodes, "encoder", inputs, outputs, self._initializers)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=_IR_VERSION)
+        opsets = [helper.make_opsetid("", _OPSET), helper.make_opsetid(_MORE_OPERATORS, _THEIR_OPSET)]
+        model = helper.make_model(graph, opset_imports=opsets, ir_version=_IR_VERSION)
         serialized: bytes = model.SerializeToString()
         return serialized
-
-    def _embeddings(self) -> str:
-        words = self._constant("words", self._parameters[WORDS])
-        segment = self._parameters["embeddings.token_type_embeddings.weight"][0]
-        positions = self._constant("positions", self._parameters["embeddings.position_embeddings.weight"] + segment)
-        length = self._node("Shape", "input_ids", start=1, end=2)
-        zero = self._constant("zero", np.array([0]))
-        used = self._node("Slice", positions, zero, length, zero)
-        return self._node("Add", self._node("Gather", words, "input_ids"), used)
 
     def _attention_bias(self, mask: str) -> str:
         """Zero where a token may be looked at, a large negative number where there is only padding."""
@@ -118,14 +108,23 @@ class EncoderGraph:
         self._node("LpNormalization", mean, output=output, axis=-1, p=2)
 
     def _linear(self, source: str, name: str) -> str:
-        weight = self._constant(f"{name}.weight", self._parameters[f"{name}.weight"].T)
-        bias = self._constant(f"{name}.bias", self._parameters[f"{name}.bias"])
-        return self._node("Add", self._node("MatMul", source, weight), bias)
+        return self._node("Add", self._product(source, name), self._shared(f"{name}.bias"))
+
+    def _product(self, source: str, name: str) -> str:
+        weight = self._parameters[f"{name}.weight"]
+        if not isinstance(weight, FourBits):
+            return self._node("MatMul", source, self._constant(f"{name}.weight", weight.T))
+        rows, blocks = weight.scales.shape
+        parts = self._constant(f"{name}.numbers", weight.numbers), self._constant(f"{name}.scales", weight.scales)
+        shape = {"N": rows, "K": _BLOCK * blocks, "bits": 4, "block_size": _BLOCK, "accuracy_level": _AS_FLOATS}
+        return self._node("MatMulNBits", source, *parts, domain=_MORE_OPERATORS, **shape)
 
     def _layer_norm(self, source: str, name: str) -> str:
-        scale = self._constant(f"{name}.weight", self._parameters[f"{name}.weight"])
-        shift = self._constant(f"{name}.bias", self._parameters[f"{name}.bias"])
+        scale, shift = self._shared(f"{name}.weight"), self._shared(f"{name}.bias")
         return self._node("LayerNormalization", source, scale, shift, axis=-1, epsilon=1e-12)
+
+    def _shared(self, name: str) -> str:
+        return self._constant(name, np.asarray(self._parameters[name]))
 
     def _node(self, operator: str, *inputs: str, output: str = "", **attributes: Any) -> str:
         from onnx import helper
