@@ -86,9 +86,7 @@ class EncoderGraph:
         """``more`` and its bias added to ``hidden``, and normalized."""
         norm = [self._shared(f"{name}.LayerNorm.{kind}") for kind in ("weight", "bias")]
         bias = self._shared(f"{name}.dense.bias")
-        return self._node(
-            "SkipLayerNormalization", more, hidden, *norm, bias, domain=_MORE_OPERATORS, epsilon=_EPSILON
-        )
+        return self._node("SkipLayerNormalization", more, hidden, *norm, bias, domain=_MORE_OPERATORS, epsilon=_EPSILON)
 
     def _outputs(self, hidden: str, mask: str) -> dict[str, list[str | int]]:
         """Makes the last nodes; names and axes of what comes out."""
