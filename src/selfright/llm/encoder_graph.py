@@ -1,9 +1,10 @@
 """The computation of a sentence encoder as an ONNX graph, written from its published architecture (BERT, 384 wide).
 
-Input ``input_ids`` and ``attention_mask``, int64, shape ``(batch, tokens)``; output ``embedding``, float32, shape
-``(batch, 384)``: the mean of the token vectors, scaled to length one. Where the parameters have no table of words, the
-input is ``embedded`` instead of ``input_ids``: float32, shape ``(batch, tokens, 384)``, words and positions summed.
-The graph holds no large weights: they are handed to the runtime beside it, so that nothing has to be written to disk.
+Input ``embedded``, float32, shape ``(batch, tokens, 384)``, the vectors of words and places summed, and
+``attention_mask``, int64, shape ``(batch, tokens)``; output ``embedding``, float32, shape ``(batch, 384)``: the mean of
+the token vectors, scaled to length one. The graph holds no large weights: they are handed to the runtime beside it, so
+that nothing has to be written to disk. Weights of four bits stay so: the runtime makes them floats as it multiplies.
+Several operators are onnxruntime's own, each for what would be three to eight nodes.
 """
 
 from collections.abc import Mapping
@@ -11,18 +12,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from selfright.llm.e5_file import FourBits
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    Parameters = Mapping[str, NDArray[np.floating[Any]] | FourBits]
+
 HEADS = 12
 WIDTH = 384
-_HEAD_WIDTH = WIDTH // HEADS
+_EPSILON = 1e-12
 _OPSET = 20
 _IR_VERSION = 9
 _INLINE_BYTES = 64  # constants up to this size (shapes, axes) stay in the graph; weights go beside it
-
-
-WORDS = "embeddings.word_embeddings.weight"
+_MORE_OPERATORS, _THEIR_OPSET = "com.microsoft", 1
+_BLOCK, _AS_FLOATS = 32, 1  # numbers under one scale; multiplied as floats, not as whole numbers of eight bits
 
 
 class EncoderGraph:
@@ -34,8 +38,8 @@ class EncoderGraph:
 
     masks: tuple[str, ...] = ("attention_mask",)
 
-    def __init__(self, parameters: "Mapping[str, NDArray[np.float32]]") -> None:
-        self._parameters: Mapping[str, NDArray[np.float32]] = parameters
+    def __init__(self, parameters: "Parameters") -> None:
+        self._parameters: Parameters = parameters
         self._nodes: list[Any] = []
         self._initializers: list[Any] = []
         self.weights: dict[str, NDArray[Any]] = {}
@@ -48,61 +52,41 @@ class EncoderGraph:
         shape = ["batch", "tokens"]
         inputs = [helper.make_tensor_value_info(name, TensorProto.INT64, shape) for name in self.masks]
         mask = self._node("Cast", "attention_mask", to=TensorProto.FLOAT)
-        if WORDS in self._parameters:
-            inputs.append(helper.make_tensor_value_info("input_ids", TensorProto.INT64, shape))
-            embedded = self._embeddings()
-        else:
-            inputs.append(helper.make_tensor_value_info("embedded", TensorProto.FLOAT, [*shape, WIDTH]))
-            embedded = "embedded"
-        hidden = self._layer_norm(embedded, "embeddings.LayerNorm")
-        bias = self._attention_bias(mask)
+        inputs.append(helper.make_tensor_value_info("embedded", TensorProto.FLOAT, [*shape, WIDTH]))
+        hidden = self._layer_norm("embedded", "embeddings.LayerNorm")
+        shown = self._node("Cast", "attention_mask", to=TensorProto.INT32)
         layer = 0
         while f"encoder.layer.{layer}.output.dense.weight" in self._parameters:
-            hidden = self._layer(hidden, bias, f"encoder.layer.{layer}.")
+            hidden = self._layer(hidden, shown, f"encoder.layer.{layer}.")
             layer += 1
         found = self._outputs(hidden, mask)
         outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, axes) for name, axes in found.items()]
         graph = helper.make_graph(self._nodes, "encoder", inputs, outputs, self._initializers)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=_IR_VERSION)
+        opsets = [helper.make_opsetid("", _OPSET), helper.make_opsetid(_MORE_OPERATORS, _THEIR_OPSET)]
+        model = helper.make_model(graph, opset_imports=opsets, ir_version=_IR_VERSION)
         serialized: bytes = model.SerializeToString()
         return serialized
 
-    def _embeddings(self) -> str:
-        words = self._constant("words", self._parameters[WORDS])
-        segment = self._parameters["embeddings.token_type_embeddings.weight"][0]
-        positions = self._constant("positions", self._parameters["embeddings.position_embeddings.weight"] + segment)
-        length = self._node("Shape", "input_ids", start=1, end=2)
-        zero = self._constant("zero", np.array([0]))
-        used = self._node("Slice", positions, zero, length, zero)
-        return self._node("Add", self._node("Gather", words, "input_ids"), used)
+    def _layer(self, hidden: str, shown: str, name: str) -> str:
+        attended = self._product(self._attention(hidden, shown, name), f"{name}attention.output.dense")
+        hidden = self._added(hidden, attended, f"{name}attention.output")
+        inner = self._product(hidden, f"{name}intermediate.dense")
+        inner = self._node("BiasGelu", inner, self._shared(f"{name}intermediate.dense.bias"), domain=_MORE_OPERATORS)
+        return self._added(hidden, self._product(inner, f"{name}output.dense"), f"{name}output")
 
-    def _attention_bias(self, mask: str) -> str:
-        """Zero where a token may be looked at, a large negative number where there is only padding."""
-        padding = self._node("Sub", self._constant("one", np.float32(1)), mask)
-        bias = self._node("Mul", padding, self._constant("minus_infinity", np.float32(-3e4)))
-        return self._node("Unsqueeze", bias, self._constant("head_and_query_axes", np.array([1, 2])))
-
-    def _layer(self, hidden: str, bias: str, name: str) -> str:
-        attended = self._linear(self._attention(hidden, bias, name), name + "attention.output.dense")
-        hidden = self._layer_norm(self._node("Add", attended, hidden), name + "attention.output.LayerNorm")
-        inner = self._node("Gelu", self._linear(hidden, name + "intermediate.dense"))
-        outer = self._linear(inner, name + "output.dense")
-        return self._layer_norm(self._node("Add", outer, hidden), name + "output.LayerNorm")
-
-    def _attention(self, hidden: str, bias: str, name: str) -> str:
+    def _attention(self, hidden: str, shown: str, name: str) -> str:
+        """Padding is not looked at: ``shown`` is 1 for pieces, 0 for it."""
         parts = [f"{name}attention.self.{part}" for part in ("query", "key", "value")]
-        split = self._constant("heads", np.array([0, 0, HEADS, _HEAD_WIDTH]))
-        query, key, value = (self._node("Reshape", self._linear(hidden, part), split) for part in parts)
-        scores = self._node(
-            "MatMul",
-            self._node("Transpose", query, perm=[0, 2, 1, 3]),
-            self._node("Transpose", key, perm=[0, 2, 3, 1]),
-        )
-        scaled = self._node("Mul", scores, self._constant("scale", np.float32(_HEAD_WIDTH**-0.5)))
-        weights = self._node("Softmax", self._node("Add", scaled, bias), axis=-1)
-        mixed = self._node("MatMul", weights, self._node("Transpose", value, perm=[0, 2, 1, 3]))
-        joined = self._node("Transpose", mixed, perm=[0, 2, 1, 3])
-        return self._node("Reshape", joined, self._constant("joined", np.array([0, 0, WIDTH])))
+        biases = np.concatenate([np.asarray(self._parameters[f"{part}.bias"], dtype=np.float32) for part in parts])
+        asked = [self._product(hidden, part) for part in parts]
+        bias = self._constant(f"{name}attention.self.bias", biases)
+        return self._node("MultiHeadAttention", *asked, bias, shown, domain=_MORE_OPERATORS, num_heads=HEADS)
+
+    def _added(self, hidden: str, more: str, name: str) -> str:
+        """``more`` and its bias added to ``hidden``, and normalized."""
+        norm = [self._shared(f"{name}.LayerNorm.{kind}") for kind in ("weight", "bias")]
+        bias = self._shared(f"{name}.dense.bias")
+        return self._node("SkipLayerNormalization", more, hidden, *norm, bias, domain=_MORE_OPERATORS, epsilon=_EPSILON)
 
     def _outputs(self, hidden: str, mask: str) -> dict[str, list[str | int]]:
         """Makes the last nodes; names and axes of what comes out."""
@@ -118,14 +102,28 @@ class EncoderGraph:
         self._node("LpNormalization", mean, output=output, axis=-1, p=2)
 
     def _linear(self, source: str, name: str) -> str:
-        weight = self._constant(f"{name}.weight", self._parameters[f"{name}.weight"].T)
-        bias = self._constant(f"{name}.bias", self._parameters[f"{name}.bias"])
-        return self._node("Add", self._node("MatMul", source, weight), bias)
+        return self._node("Add", self._product(source, name), self._shared(f"{name}.bias"))
+
+    def _product(self, source: str, name: str) -> str:
+        from onnx import TensorProto
+
+        weight = self._parameters[f"{name}.weight"]
+        if not isinstance(weight, FourBits):
+            held = self._constant(f"{name}.weight", weight.T)
+            # Made floats by the runtime, once: it then keeps only its own form of them.
+            floats = self._node("Cast", held, to=TensorProto.FLOAT) if weight.dtype == np.float16 else held
+            return self._node("MatMul", source, floats)
+        rows, blocks = weight.scales.shape
+        parts = self._constant(f"{name}.numbers", weight.numbers), self._constant(f"{name}.scales", weight.scales)
+        shape = {"N": rows, "K": _BLOCK * blocks, "bits": 4, "block_size": _BLOCK, "accuracy_level": _AS_FLOATS}
+        return self._node("MatMulNBits", source, *parts, domain=_MORE_OPERATORS, **shape)
 
     def _layer_norm(self, source: str, name: str) -> str:
-        scale = self._constant(f"{name}.weight", self._parameters[f"{name}.weight"])
-        shift = self._constant(f"{name}.bias", self._parameters[f"{name}.bias"])
-        return self._node("LayerNormalization", source, scale, shift, axis=-1, epsilon=1e-12)
+        scale, shift = self._shared(f"{name}.weight"), self._shared(f"{name}.bias")
+        return self._node("LayerNormalization", source, scale, shift, axis=-1, epsilon=_EPSILON)
+
+    def _shared(self, name: str) -> str:
+        return self._constant(name, np.asarray(self._parameters[name], dtype=np.float32))
 
     def _node(self, operator: str, *inputs: str, output: str = "", **attributes: Any) -> str:
         from onnx import helper

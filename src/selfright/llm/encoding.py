@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _BLOCK = 2_048  # texts that are tokenized at a time, so that memory stays bounded
 CACHED_TEXTS = 4_096
 _CACHED_CHARACTERS = 400  # claims, strips and questions; longer texts are embedded once and stored by the index
-_BATCH_TOKENS = 1_024  # rows x length of one run: small enough for the caches of two cores, which makes it fastest
+_BATCH_TOKENS = 640  # rows x length of one run: small enough for the caches of two cores, and for little padding
 
 
 def embedded(

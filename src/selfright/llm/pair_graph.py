@@ -1,13 +1,8 @@
 """The network that reads pairs as an ONNX graph: layers of the encoder, then heads of its own."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from selfright.llm.encoder_graph import WIDTH, EncoderGraph
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 OUTPUTS = 5
 _NOWHERE = np.float32(-1e4)
@@ -39,10 +34,5 @@ class PairGraph(EncoderGraph):
         count = self._node("ReduceSum", asked, tokens, keepdims=1)
         mean = self._node("Div", self._node("ReduceSum", said, tokens, keepdims=0), count)
         pooled = self._node("Tanh", self._linear(self._node("Concat", first, both, mean, axis=1), "pooled"))
-        weight, bias = self._constant("logits.weight", self._of("logits.weight").T), self._of("logits.bias")
-        product = self._node("MatMul", pooled, weight)
-        self._node("Add", product, self._constant("logits.bias", bias), output="logits")
+        self._node("Add", self._product(pooled, "logits"), self._shared("logits.bias"), output="logits")
         return {"logits": ["batch", OUTPUTS], "ends": ["batch", "tokens", 2]}
-
-    def _of(self, name: str) -> "NDArray[np.float32]":
-        return self._parameters[name]

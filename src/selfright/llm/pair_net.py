@@ -118,12 +118,13 @@ class PairNet:
 
                 words = self._given_words or shared_words()
                 stored = self._stored()
-                self._words, self._kinds, self._matches = words, stored["kinds.weight"], stored["matches.weight"]
+                self._words = words
+                self._kinds, self._matches = (stored[f"{name}.weight"].astype("f4") for name in ("kinds", "matches"))
                 graph = PairGraph(graph_names(stored))
                 self._weights = graph.weights  # the session borrows this memory
                 self._session = encoder_session(graph, self._threads)
 
-    def _stored(self) -> "dict[str, NDArray[np.float32]]":
+    def _stored(self) -> "dict[str, NDArray[np.float16]]":
         try:
             content = self._file.read_bytes()
         except OSError as error:
@@ -134,7 +135,7 @@ class PairNet:
             self._damage = f"{self._file} should have the SHA-256 {self._sha256}, but has {digest}; reinstall selfright"
             raise ModelFilesDamaged(self._damage)
         with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-            return {name: arrays[name].astype(np.float32) for name in arrays.files}
+            return {name: arrays[name] for name in arrays.files}
 
 
 def shipped_net(words: E5Words | None = None) -> PairNet:
@@ -181,7 +182,7 @@ def matching(ids: Sequence[int], asked: int) -> list[int]:
     return [int(number in both) for number in ids]
 
 
-def graph_names(stored: "Mapping[str, NDArray[np.float32]]") -> "dict[str, NDArray[np.float32]]":
+def graph_names(stored: "Mapping[str, NDArray[np.float16]]") -> "dict[str, NDArray[np.float16]]":
     """The parameters by the names that ``PairGraph`` knows them by."""
     found = {f"embeddings.LayerNorm.{kind}": stored[f"first_norm.{kind}"] for kind in _KINDS}
     for name, value in stored.items():

@@ -10,6 +10,8 @@ import pytest
 from selfright.domain.errors import MissingExtra, ModelFilesDamaged
 from selfright.llm.e5 import E5
 from selfright.llm.e5_words import E5Words, installed_file
+from selfright.llm.encoder_graph import EncoderGraph
+from selfright.llm.encoding import encoder_session, padded
 
 pytestmark = pytest.mark.skipif(installed_file() is None, reason="the package with the weights exists for Linux alone")
 
@@ -68,6 +70,15 @@ def test_a_vector_does_not_depend_on_its_company(encoder: E5) -> None:
 def test_a_query_and_a_passage_are_read_in_forms_of_their_own(encoder: E5) -> None:
     text = "How often is the lamp changed?"
     assert 0.8 < float(encoder.embed([text])[0] @ encoder.embed_query(text)) < 0.9999
+
+
+def test_weights_of_four_bits_are_multiplied_as_the_floats_they_stand_for(encoder: E5) -> None:
+    bits = EncoderGraph(encoder.words.parameters())
+    floats = EncoderGraph({name: np.asarray(value) for name, value in encoder.words.parameters().items()})
+    ids, mask = padded(encoder.words.numbers(PASSAGES), encoder.words.pieces.pad_id())
+    inputs = {"embedded": encoder.words.vectors(ids), "attention_mask": mask}
+    found, expected = (encoder_session(graph, threads=1).run(None, inputs)[0] for graph in (bits, floats))
+    assert np.abs(found - expected).max() < 1e-5
 
 
 def test_threads_share_an_encoder() -> None:
