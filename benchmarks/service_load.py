@@ -5,7 +5,12 @@ python -m benchmarks.service_load --users 200 --seconds 300 --latency 0.5 --paus
 The service (``--workers`` processes) and a scripted model run as processes of their own. Every user has a key and a
 session and asks one question after the other, with a pause in between that is drawn anew each time (exponential). The
 ideal turn is that of one user alone, just before; ``latency alone`` is the model's part of it. The bare client makes
-the same calls in the same rounds without the service. The last phase sends more at once than the service takes.
+the same calls in the same rounds without the service. Then more is sent at once than the service takes, and at the
+end SIGTERM comes while turns are under way.
+
+python -m benchmarks.service_load --curve 1 10 50 100 200 400 --seconds 20 --pause 0 --workers 2 --out docs/benchmarks
+
+With ``--curve`` so many users ask one after the other of one service, each time beside as many bare clients.
 """
 
 import argparse
@@ -65,11 +70,12 @@ def main() -> int:
     options = _options()
     with tempfile.TemporaryDirectory() as place, ModelProcess(options.latency) as model:
         folder = Path(place)
-        keys = _prepared(folder, options.users)
+        keys = _prepared(folder, max([options.users, *(options.curve or ())]))
         with _serving(folder, model.url, options) as (process, url):
-            report = asyncio.run(_phases(url, keys, process.pid, model, options))
-            process.send_signal(signal.SIGTERM)
-            report["exit code after SIGTERM"] = process.wait(120)
+            if options.curve:
+                return _told(asyncio.run(_curve(url, keys, process.pid, model, options)), options)
+            report = asyncio.run(_phases(url, keys, process, model, options))
+            report["ended by SIGTERM"]["exit code"] = process.wait(120)
     print(json.dumps({name: value for name, value in report.items() if name not in ("memory", "turns")}, indent=1))
     if options.out:
         options.out.mkdir(parents=True, exist_ok=True)
@@ -78,9 +84,82 @@ def main() -> int:
     return 0 if not report["load"]["errors"] and not report["recovery"]["errors"] else 1
 
 
-async def _phases(
+def _told(report: dict[str, Any], options: argparse.Namespace) -> int:
+    print(json.dumps(report, indent=1))
+    if options.out:
+        options.out.mkdir(parents=True, exist_ok=True)
+        (options.out / "service-curve.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+        (options.out / "service-curve.svg").write_text(drawn_curve(report), encoding="utf-8")
+    return 0
+
+
+async def _curve(
     url: str, keys: list[str], pid: int, model: ModelProcess, options: argparse.Namespace
 ) -> dict[str, Any]:
+    """One row for each number of users; a user alone comes first."""
+    rows = []
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
+    async with httpx.AsyncClient(base_url=url, timeout=120, limits=limits, trust_env=False) as http:
+        await _alone(http, keys[0], 5 * options.workers)  # warm
+        ideal = await _alone(http, keys[0], options.alone)
+        plan = await _plan(http, keys[0], model)
+        alone = options.latency * statistics.mean(map(len, plan))
+        for users in options.curve:
+            bare = await _bare(model.url, plan, users, options)
+            load, lasted, shares = await _load(http, keys[:users], (pid, model.pid), options)
+            seconds = load.seconds()
+            possible = users / (options.pause + alone)
+            rows.append(
+                {
+                    "users": users,
+                    **_figures(load),
+                    "refused": len(load.refused),
+                    "seconds": round(lasted, 1),
+                    "turns a second": round(len(seconds) / lasted, 2),
+                    "of latency alone": round(len(seconds) / lasted / possible, 3),
+                    "of the bare client": round(len(seconds) / lasted / bare["turns a second"], 3) if bare else None,
+                    "p99 against the ideal turn": round(_share(seconds, 0.99) / statistics.median(ideal.seconds()), 2),
+                    "memory (MB)": round(_rss(pid), 1),
+                    **shares,
+                    "bare client": bare,
+                }
+            )
+    machine = {"cores": os.cpu_count(), "load average": [round(each, 1) for each in os.getloadavg()]}
+    return {
+        "pause between questions (s, mean)": options.pause,
+        "model latency (s)": options.latency,
+        "workers": options.workers,
+        "ideal": {**_figures(ideal), "latency alone (s, mean)": round(alone, 3)},
+        "rows": rows,
+        "machine": machine,
+    }
+
+
+async def _load(
+    http: httpx.AsyncClient, keys: list[str], pids: tuple[int, int], options: argparse.Namespace
+) -> tuple[Seen, float, dict[str, float]]:
+    """What the users met, for how long, and the cores that service, model and users took."""
+    service, model, client = _cpu(pids[0]), _cpu(pids[1]), time.process_time()
+    seen, at = Seen(), time.monotonic()
+    await asyncio.gather(*(_user(http, key, n, options, at + options.seconds, seen) for n, key in enumerate(keys)))
+    lasted = time.monotonic() - at
+    service, model, client = _cpu(pids[0]) - service, _cpu(pids[1]) - model, time.process_time() - client
+    return (
+        seen,
+        lasted,
+        {
+            "CPU of the service (cores)": round(service / lasted, 2),
+            "CPU of a turn (ms)": round(1000 * service / max(1, len(seen.turns)), 1),
+            "CPU of the model (cores)": round(model / lasted, 2),
+            "CPU of the users (cores)": round(client / lasted, 2),
+        },
+    )
+
+
+async def _phases(
+    url: str, keys: list[str], process: "subprocess.Popen[str]", model: ModelProcess, options: argparse.Namespace
+) -> dict[str, Any]:
+    pid = process.pid
     memory: list[tuple[float, float]] = []
     began = time.monotonic()
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
@@ -88,18 +167,15 @@ async def _phases(
         await _alone(http, keys[0], 5 * options.workers)  # warm
         ideal = await _alone(http, keys[0], options.alone)
         plan = await _plan(http, keys[0], model)
-        bare = await _bare(model.url, plan, options)
+        bare = await _bare(model.url, plan, options.users, options)
         watch = asyncio.create_task(_watch(pid, began, memory))
-        cpu, client = _cpu(pid), time.process_time()
-        load, at = Seen(), time.monotonic()
-        users = [_user(http, key, n, options, at + options.seconds, load) for n, key in enumerate(keys)]
-        await asyncio.gather(*users)
-        lasted = time.monotonic() - at
-        cpu, client = _cpu(pid) - cpu, time.process_time() - client
+        at = time.monotonic()
+        load, lasted, shares = await _load(http, keys, (pid, model.pid), options)
         flood = await _flood(http, keys, options.flood)
         await asyncio.sleep(2)
         after = await _alone(http, keys[0], options.alone)
         watch.cancel()
+        ended = await _ended(http, keys, process, options)
     best = statistics.median(ideal.seconds())
     alone = options.latency * statistics.mean(map(len, plan))
     rate, possible = len(load.turns) / lasted, options.users / (options.pause + alone)
@@ -127,9 +203,7 @@ async def _phases(
             "p99 against the ideal turn": round(_share(load.seconds(), 0.99) / best, 2),
             "p99 against the ideal p99": round(_share(load.seconds(), 0.99) / _share(ideal.seconds(), 0.99), 2),
             "refused": _refusals(load),
-            "CPU of the service (cores)": round(cpu / lasted, 2),
-            "CPU of a turn (ms)": round(1000 * cpu / max(1, len(load.turns)), 1),
-            "CPU of the users (cores)": round(client / lasted, 2),
+            **shares,
         },
         "memory of the service (MB)": {
             "at the beginning of the load": round(memory[0][1], 1) if memory else None,
@@ -139,6 +213,7 @@ async def _phases(
         },
         "overload": {"sent at once": options.flood, **_figures(flood), "refused": _refusals(flood)},
         "recovery": _figures(after),
+        "ended by SIGTERM": {"turns under way": options.under_way, **_figures(ended), "refused": _refusals(ended)},
         "machine": {"cores": os.cpu_count(), "load average": [round(each, 1) for each in os.getloadavg()]},
         "memory": [(round(at_s, 1), round(rss, 1)) for at_s, rss in memory],
         "turns": [(round(at_s - began, 1), round(seconds, 3)) for at_s, seconds in load.turns],
@@ -164,7 +239,7 @@ async def _plan(http: httpx.AsyncClient, key: str, model: ModelProcess) -> list[
     return plan
 
 
-async def _bare(url: str, plan: list[Bodies], options: argparse.Namespace) -> dict[str, Any]:
+async def _bare(url: str, plan: list[Bodies], users: int, options: argparse.Namespace) -> dict[str, Any]:
     """As many users with the same pauses, whose turns are the calls alone, by the client library."""
     if not options.bare:
         return {}
@@ -181,7 +256,7 @@ async def _bare(url: str, plan: list[Bodies], options: argparse.Namespace) -> di
             await asyncio.sleep(chance.expovariate(1 / options.pause) if options.pause else 0)
 
     busy = time.process_time()
-    await asyncio.gather(*map(user, range(options.users)))
+    await asyncio.gather(*map(user, range(users)))
     lasted, busy = time.monotonic() - began, time.process_time() - busy
     return {
         "turns a second": round(len(seconds) / lasted, 2),
@@ -205,6 +280,18 @@ async def _user(
 async def _flood(http: httpx.AsyncClient, keys: list[str], count: int) -> Seen:
     seen = Seen()
     asked = (_ask(http, keys[n % len(keys)], f"flood {n}", QUESTIONS[n % len(QUESTIONS)], seen) for n in range(count))
+    await asyncio.gather(*asked)
+    return seen
+
+
+async def _ended(
+    http: httpx.AsyncClient, keys: list[str], process: "subprocess.Popen[str]", options: argparse.Namespace
+) -> Seen:
+    """Turns that are under way when SIGTERM comes."""
+    seen, keyed = Seen(), [keys[n % len(keys)] for n in range(options.under_way)]
+    asked = [asyncio.create_task(_ask(http, key, f"end {n}", QUESTIONS[0], seen)) for n, key in enumerate(keyed)]
+    await asyncio.sleep(options.latency / 2)
+    process.send_signal(signal.SIGTERM)
     await asyncio.gather(*asked)
     return seen
 
@@ -292,6 +379,7 @@ def _serving(folder: Path, model: str, options: argparse.Namespace) -> Iterator[
         "SELFRIGHT_PRESET": options.preset,
         "SELFRIGHT_SERVE_TURNS": str(options.turns),
         "SELFRIGHT_SERVE_QUEUE": str(options.queue),
+        "SELFRIGHT_SERVE_STRETCH": str(options.stretch),
         "OPENAI_API_KEY": "none",
     }
     process = subprocess.Popen(
@@ -350,6 +438,62 @@ def _drawn(report: dict[str, Any]) -> str:
     return "\n".join([*parts, "</svg>", ""])
 
 
+def drawn_curve(report: dict[str, Any]) -> str:
+    """Turns a second and seconds of a turn over the number of users, as SVG."""
+    rows, width, height, left = report["rows"], 720, 200, 60
+    most_users = max(row["users"] for row in rows)
+    bare = [(row["users"], row["bare client"].get("turns a second", 0.0)) for row in rows]
+    panels: tuple[tuple[str, list[tuple[str, str, list[tuple[int, float]]]]], ...] = (
+        (
+            "turns a second: service (blue), bare client (grey)",
+            [("#0a5cc2", "", [(row["users"], row["turns a second"]) for row in rows]), ("#888", "4 3", bare)],
+        ),
+        (
+            "seconds of an answered turn: median (blue), 99th percentile (brown)",
+            [
+                ("#0a5cc2", "", [(row["users"], row["p50 (s)"]) for row in rows]),
+                ("#b35900", "", [(row["users"], row["p99 (s)"]) for row in rows]),
+            ],
+        ),
+        (
+            "share of requests refused (%)",
+            [
+                (
+                    "#b30000",
+                    "",
+                    [(row["users"], 100 * row["refused"] / max(1, row["refused"] + row["answered"])) for row in rows],
+                )
+            ],
+        ),
+    )
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {len(panels) * (height + 30) + 10}" '
+        'font-family="sans-serif" font-size="12"><rect width="100%" height="100%" fill="#fff"/>'
+    ]
+    for number, (title, lines) in enumerate(panels):
+        top = 30 + number * (height + 30)
+        most = 1.1 * max((value for _, _, spots in lines for _, value in spots), default=1.0) or 1.0
+        parts.append(f'<text x="{left}" y="{top - 8}" fill="#222">{title}; highest mark {most:.4g}</text>')
+        parts.append(f'<path d="M{left} {top}V{top + height - 30}H{width - 20}" fill="none" stroke="#999"/>')
+        for colour, dashes, spots in lines:
+            placed = [
+                (left + (width - left - 20) * users / most_users, top + (height - 30) * (1 - value / most))
+                for users, value in spots
+            ]
+            path = " ".join(f"{x:.1f},{y:.1f}" for x, y in placed)
+            parts.append(
+                f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.5" '
+                f'stroke-dasharray="{dashes}"/>'
+            )
+            parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.5" fill="{colour}"/>' for x, y in placed]
+        parts += [
+            f'<text x="{left + (width - left - 20) * row["users"] / most_users:.1f}" y="{top + height - 14}" '
+            f'fill="#555">{row["users"]}</text>'
+            for row in rows
+        ]
+    return "\n".join([*parts, "</svg>", ""])
+
+
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--users", type=int, default=50)
@@ -361,6 +505,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--queue", type=int, default=64, help="serve_queue of the service")
     parser.add_argument("--workers", type=int, default=1, help="processes of the service")
     parser.add_argument("--bare", type=float, default=10.0, help="seconds of the bare client; 0: without it")
+    parser.add_argument("--under-way", type=int, default=30, help="turns that run when SIGTERM comes")
+    parser.add_argument("--curve", type=int, nargs="*", help="numbers of users, one after the other")
+    parser.add_argument("--stretch", type=float, default=2.0, help="serve_stretch of the service")
     parser.add_argument("--flood", type=int, default=300, help="questions sent at once in the overload phase")
     parser.add_argument("--preset", default="full")
     parser.add_argument("--out", type=Path, help="folder for service-load.json and service-load.svg")

@@ -29,7 +29,8 @@ class Pace:
 
     Two medians of the last turns are enough. One is what a turn takes while the process has little to do. The other
     is what each turn costs all others: its CPU time, or, where turns already take much longer than undisturbed, the
-    time between two ends, which covers whatever else they wait for. So many turns end after so many times that, however many cores and calls of a model are behind it. No more than ``places`` run at once. Not for several
+    time between two ends, which covers whatever else they wait for. So many turns end after so many times that,
+    however many cores and calls of a model are behind it. No more than ``places`` run at once. Not for several
     threads.
     """
 
