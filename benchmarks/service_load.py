@@ -245,15 +245,16 @@ async def _bare(url: str, plan: list[Bodies], users: int, options: argparse.Name
         return {}
     library, seconds = Library(url), list[float]()
     began = time.monotonic()
+    until = began + options.bare
 
     async def user(number: int) -> None:
         chance = random.Random(number)
-        await asyncio.sleep(chance.uniform(0, options.pause))
-        while time.monotonic() < began + options.bare:
+        await asyncio.sleep(min(chance.uniform(0, options.pause), options.bare))
+        while time.monotonic() < until:
             at = time.monotonic()
             await replayed(chance.choice(plan), library.call)
             seconds.append(time.monotonic() - at)
-            await asyncio.sleep(chance.expovariate(1 / options.pause) if options.pause else 0)
+            await _rest(chance, options.pause, until)
 
     busy = time.process_time()
     await asyncio.gather(*map(user, range(users)))
@@ -270,11 +271,16 @@ async def _user(
     http: httpx.AsyncClient, key: str, number: int, options: argparse.Namespace, until: float, seen: Seen
 ) -> None:
     chance = random.Random(number)
-    await asyncio.sleep(chance.uniform(0, options.pause))
+    await asyncio.sleep(min(chance.uniform(0, options.pause), options.seconds))
     while time.monotonic() < until:
         await asyncio.sleep(await _ask(http, key, "session", chance.choice(QUESTIONS), seen))
-        pause = chance.expovariate(1 / options.pause) if options.pause else 0.0
-        await asyncio.sleep(min(pause, max(0.0, until - time.monotonic())))
+        await _rest(chance, options.pause, until)
+
+
+async def _rest(chance: random.Random, mean: float, until: float) -> None:
+    """A pause between two questions, no longer than what is left."""
+    pause = chance.expovariate(1 / mean) if mean else 0.0
+    await asyncio.sleep(min(pause, max(0.0, until - time.monotonic())))
 
 
 async def _flood(http: httpx.AsyncClient, keys: list[str], count: int) -> Seen:
