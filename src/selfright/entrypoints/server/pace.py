@@ -9,8 +9,8 @@ from dataclasses import dataclass
 _TURNS = 32
 _LEAST = 8  # turns that must have ended before anything is judged by them
 _QUIET = 0.25  # cores: a turn during which the process used less hardly waited for others, here or outside
-_CROWDED = 1.5  # times an undisturbed turn: beyond it, turns wait for one another
-_SPREAD = 0.75  # the mean stays so far below the bound, for the slow ones to keep it
+_CROWDED = 1.2  # times an undisturbed turn: beyond it, turns wait for one another
+_SPREAD = 0.6  # the mean keeps to this part of the bound: the slowest of a hundred take half as long again
 _PATIENCE_S = 1.0  # nobody minds a second: below it nothing is refused
 
 
