@@ -5,7 +5,12 @@ python -m benchmarks.service_load --users 200 --seconds 300 --latency 0.5 --paus
 The service (``--workers`` processes) and a scripted model run as processes of their own. Every user has a key and a
 session and asks one question after the other, with a pause in between that is drawn anew each time (exponential). The
 ideal turn is that of one user alone, just before; ``latency alone`` is the model's part of it. The bare client makes
-the same calls in the same rounds without the service. The last phase sends more at once than the service takes.
+the same calls in the same rounds without the service. Then more is sent at once than the service takes, and at the
+end SIGTERM comes while turns are under way.
+
+python -m benchmarks.service_load --curve 1 10 50 100 200 400 --seconds 20 --pause 0 --workers 2 --out docs/benchmarks
+
+With ``--curve`` so many users ask one after the other of one service, each time beside as many bare clients.
 """
 
 import argparse
@@ -22,7 +27,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -68,11 +73,12 @@ def main() -> int:
     options = _options()
     with tempfile.TemporaryDirectory() as place, ModelProcess(options.latency) as model:
         folder = Path(place)
-        keys = _prepared(folder, options.users)
+        keys = _prepared(folder, max([options.users, *(options.curve or ())]))
         with _serving(folder, model.url, options) as (process, url):
-            report = asyncio.run(_phases(url, keys, process.pid, model, options))
-            process.send_signal(signal.SIGTERM)
-            report["exit code after SIGTERM"] = process.wait(120)
+            if options.curve:
+                return _told(asyncio.run(_curve(url, keys, process.pid, model, options)), options)
+            report = asyncio.run(_phases(url, keys, process, model, options))
+            report["ended by SIGTERM"]["exit code"] = process.wait(120)
     print(json.dumps({name: value for name, value in report.items() if name not in ("memory", "turns")}, indent=1))
     if options.out:
         options.out.mkdir(parents=True, exist_ok=True)
@@ -82,9 +88,83 @@ def main() -> int:
     return 0 if not report["load"]["errors"] and not report["recovery"]["errors"] else 1
 
 
-async def _phases(
+def _told(report: dict[str, Any], options: argparse.Namespace) -> int:
+    print(json.dumps(report, indent=1))
+    if options.out:
+        options.out.mkdir(parents=True, exist_ok=True)
+        (options.out / "service-curve.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+        for name, drawing in drawn_curve(report).items():
+            (options.out / name).write_text(drawing, encoding="utf-8")
+    return 0
+
+
+async def _curve(
     url: str, keys: list[str], pid: int, model: ModelProcess, options: argparse.Namespace
 ) -> dict[str, Any]:
+    """One row for each number of users; a user alone comes first."""
+    rows = []
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
+    async with httpx.AsyncClient(base_url=url, timeout=120, limits=limits, trust_env=False) as http:
+        await _alone(http, keys[0], 5 * options.workers)  # warm
+        ideal = await _alone(http, keys[0], options.alone)
+        plan = await _plan(http, keys[0], model)
+        alone = options.latency * statistics.mean(map(len, plan))
+        for users in options.curve:
+            bare = await _bare(model.url, plan, users, options)
+            load, lasted, shares = await _load(http, keys[:users], (pid, model.pid), options)
+            seconds = load.seconds()
+            possible = users / (options.pause + alone)
+            rows.append(
+                {
+                    "users": users,
+                    **_figures(load),
+                    "refused": len(load.refused),
+                    "seconds": round(lasted, 1),
+                    "turns a second": round(len(seconds) / lasted, 2),
+                    "of latency alone": round(len(seconds) / lasted / possible, 3),
+                    "of the bare client": round(len(seconds) / lasted / bare["turns a second"], 3) if bare else None,
+                    "p99 against the ideal turn": round(_share(seconds, 0.99) / statistics.median(ideal.seconds()), 2),
+                    "memory (MB)": round(_rss(pid), 1),
+                    **shares,
+                    "bare client": bare,
+                }
+            )
+    machine = {"cores": os.cpu_count(), "load average": [round(each, 1) for each in os.getloadavg()]}
+    return {
+        "pause between questions (s, mean)": options.pause,
+        "model latency (s)": options.latency,
+        "workers": options.workers,
+        "ideal": {**_figures(ideal), "latency alone (s, mean)": round(alone, 3)},
+        "rows": rows,
+        "machine": machine,
+    }
+
+
+async def _load(
+    http: httpx.AsyncClient, keys: list[str], pids: tuple[int, int], options: argparse.Namespace
+) -> tuple[Seen, float, dict[str, float]]:
+    """What the users met, for how long, and the cores that service, model and users took."""
+    service, model, client = _cpu(pids[0]), _cpu(pids[1]), time.process_time()
+    seen, at = Seen(), time.monotonic()
+    await asyncio.gather(*(_user(http, key, n, options, at + options.seconds, seen) for n, key in enumerate(keys)))
+    lasted = time.monotonic() - at
+    service, model, client = _cpu(pids[0]) - service, _cpu(pids[1]) - model, time.process_time() - client
+    return (
+        seen,
+        lasted,
+        {
+            "CPU of the service (cores)": round(service / lasted, 2),
+            "CPU of a turn (ms)": round(1000 * service / max(1, len(seen.turns)), 1),
+            "CPU of the model (cores)": round(model / lasted, 2),
+            "CPU of the users (cores)": round(client / lasted, 2),
+        },
+    )
+
+
+async def _phases(
+    url: str, keys: list[str], process: "subprocess.Popen[str]", model: ModelProcess, options: argparse.Namespace
+) -> dict[str, Any]:
+    pid = process.pid
     memory: list[tuple[float, float]] = []
     began = time.monotonic()
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
@@ -92,18 +172,15 @@ async def _phases(
         await _alone(http, keys[0], 5 * options.workers)  # warm
         ideal = await _alone(http, keys[0], options.alone)
         plan = await _plan(http, keys[0], model)
-        bare = await _bare(model.url, plan, options)
+        bare = await _bare(model.url, plan, options.users, options)
         watch = asyncio.create_task(_watch(pid, began, memory))
-        cpu, client = _cpu(pid), time.process_time()
-        load, at = Seen(), time.monotonic()
-        users = [_user(http, key, n, options, at + options.seconds, load) for n, key in enumerate(keys)]
-        await asyncio.gather(*users)
-        lasted = time.monotonic() - at
-        cpu, client = _cpu(pid) - cpu, time.process_time() - client
+        at = time.monotonic()
+        load, lasted, shares = await _load(http, keys, (pid, model.pid), options)
         flood = await _flood(http, keys, options.flood)
         await asyncio.sleep(2)
         after = await _alone(http, keys[0], options.alone)
         watch.cancel()
+        ended = await _ended(http, keys, process, options)
     best = statistics.median(ideal.seconds())
     alone = options.latency * statistics.mean(map(len, plan))
     rate, possible = len(load.turns) / lasted, options.users / (options.pause + alone)
@@ -131,9 +208,7 @@ async def _phases(
             "p99 against the ideal turn": round(_share(load.seconds(), 0.99) / best, 2),
             "p99 against the ideal p99": round(_share(load.seconds(), 0.99) / _share(ideal.seconds(), 0.99), 2),
             "refused": _refusals(load),
-            "CPU of the service (cores)": round(cpu / lasted, 2),
-            "CPU of a turn (ms)": round(1000 * cpu / max(1, len(load.turns)), 1),
-            "CPU of the users (cores)": round(client / lasted, 2),
+            **shares,
         },
         "memory of the service (MB)": {
             "at the beginning of the load": round(memory[0][1], 1) if memory else None,
@@ -143,6 +218,7 @@ async def _phases(
         },
         "overload": {"sent at once": options.flood, **_figures(flood), "refused": _refusals(flood)},
         "recovery": _figures(after),
+        "ended by SIGTERM": {"turns under way": options.under_way, **_figures(ended), "refused": _refusals(ended)},
         "machine": {"cores": os.cpu_count(), "load average": [round(each, 1) for each in os.getloadavg()]},
         "memory": [(round(at_s, 1), round(rss, 1)) for at_s, rss in memory],
         "turns": [(round(at_s - began, 1), round(seconds, 3)) for at_s, seconds in load.turns],
@@ -168,24 +244,25 @@ async def _plan(http: httpx.AsyncClient, key: str, model: ModelProcess) -> list[
     return plan
 
 
-async def _bare(url: str, plan: list[Bodies], options: argparse.Namespace) -> dict[str, Any]:
+async def _bare(url: str, plan: list[Bodies], users: int, options: argparse.Namespace) -> dict[str, Any]:
     """As many users with the same pauses, whose turns are the calls alone, by the client library."""
     if not options.bare:
         return {}
     library, seconds = Library(url), list[float]()
     began = time.monotonic()
+    until = began + options.bare
 
     async def user(number: int) -> None:
         chance = random.Random(number)
-        await asyncio.sleep(chance.uniform(0, options.pause))
-        while time.monotonic() < began + options.bare:
+        await asyncio.sleep(min(chance.uniform(0, options.pause), options.bare))
+        while time.monotonic() < until:
             at = time.monotonic()
             await replayed(chance.choice(plan), library.call)
             seconds.append(time.monotonic() - at)
-            await asyncio.sleep(chance.expovariate(1 / options.pause) if options.pause else 0)
+            await _rest(chance, options.pause, until)
 
     busy = time.process_time()
-    await asyncio.gather(*map(user, range(options.users)))
+    await asyncio.gather(*map(user, range(users)))
     lasted, busy = time.monotonic() - began, time.process_time() - busy
     return {
         "turns a second": round(len(seconds) / lasted, 2),
@@ -199,16 +276,33 @@ async def _user(
     http: httpx.AsyncClient, key: str, number: int, options: argparse.Namespace, until: float, seen: Seen
 ) -> None:
     chance = random.Random(number)
-    await asyncio.sleep(chance.uniform(0, options.pause))
+    await asyncio.sleep(min(chance.uniform(0, options.pause), options.seconds))
     while time.monotonic() < until:
         await asyncio.sleep(await _ask(http, key, "session", chance.choice(QUESTIONS), seen))
-        pause = chance.expovariate(1 / options.pause) if options.pause else 0.0
-        await asyncio.sleep(min(pause, max(0.0, until - time.monotonic())))
+        await _rest(chance, options.pause, until)
+
+
+async def _rest(chance: random.Random, mean: float, until: float) -> None:
+    """A pause between two questions, no longer than what is left."""
+    pause = chance.expovariate(1 / mean) if mean else 0.0
+    await asyncio.sleep(min(pause, max(0.0, until - time.monotonic())))
 
 
 async def _flood(http: httpx.AsyncClient, keys: list[str], count: int) -> Seen:
     seen = Seen()
     asked = (_ask(http, keys[n % len(keys)], f"flood {n}", QUESTIONS[n % len(QUESTIONS)], seen) for n in range(count))
+    await asyncio.gather(*asked)
+    return seen
+
+
+async def _ended(
+    http: httpx.AsyncClient, keys: list[str], process: "subprocess.Popen[str]", options: argparse.Namespace
+) -> Seen:
+    """Turns that are under way when SIGTERM comes."""
+    seen, keyed = Seen(), [keys[n % len(keys)] for n in range(options.under_way)]
+    asked = [asyncio.create_task(_ask(http, key, f"end {n}", QUESTIONS[0], seen)) for n, key in enumerate(keyed)]
+    await asyncio.sleep(options.latency / 2)
+    process.send_signal(signal.SIGTERM)
     await asyncio.gather(*asked)
     return seen
 
@@ -296,6 +390,7 @@ def _serving(folder: Path, model: str, options: argparse.Namespace) -> Iterator[
         "SELFRIGHT_PRESET": options.preset,
         "SELFRIGHT_SERVE_TURNS": str(options.turns),
         "SELFRIGHT_SERVE_QUEUE": str(options.queue),
+        "SELFRIGHT_SERVE_STRETCH": str(options.stretch),
         "OPENAI_API_KEY": "none",
     }
     process = subprocess.Popen(
@@ -338,6 +433,28 @@ def _drawn(report: dict[str, Any]) -> dict[str, str]:
     }
 
 
+def drawn_curve(report: dict[str, Any]) -> dict[str, str]:
+    """Turns a second and seconds of a turn over the number of users, as SVG by the name of the file."""
+    rows = report["rows"]
+    across = Axis("users at the same time", 0, max(row["users"] for row in rows))
+
+    def drawn(title: str, unit: str, lines: Mapping[str, list[float]]) -> str:
+        most = max(value for values in lines.values() for value in values)
+        series = [
+            Series(name, place, [(row["users"], value) for row, value in zip(rows, values, strict=True)])
+            for place, (name, values) in enumerate(lines.items())
+        ]
+        return picture(title, across, Axis(unit, 0, 1.1 * most), series)
+
+    bare = [row["bare client"].get("turns a second", 0.0) for row in rows]
+    turns = {"service": [row["turns a second"] for row in rows], "client library alone": bare}
+    seconds = {"median": [row["p50 (s)"] for row in rows], "99th percentile": [row["p99 (s)"] for row in rows]}
+    return {
+        "service-curve.svg": drawn("Turns answered a second", "turns a second", turns),
+        "service-curve-seconds.svg": drawn("Seconds of an answered turn", "seconds", seconds),
+    }
+
+
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--users", type=int, default=50)
@@ -349,6 +466,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--queue", type=int, default=64, help="serve_queue of the service")
     parser.add_argument("--workers", type=int, default=1, help="processes of the service")
     parser.add_argument("--bare", type=float, default=10.0, help="seconds of the bare client; 0: without it")
+    parser.add_argument("--under-way", type=int, default=30, help="turns that run when SIGTERM comes")
+    parser.add_argument("--curve", type=int, nargs="*", help="numbers of users, one after the other")
+    parser.add_argument("--stretch", type=float, default=2.0, help="serve_stretch of the service")
     parser.add_argument("--flood", type=int, default=300, help="questions sent at once in the overload phase")
     parser.add_argument("--preset", default="full")
     parser.add_argument("--out", type=Path, help="folder for service-load.json and its pictures")

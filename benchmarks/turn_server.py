@@ -70,7 +70,7 @@ class _EveryOther:
 
 
 class ModelProcess:
-    """A ``ScriptedServer`` in another process; ``url`` is where it listens."""
+    """A ``ScriptedServer`` in another process, ``pid``; ``url`` is where it listens."""
 
     def __init__(self, latency_s: float = 0.0, *, twice: bool = False) -> None:
         context = multiprocessing.get_context("spawn")
@@ -78,6 +78,7 @@ class ModelProcess:
         self._process = context.Process(target=_serve, args=(theirs, latency_s, twice), daemon=True)
         self._process.start()
         self.url = str(self._pipe.recv())
+        self.pid = int(self._process.pid or 0)
 
     def forget(self) -> None:
         """Sets the counts to zero."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from selfright.assembly.traces import TraceService
     from selfright.flow.state import AgentState
-    from selfright.memory.conversation import TurnHandle, TurnRecord
+    from selfright.memory.conversation import TurnRecord
     from selfright.memory.sessions import Sessions
 
 
@@ -121,7 +121,8 @@ class TurnService:
         self, session: str, turn: Turn, start: dict[str, Any], scope: Scope, go: Go
     ) -> AsyncGenerator[TurnEvent, None]:
         sessions = await self.sessions()
-        handle = await _taken_up(sessions, session, turn, start, scope)
+        question = start["user_text"]
+        handle = await sessions.take_up(scope, session, question, turn.preset.name, turn.trace_id)
         ended = False
 
         async def keep(state: "AgentState", answer: Answer) -> None:
@@ -155,20 +156,6 @@ def _start(question: str, turn: Turn, options: TurnOptions, scope: Scope) -> dic
         "iteration_count": 0,
         "retry_count": 0,
     }
-
-
-async def _taken_up(
-    sessions: "Sessions", session: str, turn: Turn, start: Mapping[str, Any], scope: Scope
-) -> "TurnHandle":
-    """The turn that a crash broke off, when the same is asked again within the same scope; else a new one."""
-    question = start["user_text"]
-    left = (await sessions.conversation(scope, session)).unfinished
-    asked = (question, turn.preset.name, scope.collections)
-    if left is not None and (left.question, left.preset, left.collections) == asked:
-        handle = await sessions.resume(scope, session)
-        if handle is not None:
-            return handle
-    return await sessions.begin(scope, session, question, turn.preset.name, turn.trace_id)
 
 
 def _record(start: Mapping[str, Any], answer: Answer) -> "TurnRecord":

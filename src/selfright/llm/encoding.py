@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _BLOCK = 2_048  # texts that are tokenized at a time, so that memory stays bounded
 CACHED_TEXTS = 4_096
 _CACHED_CHARACTERS = 400  # claims, strips and questions; longer texts are embedded once and stored by the index
-_BATCH_TOKENS = 640  # rows x length of one run: small enough for the caches of two cores, and for little padding
+BATCH_TOKENS = 640  # rows x length of one run: small enough for the caches of two cores, and for little padding
 
 
 def embedded(
@@ -76,7 +76,7 @@ def batches(lengths: Sequence[int]) -> Iterator[list[int]]:
     """Row numbers, shortest texts first, cut so that a batch padded to its longest text stays within the bound."""
     batch: list[int] = []
     for row in sorted(range(len(lengths)), key=lambda row: lengths[row]):
-        if batch and lengths[row] * (len(batch) + 1) > _BATCH_TOKENS:
+        if batch and lengths[row] * (len(batch) + 1) > BATCH_TOKENS:
             yield batch
             batch = []
         batch.append(row)

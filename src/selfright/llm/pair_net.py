@@ -19,9 +19,10 @@ from selfright.domain.errors import ModelFilesDamaged
 from selfright.domain.judgements import AnswerPlace, PairReading
 from selfright.domain.passages import Language
 from selfright.llm.e5_words import E5Words, normalized, shared_words
-from selfright.llm.encoding import batches, encoder_session, padded
+from selfright.llm.encoding import BATCH_TOKENS, batches, encoder_session, padded
 from selfright.llm.kept_pairs import KeptPairs
 from selfright.llm.pair_windows import sendable
+from selfright.llm.together import Together
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -68,11 +69,14 @@ class PairNet:
         self._loading = threading.Lock()
         self._session: Any = None
         self._damage = ""
+        self._together = Together(self._found, lambda pair: len(pair.ids), BATCH_TOKENS)
 
     def run(self, text: str, passages: Sequence[str]) -> "list[tuple[NDArray[np.float32], tuple[AnswerPlace, ...]]]":
         """The five logits (``PairGraph``) of each passage beside ``text``, and where the answer may begin or end."""
         self._load()
-        pairs = [self._pieces(text, passage) for passage in passages]
+        return list(self._together([self._pieces(text, passage) for passage in passages]))
+
+    def _found(self, pairs: Sequence[Pieces]) -> "list[tuple[NDArray[np.float32], tuple[AnswerPlace, ...]]]":
         found: list[Any] = [None] * len(pairs)
         for rows in batches([len(pair.ids) for pair in pairs]):
             chosen = [pairs[row] for row in rows]

@@ -10,6 +10,9 @@ import sqlite3
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -42,7 +45,7 @@ class Database:
         self.path = path
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="selfright-sessions")
         self._connection: sqlite3.Connection | None = None
-        self._waiting: list[tuple[Sequence[Statement], Future[None]]] = []
+        self._waiting: list[_Write] = []
         self._lock = threading.Lock()
 
     async def open(self) -> None:
@@ -61,12 +64,13 @@ class Database:
 
         Statements that fail are undone, and the others' are kept.
         """
-        done: Future[None] = Future()
+        loop = asyncio.get_running_loop()
+        write = _Write(statements, loop, loop.create_future())
         with self._lock:
             if not self._waiting:
                 self._submit(self._flush)
-            self._waiting.append((statements, done))
-        await asyncio.wrap_future(done)
+            self._waiting.append(write)
+        await write.done
 
     async def scrub(self) -> None:
         """Empties the write-ahead log, so that what was deleted is gone from there too, if nobody reads it just now."""
@@ -113,20 +117,27 @@ class Database:
             batch, self._waiting = self._waiting, []
         ends: Sequence[Exception | None]
         try:
-            ends = self._explained(lambda: self._commit([statements for statements, _ in batch]))
+            ends = self._explained(lambda: self._commit([write.statements for write in batch]))
         except Exception as error:  # whatever it was, somebody waits for it
             ends = [error] * len(batch)
-        for (_, done), end in zip(batch, ends, strict=True):
-            if not done.set_running_or_notify_cancel():
-                continue
-            if end is None:
-                done.set_result(None)
-            else:
-                done.set_exception(end)
+        told: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[None], Exception | None]]] = {}
+        for write, end in zip(batch, ends, strict=True):
+            told.setdefault(write.loop, []).append((write.done, end))
+        for loop, those in told.items():  # one wake-up for all that wait on a loop
+            with suppress(RuntimeError):  # the loop is closed, and nobody waits any more
+                loop.call_soon_threadsafe(_tell, those)
 
     def _commit(self, writes: Sequence[Sequence[Statement]]) -> list[Exception | None]:
         """Commits what can be written, in one transaction; for each write the error that undid it."""
         connection = self._opened()
+        try:
+            with transaction(connection, "IMMEDIATE"):
+                for statement, rows in chain.from_iterable(writes):
+                    connection.executemany(statement, rows)
+            return [None] * len(writes)
+        except Exception:  # rare: now each by itself, to find whose fault it is
+            if not writes[1:]:
+                raise
         with transaction(connection, "IMMEDIATE"):
             return [self._write(connection, statements) for statements in writes]
 
@@ -144,3 +155,22 @@ class Database:
             if connection.in_transaction:
                 connection.execute("RELEASE one")
         return None
+
+
+@dataclass(slots=True)
+class _Write:
+    """Statements, and the future of the loop on which somebody waits for them."""
+
+    statements: Sequence[Statement]
+    loop: asyncio.AbstractEventLoop
+    done: "asyncio.Future[None]"
+
+
+def _tell(ends: Sequence[tuple["asyncio.Future[None]", Exception | None]]) -> None:
+    for done, end in ends:
+        if done.done():  # who waited was cancelled
+            continue
+        if end is None:
+            done.set_result(None)
+        else:
+            done.set_exception(end)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
 _MOST_TURNS = 500
+_HELD_S = 0.02
 _PUT = (
     "INSERT OR REPLACE INTO checkpoints "
     "(thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, metadata) "
@@ -63,13 +64,14 @@ class TurnSaver(SqliteSaver):
         def made(connection: Any) -> TurnSaver:
             saver = cls(connection, serde=TurnSerializer())
             saver.setup()
-            saver.database, saver.packed = database, OrderedDict()
+            saver.database, saver.packed, saver.held = database, OrderedDict(), {}
             return saver
 
         return await database.run(made)
 
     database: Database
     packed: OrderedDict[str, Packed]
+    held: dict[str, list["asyncio.Future[None]"]]
 
     def _packed(self, thread: str) -> Packed:
         """What has been written of this turn already; the turns heard of last are remembered."""
@@ -108,6 +110,8 @@ class TurnSaver(SqliteSaver):
         del new_versions
         where = config["configurable"]
         place = (str(where["thread_id"]), where["checkpoint_ns"], checkpoint["id"])
+        for step in self.held.pop(place[0], ()):
+            _let_go(step)
         described = json.dumps(get_checkpoint_metadata(config, metadata), ensure_ascii=False).encode("utf-8", "ignore")
         row = (*place, where.get("checkpoint_id"), *self._packed(place[0]).checkpoint(checkpoint), described)
         await self.database.write([(_DROP_OLDER, [place]), (_DROP_OLDER_WRITES, [place]), (_PUT, [row])])
@@ -117,21 +121,48 @@ class TurnSaver(SqliteSaver):
     async def aput_writes(
         self, config: "RunnableConfig", writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
-        """Saves what one node gave, so that it is not run again while another of the same step is still at work."""
+        """Saves what one node gave, so that it is not run again while another of the same step is still at work.
+
+        Where no other is, the step's checkpoint comes at once and holds the same: the writes wait a moment for it.
+        """
         where = config["configurable"]
+        special = all(channel in WRITES_IDX_MAP for channel, _ in writes)
+        if not special and await self._superseded(str(where["thread_id"])):
+            return
         place = (str(where["thread_id"]), where["checkpoint_ns"], where["checkpoint_id"], task_id, task_path)
         packed = self._packed(place[0])
         rows = [
             (*place, WRITES_IDX_MAP.get(channel, number), channel, *packed.value(value))
             for number, (channel, value) in enumerate(writes)
         ]
-        special = all(channel in WRITES_IDX_MAP for channel, _ in writes)
         await self.database.write([(_PUT_WRITES.format(conflict="REPLACE" if special else "IGNORE"), rows)])
+
+    async def _superseded(self, thread: str) -> bool:
+        """Whether the checkpoint of the running step comes within a moment."""
+        step = asyncio.get_running_loop().create_future()
+        self.held.setdefault(thread, []).append(step)
+        try:
+            async with asyncio.timeout(_HELD_S):
+                await step
+        except TimeoutError:
+            return False
+        finally:
+            waiting = self.held.get(thread, [])
+            if step in waiting:
+                waiting.remove(step)
+            if not waiting:
+                self.held.pop(thread, None)
+        return True
 
     async def adelete_thread(self, thread_id: str) -> None:
         """Deletes all there is of a thread."""
         self.packed.pop(thread_id, None)
         await self.database.write([(_DROP, [(thread_id,)]), (_DROP_WRITES, [(thread_id,)])])
+
+
+def _let_go(step: "asyncio.Future[None]") -> None:
+    if not step.done():
+        step.set_result(None)
 
 
 _SETUP = "set up the tables"

@@ -113,19 +113,45 @@ class Sessions:
         scope, user = _scope(who)
         await self._take(user, session)
         try:
-            now = self._clock()
-            head = await self._head(user, session) or Head(created=now, updated=now, collections=())
-            if not scope.covers(head.searched):
-                raise SessionHidden(session)
-            if head.running is not None:
-                await self._drop_checkpoints(user, session, head.running)
-            running = RunningTurn(head.turns, question, preset, trace_id, now, scope.collections)
-            head = replace(head, updated=now, running=running)
-            conversation = replace(await self._so_far(user, session, head), unfinished=None)
-            await self._store.abatch([put_head(user, session, head)])
+            return await self._begun(scope, session, await self._head(user, session), question, preset, trace_id)
         except BaseException:
             await self._release(user, session)
             raise
+
+    async def take_up(
+        self, who: str | Scope, session: str, question: str, preset: str = "", trace_id: str = ""
+    ) -> TurnHandle:
+        """The turn that a crash broke off, when the same is asked again within the same scope; else one that begins.
+
+        Raises what ``begin`` does.
+        """
+        scope, user = _scope(who)
+        await self._take(user, session)
+        try:
+            head = await self._head(user, session)
+            left, asked = head.unfinished if head else None, (question, preset, scope.collections)
+            if left is not None and (left.question, left.preset, left.collections) == asked:
+                handle = await self._resumed(scope, session, head)
+                if handle is not None:
+                    return handle
+            return await self._begun(scope, session, head, question, preset, trace_id)
+        except BaseException:
+            await self._release(user, session)
+            raise
+
+    async def _begun(
+        self, scope: Scope, session: str, head: Head | None, question: str, preset: str, trace_id: str
+    ) -> TurnHandle:
+        user, now = scope.owner, self._clock()
+        head = head or Head(created=now, updated=now, collections=())
+        if not scope.covers(head.searched):
+            raise SessionHidden(session)
+        if head.running is not None:
+            await self._drop_checkpoints(user, session, head.running)
+        running = RunningTurn(head.turns, question, preset, trace_id, now, scope.collections)
+        head = replace(head, updated=now, running=running)
+        conversation = replace(await self._so_far(user, session, head), unfinished=None)
+        await self._store.abatch([put_head(user, session, head)])
         return TurnHandle(user, session, thread_id(user, session, running), running, conversation, head)
 
     async def resume(self, who: str | Scope, session: str) -> TurnHandle | None:
@@ -134,7 +160,7 @@ class Sessions:
         await self._take(user, session)
         handle = None
         try:
-            handle = await self._resumed(scope, session)
+            handle = await self._resumed(scope, session, await self._head(user, session))
         finally:
             if handle is None:
                 await self._release(user, session)
@@ -290,9 +316,8 @@ class Sessions:
         within = head.next_message - 2 * head.unsummarised.start
         return Conversation(head.summary, messages[within:], head.turns, head.unfinished)
 
-    async def _resumed(self, scope: Scope, session: str) -> TurnHandle | None:
+    async def _resumed(self, scope: Scope, session: str, head: Head | None) -> TurnHandle | None:
         user = scope.owner
-        head = await self._head(user, session)
         if head is None or head.unfinished is None or not scope.covers(head.searched):
             return None
         turn = head.unfinished

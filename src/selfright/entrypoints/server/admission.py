@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from selfright.entrypoints.server.errors import Refused
 from selfright.entrypoints.server.limits import Limits
+from selfright.entrypoints.server.pace import Pace
 
 LOCAL_KEY = "local"  # the user of this machine, who shares the service with nobody
 _MOST_BUCKETS = 10_000
@@ -62,10 +63,14 @@ class Permit:
 
 
 class TurnLimiter:
-    """Lets so many turns run at once, a bounded number wait in the order they came, and refuses the rest."""
+    """Lets so many turns run at once, a bounded number wait in the order they came, and refuses the rest.
 
-    def __init__(self, limits: Limits) -> None:
+    Fewer than that are let in when those before them show that more would take too long (``pace``).
+    """
+
+    def __init__(self, limits: Limits, pace: Pace | None = None) -> None:
         self._limits = limits
+        self.pace = pace or Pace(limits.stretch, limits.turns)
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._of_key: Counter[str] = Counter()
         self.running = 0
@@ -75,11 +80,18 @@ class TurnLimiter:
         """How many wait."""
         return len(self._waiting)
 
+    @property
+    def present(self) -> int:
+        """How many run or wait."""
+        return self.running + len(self._waiting)
+
     async def acquire(self, key: str) -> Permit:
         """A permit, now or when it is one's turn. Raises ``Refused``: 429 for one key's excess, 503 for everybody's."""
         if key != LOCAL_KEY and self._of_key[key] >= self._limits.turns_each:
             message = f"{self._limits.turns_each} turns of this key are running; wait for one of them"
             raise Refused(429, "too_many_turns", message, retry_after=1)
+        if (wait := self.pace.wait(self.present)) is not None:
+            raise Refused(503, "overloaded", "the service is busy; try again in a moment", retry_after=wait)
         self._of_key[key] += 1
         try:
             await self._slot()

@@ -44,6 +44,8 @@ class Refused(HTTPException):
         self, status: int, code: str, message: str, *, param: str | None = None, retry_after: float | None = None
     ) -> None:
         headers = {} if retry_after is None else {"Retry-After": str(max(1, math.ceil(retry_after)))}
+        if code == "overloaded":
+            headers["Connection"] = "close"  # a new one may reach another worker
         if status == 401:
             headers["WWW-Authenticate"] = "Bearer"
         super().__init__(status, message, headers or None)

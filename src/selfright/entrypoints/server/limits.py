@@ -10,7 +10,8 @@ MIB = 2**20
 class Limits:
     """Settings ``serve_*`` and what hangs on them. Times are seconds, sizes bytes.
 
-    ``turns`` run at once, of one key ``turns_each``; ``queue`` more wait, at most ``wait_s``. ``rate`` is how many
+    ``turns`` run at once, of one key ``turns_each``; ``queue`` more wait, at most ``wait_s``. A turn may take
+    ``stretch`` times as long as undisturbed before others are refused, 0 for any time. ``rate`` is how many
     requests a minute a key may make in the long run, ``burst`` how many at once; ``guesses`` and ``guess_burst`` are
     the same of wrong keys from one address. ``spool_bytes`` is what all uploads together may take while they come in
     and wait, None for four of the largest; ``held_bytes`` the same of all other bodies.
@@ -20,6 +21,7 @@ class Limits:
     turns_each: int = 16
     queue: int = 64
     wait_s: float = 10.0
+    stretch: float = 2.0
     turn_s: float = 300.0
     rate: float = 300.0
     burst: int = 60

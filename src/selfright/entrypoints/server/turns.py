@@ -82,12 +82,15 @@ async def events(turn: PreparedTurn, *, listen: bool = True) -> AsyncGenerator[T
     Raises ``Refused`` (504) when it takes longer than a turn may, whatever its own deadline says.
     """
     running = turn.service.selfright.astream(turn.question, **turn.options) if listen else _end(turn)
+    limiter = turn.service.limiter
+    mark = limiter.pace.begin(limiter.running)
     why: str | None = "caller gone"
     try:
         async with asyncio.timeout(turn.service.limits.turn_s), aclosing(running):
             async for event in running:
                 if isinstance(event, TurnFinished):
                     why = None
+                    limiter.pace.end(mark, limiter.running)
                     _count(turn, event.answer)
                 yield event
     except TimeoutError:

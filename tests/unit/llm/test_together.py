@@ -1,0 +1,105 @@
+"""Calls of a network that come together become one, and nobody gets another's results or errors."""
+
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from selfright.llm.together import Together
+
+
+class Network:
+    """Squares numbers slowly, and notes what it was asked; a negative number makes a call fail."""
+
+    def __init__(self, seconds: float = 0.0) -> None:
+        self.seconds = seconds
+        self.asked: list[list[int]] = []
+        self.begun = threading.Event()
+        self.goes_on = threading.Event()
+        self.goes_on.set()
+
+    def __call__(self, items: Sequence[int]) -> list[int]:
+        self.asked.append(list(items))
+        self.begun.set()
+        assert self.goes_on.wait(30)
+        time.sleep(self.seconds)
+        if min(items, default=0) < 0:
+            raise ValueError(f"{list(items)}")
+        return [item * item for item in items]
+
+
+def one(_: int) -> int:
+    return 1
+
+
+def crowd(network: Network, together: Together[int, int], calls: Sequence[list[int]]) -> list[object]:
+    """What each call gets, where the first of them is under way when the others come, in order."""
+    network.goes_on.clear()
+    with ThreadPoolExecutor(len(calls)) as threads:
+        futures = [threads.submit(together, calls[0])]
+        assert network.begun.wait(30)
+        for number, items in enumerate(calls[1:], 1):
+            futures.append(threads.submit(together, items))
+            while len(together._waiting) < number and len(items) <= 20:
+                time.sleep(0.001)
+        network.goes_on.set()
+        return [future.exception(30) or list(future.result()) for future in futures]
+
+
+def test_twenty_at_once_are_two_calls() -> None:
+    network = Network()
+    together = Together(network, one, most=20)
+    got = crowd(network, together, [[n] for n in range(20)])
+    assert got == [[n * n] for n in range(20)]
+    assert network.asked == [[0], list(range(1, 20))]
+
+
+def test_a_call_holds_no_more_than_the_bound() -> None:
+    network = Network()
+    together = Together(network, one, most=4)
+    assert crowd(network, together, [[n, n] for n in range(6)]) == [[n * n] * 2 for n in range(6)]
+    assert list(map(len, network.asked)) == [2, 4, 4, 2]
+
+
+def test_large_ones_run_by_themselves() -> None:
+    network = Network()
+    together = Together(network, lambda item: item, most=10)
+    assert list(together([11])) == [121]
+    assert list(together([6, 6])) == [36, 36]
+    assert list(together([])) == []
+    assert network.asked == [[11], [6, 6], []]
+
+
+def test_an_error_reaches_the_one_whose_items_made_it() -> None:
+    network = Network()
+    got = crowd(network, Together(network, one, most=20), [[1], [2], [-3], [4]])
+    assert [got[0], got[1], got[3]] == [[1], [4], [16]]
+    assert isinstance(got[2], ValueError)
+    assert str(got[2]) == "[-3]"
+
+
+def test_an_error_of_one_alone_is_raised_and_the_next_is_served() -> None:
+    network = Network()
+    together = Together(network, one, most=20)
+    with pytest.raises(ValueError, match="-1"):
+        together([-1])
+    assert list(together([2])) == [4]
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.lists(st.integers(-1, 50), max_size=6), min_size=1, max_size=12), st.integers(1, 8))
+def test_whatever_comes_everyone_gets_their_own(calls: list[list[int]], most: int) -> None:
+    together = Together(Network(0.001), one, most)
+    with ThreadPoolExecutor(len(calls)) as threads:
+        futures = [threads.submit(together, items) for items in calls]
+        for items, future in zip(calls, futures, strict=True):
+            if -1 in items:
+                assert isinstance(future.exception(30), ValueError)
+            else:
+                assert list(future.result(30)) == [item * item for item in items]
+    assert not together._busy
+    assert not together._waiting
