@@ -24,7 +24,7 @@ _QUERY, _PASSAGE = "query: ", "passage: "
 class E5:
     """Embeds text of a hundred languages in one space of 384 dimensions; of a longer text 512 word pieces count.
 
-    The model is read on the first call (about a second), which raises ``ModelFilesDamaged`` when its file is not the
+    The model is read on the first call (half a second), which raises ``ModelFilesDamaged`` when its file is not the
     pinned one. ``file`` is one that lies elsewhere: the package exists for Linux on x86-64, the same file serves every
     platform. Raises ``MissingExtra`` when neither is there. It computes on ``threads`` threads. Safe to share between
     threads.
