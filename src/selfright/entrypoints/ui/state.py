@@ -67,6 +67,7 @@ class Turn:
     question: str
     steps: list[Step] = field(default_factory=list)
     draft: str = ""
+    drafts: int = 0
     answer: AnswerReply | None = None
     evidence: list[Evidence] = field(default_factory=list)
     trouble: str = ""
@@ -91,6 +92,7 @@ class Turn:
             case TokenEvent(text=text):
                 self.draft = (self.draft + text)[:MOST_DRAFT]
             case WithdrawnEvent(reason=reason):
+                self.drafts += 1
                 self._step(Step("", said=self.draft, withdrawn=reason or "?"))
                 self.draft = ""
             case CorrectedEvent(text=text):
