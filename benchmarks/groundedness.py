@@ -1,7 +1,7 @@
 """How well the local evaluator tells supported answers from others, and whether it notices what was changed.
 
     python -m benchmarks.groundedness --data DIR [--limit 1000] [--sets mtrag …] [--answers 150]
-        [--claim-judge FOLDER_OR_NAME]
+        [--claim-judge FOLDER_OR_NAME] [--words-only]
 
 AUC, with 95 % intervals from a bootstrap over documents (conversations, premises, questions), of two numbers: *claims*,
 the weighted mean of what the evaluator gives each sentence, and *grounding*, which also asks whether the answer bears
@@ -194,12 +194,14 @@ def main() -> None:
     parser.add_argument("--answers", type=int, default=150)
     parser.add_argument("--sets", nargs="*", choices=sorted(SETS), default=list(SETS))
     parser.add_argument("--claim-judge", help="a judge of claims of one's own, uncalibrated")
+    parser.add_argument("--words-only", action="store_true", help="without the network that ships")
     arguments = parser.parse_args()
     from selfright.llm.pair_models import pair_judge
+    from selfright.llm.pair_net import PairViews, shipped_net
     from selfright.retrieval.tokenizer import BilingualTokenizer
 
     judge = pair_judge(arguments.claim_judge, "claims") if arguments.claim_judge else None
-    judging = ClaimNli(judge)
+    judging = ClaimNli(judge, reader=None if arguments.words_only else PairViews(shipped_net()).claims)
     tokenizer = BilingualTokenizer()
     print("set            rows  share   claims: AUC            grounding: AUC")
     for name in arguments.sets:

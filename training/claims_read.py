@@ -2,15 +2,13 @@
 
     python -m training.claims_read --data DIR [--network FILE]
 
-Rows are claims that the network has not learnt from, of sets that may shape what ships; in the blend of both each set
-counts the same. Figures are of groups that the blend was not fitted on (five folds); the last sets only measure. As
-long as the network is behind the words on most of them, it judges no claims.
+Rows are claims that the network has not learnt from, of sets that may shape what ships; the last sets only measure.
+``together`` is what ships (``roles/evaluate/nli.py``).
 """
 
 import argparse
 import json
 import random
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,18 +20,16 @@ from selfright.domain.ports import Tokenizer
 from selfright.domain.text import language_of
 from selfright.llm.pair_net import PairViews
 from selfright.roles.analysis import TextAnalyzer
-from selfright.roles.evaluate.nli import ClaimNli
+from selfright.roles.evaluate.nli import WORDS_AND_READER, ClaimNli
 from selfright.roles.evaluate.offline import LocalEvaluator
 from training.answered import healthver_nc, mtrag
 from training.bm25 import Index
 from training.fit_grader import SHIPPED, network
-from training.fitting import Array, auc, calibration_error, logistic, sigmoid
+from training.fitting import Array, auc, calibration_error
 from training.labelled import passage
 from training.reading_rows import CLAIMS, SUPPORTED, claims_of
 
 MOST = 200  # rows of a set
-FOLDS, RIDGE = 5, 1.0
-MEASURED_ON = ("mtrag", "healthver_nc")
 
 
 @dataclass(frozen=True)
@@ -78,14 +74,6 @@ def opinions(rows: Sequence[Said], tokenizer: Tokenizer, file: Path) -> Array:
     return found
 
 
-def fitted(x: Array, rows: Sequence[Said]) -> Array:
-    """Weights of words and network, and the intercept."""
-    y = np.array([float(row.label) for row in rows])
-    names = [row.dataset for row in rows]
-    weight = np.array([1_000 / names.count(name) for name in names])
-    return logistic(x, y, weight, RIDGE)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
@@ -98,13 +86,7 @@ def main() -> None:
     asked = [n for n in range(len(rows)) if not np.isnan(x[n]).any()]
     rows, x = [rows[n] for n in asked], x[asked]
     y = np.array([float(row.label) for row in rows])
-    train = np.array([row.dataset not in MEASURED_ON for row in rows])
-    fold = np.array([zlib.crc32(row.group.encode()) % FOLDS for row in rows])
-    p = np.zeros(len(rows))
-    for k in range(FOLDS):
-        seen = np.flatnonzero(train & (fold != k))
-        w = fitted(x[seen], [rows[n] for n in seen])
-        p[fold == k] = sigmoid(x[fold == k] @ w[:-1] + w[-1])
+    p = np.array([WORDS_AND_READER({"words": words, "reader": network}) for words, network in x])
     measured = {}
     for name in dict.fromkeys(row.dataset for row in rows):
         for language in ("en", "ko"):

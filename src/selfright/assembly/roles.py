@@ -136,7 +136,9 @@ def offline_roles(
         refiner=OfflineRefiner(analyzer, reader=reader),
         prompter=BilingualPrompter(first=first),
         generator=TrustingGenerator(OfflineGenerator(analyzer, reader, likeness), first),
-        evaluator=LocalEvaluator(analyzer, ClaimNli(judging.claims, judging.claim_calibration), reader),
+        evaluator=LocalEvaluator(
+            analyzer, ClaimNli(judging.claims, judging.claim_calibration, views.claims if views else None), reader
+        ),
         heuristic=heuristic,
         stand_in=heuristic,
         rewriter=OfflineRewriter(analyzer, likeness),

@@ -54,13 +54,17 @@ class Broken(Entailing):
 
 
 def judged(
-    *sentences: str, judge: Entailing | None = None, own: ClaimCalibration | None = None, among: Sequence[Hit] = ()
+    *sentences: str,
+    judge: Entailing | None = None,
+    own: ClaimCalibration | None = None,
+    reader: Entailing | None = None,
+    among: Sequence[Hit] = (),
 ) -> Evaluation:
     said = tuple(Sentence(text, ()) for text in sentences)
     language = language_of(sentences[0])
     evidence = tuple(among or hits(LAMP, HORN))
     request = EvaluationRequest(QUESTION, Draft(compose(said), said), language, QueryClass.QUESTION, evidence)
-    return asyncio.run(LocalEvaluator(READ, ClaimNli(judge, own)).evaluate(request))
+    return asyncio.run(LocalEvaluator(READ, ClaimNli(judge, own, reader)).evaluate(request))
 
 
 def claim(sentence: str, **judging: object) -> Claim:
@@ -123,6 +127,25 @@ def test_it_reads_claims_and_passages_of_its_languages_and_no_more_than_its_boun
     judged(*(f"{CLOSE} {n} boats came." for n in range(MOST_CLAIMS + 9)), judge=many)
     assert len({text for text, _ in many.seen}) <= MOST_CLAIMS
     assert len(many.seen) <= 3 * MOST_CLAIMS
+
+
+def test_what_ships_reads_reworded_claims_and_counts_half_of_what_words_do() -> None:
+    found = claim(REWORDED, reader=Entailing("lamp", score=9.0))
+    assert found.status is ClaimStatus.SUPPORTED
+    assert found.passage_ids[0] == LAMP.id
+    words = claim(REWORDED).score or 0.0
+    unsure = claim(REWORDED, reader=Entailing("lamp", score=1.0)).score or 0.0
+    assert math.log(unsure / (1 - unsure)) == pytest.approx(math.log(words / (1 - words)) + 0.5, abs=0.01)
+
+
+def test_what_ships_is_not_asked_of_quotations_and_reads_two_passages() -> None:
+    quoting = Entailing("nowhere", score=-6.0)
+    rows = "The keeper polishes the lens. The fog horn sounds twice a minute."
+    assert judged(*rows.split(". "), reader=quoting) == judged(*rows.split(". "))
+    assert not quoting.seen
+    judged(CLOSE, "The keeper polishes the lens.", reader=quoting, among=hits(LAMP, HORN, KOREAN))
+    assert {text for text, _ in quoting.seen} == {CLOSE}
+    assert len(quoting.seen) <= 2
 
 
 def test_a_calibration_says_what_words_and_judge_are_worth() -> None:

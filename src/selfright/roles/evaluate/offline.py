@@ -15,7 +15,7 @@ from selfright.roles.evaluate.claims import ClaimFacts, claim_facts
 from selfright.roles.evaluate.edits import edits
 from selfright.roles.evaluate.evidence import Source, sources
 from selfright.roles.evaluate.missing import missing_names, missing_points, missing_words
-from selfright.roles.evaluate.nli import ClaimNli
+from selfright.roles.evaluate.nli import QUOTED, ClaimNli
 from selfright.roles.evaluate.parts import PartFacts, part_facts
 from selfright.roles.evaluate.scoring import (
     ADEQUATE_OVERALL,
@@ -31,15 +31,14 @@ from selfright.roles.evaluate.scoring import (
 from selfright.roles.evaluate.wording import reason, suggestion
 
 _MOST_CLAIMS = 40
-_QUOTED = 0.95
 _MOST_SUGGESTED = 3
 
 
 class LocalEvaluator:
     """Judges an answer by the words, numbers, names and negations it shares with the evidence (port ``Evaluator``).
 
-    ``nli`` has the last word on claims: an index's own calibration, and a judge that the user chose. ``reader``
-    says whether an answer in the evidence's own words answers the question.
+    ``nli`` has the last word on claims: the network that ships, a judge that the user chose, an index's own
+    calibration. ``reader`` says whether an answer in the evidence's own words answers the question.
     """
 
     def __init__(self, analyzer: TextAnalyzer, nli: ClaimNli | None = None, reader: PairJudge | None = None) -> None:
@@ -79,7 +78,7 @@ class LocalEvaluator:
         facts = self._nli(self._seen(_claims(request.draft), evidence, language), evidence)
         parts = part_facts(request.question, request.draft, evidence, self._analyzer)
         same = language_of(request.question) == language
-        quoted = all(fact.verbatim or fact.coverage >= _QUOTED for fact in facts)
+        quoted = all(fact.verbatim or fact.coverage >= QUOTED for fact in facts)
         answers = self._answering.chance([part.text for part in parts], request.draft) if quoted else None
         scores = score_answer(facts, parts, request.query_class, _helps(request), answers, same_language=same)
         quality = label_answer(scores, facts, parts, has_evidence=bool(evidence), same_language=same)
@@ -121,7 +120,7 @@ class LocalEvaluator:
         words = missing_names(parts) if across else missing_words(parts)
         # An answer in the evidence's own words has passed over what else the evidence says. Rows of tables get their
         # headers put in front, so they are not verbatim; all their words are still there.
-        quoted = 2 * sum(fact.verbatim or fact.coverage >= _QUOTED for fact in facts) >= len(facts)
+        quoted = 2 * sum(fact.verbatim or fact.coverage >= QUOTED for fact in facts) >= len(facts)
         points = [] if quoted else missing_points(request.question, request.draft, evidence, self._analyzer)
         advice = [suggestion(language, "add", points[:_MOST_SUGGESTED])] if points else []
         if words:

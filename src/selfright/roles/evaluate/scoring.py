@@ -18,7 +18,7 @@ SUPPORTED, UNSUPPORTED = 0.5, 0.35
 # say nothing.
 CAP = 0.5
 SHARED, EXPLAINED, MISNAMED, TURNED, ABSOLUTE, EDITED = 0.54, 4.77, -3.06, -3.02, -1.96, -0.68
-WEIGHTS = "claims-2"  # what a calibration was made for: another number with other weights
+WEIGHTS = "claims-3"  # what a calibration was made for: another number with other weights
 
 # An answer less complete than this speaks of something else, and what it says, however well supported, is no ground
 # for an answer.

@@ -1,12 +1,16 @@
 """What a reader of question and passage together is shown of a passage, and what its score says."""
 
 import math
+from collections.abc import Mapping
 
-from selfright.domain.passages import Passage
+from selfright.domain.passages import Language, Passage
 from selfright.domain.text import language_of
 from selfright.roles.grade.features import Asked, Read
 
-CHARACTERS = {"en": 900, "ko": 420}  # of a passage: about what the network takes at once, 222 pieces
+CHARACTERS: Mapping[Language, int] = {
+    "en": 900,
+    "ko": 420,
+}  # of a passage: about what the network takes at once, 222 pieces
 EDGE = 10.0
 
 
