@@ -2,14 +2,18 @@
 
 import re
 
-_CODE = re.compile(r"(`+)(.+?)\1", re.DOTALL)
-_PLACE = "\ue000"  # of private use: nothing that a reader would miss
-_LINE_MARKS = re.compile(r"^\s*(?:#{1,6}\s+|>\s?|[-*+•·▪◦]\s+(?:\[[ xX]\]\s+)?)+", re.MULTILINE)
+_CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
+# A character of private use stands for each piece of code, another one for each, since some are taken out.
+_FIRST, _MOST_CODES = 0xF0000, 0xFFFD
+_PLACE = re.compile(f"[{chr(_FIRST)}-{chr(_FIRST + _MOST_CODES)}]")
+_LINE_MARKS = re.compile(r"^[ \t]*(?:#{1,6}\s+|>\s?|[-*+•·▪◦]\s+(?:\[[ xX]\]\s+)?)+", re.MULTILINE)
 _IMAGE = re.compile(r"!\[[^\]\n]*\]\([^)\n]*\)|\s?\[\^?\d{1,4}\]\([^)\n]*\)")
 _LINK = re.compile(r"\[([^\[\]\n]+)\](?:\([^)\n]*\)|\[[^\]\n]*\])")
-# After two asterisks a Korean particle may follow; what is between single ones may be a product.
+# After two asterisks a Korean particle may follow; what is between single ones may be a product, and what follows a
+# letter or digit a power or a range (2**10, 5~~10 mg).
 _STRONG = re.compile(
-    r"(\*{2,3}|~~)(?=\S)(.+?)(?<=\S)\1|(?<![\w*/])(\*|_{1,3})(?![\s*/])(.+?)(?<![\s*/])\3(?![A-Za-z0-9_*/])",
+    r"(?:(?<![0-9A-Za-z])|(?=(?:\*+|~~)[^\s\d*~]))(\*{2,3}|~~)(?=\S)(.+?)(?<=\S)\1"
+    r"|(?<![\w*/])(\*|_{1,3})(?![\s*/])(.+?)(?<![\s*/])\3(?![A-Za-z0-9_*/])",
     re.DOTALL,
 )
 # The other half stands in another sentence. A small letter may begin a name (**kwargs).
@@ -22,6 +26,7 @@ _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _NOTE = r"\[(?:\s*|\^?\d{1,4}(?:\s?[,–-]\s?\d{1,4})*|\^[\w-]{1,20}|(?:source|출처)\s*:[^\[\]\n]*)\]"
 _CITATION = re.compile(rf"\s?{_NOTE}", re.IGNORECASE)
 _APART_FROM_CODE = re.compile(rf"(?<!\w)\s?{_NOTE}", re.IGNORECASE)
+_NESTED = 8
 _BLANK = re.compile(r"\s+")
 
 
@@ -30,25 +35,31 @@ def plain(text: str) -> str:
     codes: list[str] = []
 
     def kept(code: re.Match[str]) -> str:
+        if len(codes) > _MOST_CODES:
+            return code.group(2)
         codes.append(code.group(2))
-        return _PLACE
+        return chr(_FIRST + len(codes) - 1)
 
     # Code stays as it is, but may stand within a link or in bold type.
-    prose = _prose(_CODE.sub(kept, text.replace(_PLACE, "")))
-    left = iter(codes)
-    line = _BLANK.sub(" ", re.sub(_PLACE, lambda _: next(left), prose)).strip()
+    prose = _prose(_CODE.sub(kept, _PLACE.sub("", text)))
+    line = _BLANK.sub(" ", _PLACE.sub(lambda place: codes[ord(place.group()) - _FIRST], prose)).strip()
     # What code and prose put together may look like a note too; an index (``a[1]``) is none.
-    while (cleaned := _APART_FROM_CODE.sub("", line)) != line:
-        line = cleaned
-    return line.strip()
+    return _without(_APART_FROM_CODE, line).strip()
 
 
 def _prose(text: str) -> str:
     text = _LINE_MARKS.sub("", text)
     text = _LINK.sub(r"\1", _IMAGE.sub("", _TAG.sub(" ", _COMMENT.sub(" ", text))))
-    # Taking one note out can put another together ("[[1]]").
-    while (cleaned := _CITATION.sub("", text)) != text:
-        text = cleaned
+    text = _without(_CITATION, text)
     for _ in range(2):
         text = _STRONG.sub(r"\2\4", text)
     return _HALF_STRONG.sub("", text)
+
+
+def _without(notes: re.Pattern[str], text: str) -> str:
+    """Taking one note out can put another together ("[[1]]")."""
+    for _ in range(_NESTED):
+        if (cleaned := notes.sub("", text)) == text:
+            break
+        text = cleaned
+    return text

@@ -71,7 +71,7 @@ class E5:
     def _encode(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         begin, end = self._words.pieces.bos_id(), self._words.pieces.eos_id()
         found = self._together([[begin, *ids[: _MAX_TOKENS - 2], end] for ids in self._words.numbers(texts)])
-        return np.asarray(found)
+        return np.asarray(found, dtype=np.float32).reshape(-1, self.dimension)
 
     def _vectors(self, pieces: "Sequence[Sequence[int]]") -> "Sequence[NDArray[np.float32]]":
         vectors = np.empty((len(pieces), self.dimension), dtype=np.float32)

@@ -25,7 +25,8 @@ class Together(Generic[Item, Found]):
 
     A thread alone waits for nobody. Of a crowd the first runs its own items, and the next one those of all others, as
     long as their sizes add up to ``most``. Items of a larger size run by themselves, and so do those of a call that
-    failed. ``run`` must give the same for an item whatever stands beside it. Safe to share between threads.
+    failed. ``run`` must give the same for an item whatever stands beside it. Safe to share between threads;
+    ``run`` must not call it again.
     """
 
     def __init__(
@@ -47,15 +48,27 @@ class Together(Generic[Item, Found]):
             if not mine.leads:
                 self._waiting.append(mine)
         if not mine.leads:
-            mine.woken.wait()
+            self._wait(mine)
         if mine.leads:
             self._lead(mine)
         return self._run(items) if mine.found is None else mine.found
 
+    def _wait(self, mine: _Asked[Item, Found]) -> None:
+        try:
+            mine.woken.wait()
+        except BaseException:  # Ctrl-C: nobody may be left waiting for this thread
+            with self._lock:
+                if mine in self._waiting:
+                    self._waiting.remove(mine)
+            if mine.leads:
+                self._hand_on()
+            raise
+
     def _lead(self, mine: _Asked[Item, Found]) -> None:
         """Runs the network for this thread and others, then lets the next one that waits do so."""
-        batch = self._batch(mine)
+        batch = [mine]
         try:
+            batch = self._batch(mine)
             found = self._run([item for asked in batch for item in asked.items])
             start = 0
             for asked in batch:
@@ -65,14 +78,18 @@ class Together(Generic[Item, Found]):
             if not batch[1:]:
                 raise
         finally:
-            with self._lock:
-                after = self._waiting[:1]
-                del self._waiting[:1]
-                self._busy = bool(after)
-            for asked in after:
-                asked.leads = True
-            for asked in (*batch[1:], *after):
+            for asked in batch[1:]:
                 asked.woken.set()
+            self._hand_on()
+
+    def _hand_on(self) -> None:
+        """Lets the next thread that waits lead, if there is one."""
+        with self._lock:
+            after = self._waiting.pop(0) if self._waiting else None
+            self._busy = after is not None
+            if after:
+                after.leads = True
+                after.woken.set()
 
     def _batch(self, mine: _Asked[Item, Found]) -> list[_Asked[Item, Found]]:
         batch, room = [mine], self._most - mine.size

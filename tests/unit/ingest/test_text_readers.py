@@ -85,6 +85,28 @@ def test_what_site_generators_add_to_markdown_is_left_out() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "code (AB){2} followed by HKEY_LOCAL(machine){4D36E968}",
+        "function area(r){ return 3.14*r*r; } and $$f(x){dx}$$ at /users/{.format} for {#if user}Hello",
+        "{% if premium %}Premium customers get free delivery.{% endif %}",
+        "{* a *} text {* b *}",
+        "!!! Attention the valve must stay closed",
+        "!!! 경고 반드시 읽으세요",
+        "??? who may open the valve",
+    ],
+)
+def test_text_that_only_resembles_such_marks_stays(text: str) -> None:
+    assert shown(text) == text
+
+
+def test_a_heading_of_marks_takes_no_time(read_one: Callable[..., Document]) -> None:
+    began = time.perf_counter()
+    read_one("a.md", ("# " + "`" * 30_000 + "\n\n# " + "[[" * 30_000).encode())
+    assert time.perf_counter() - began < 5
+
+
 def test_markdown_keeps_its_marks_and_takes_its_title_from_the_first_heading(read_one: Callable[..., Document]) -> None:
     text = "Intro\n\n```\n# a comment\n```\n\n## Part\n\n# The *Valve* [Guide](x.md) #\n\nText."
     document = read_one("guide.md", text)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from selfright.llm.together import Together
+from selfright.llm.together import Together, _Asked
 
 
 class Network:
@@ -103,3 +103,31 @@ def test_whatever_comes_everyone_gets_their_own(calls: list[list[int]], most: in
                 assert list(future.result(30)) == [item * item for item in items]
     assert not together._busy
     assert not together._waiting
+
+
+def test_a_thread_that_gives_up_waiting_leaves_nobody_behind() -> None:
+    entered, go_on = threading.Event(), threading.Event()
+
+    def slow(items: Sequence[int]) -> list[int]:
+        entered.set()
+        go_on.wait(30)
+        return [item * item for item in items]
+
+    class Impatient(threading.Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            raise KeyboardInterrupt
+
+    together = Together(slow, one, most=20)
+    with ThreadPoolExecutor(1) as threads:
+        first = threads.submit(together, [2])
+        entered.wait(30)
+        for leads in (False, True):
+            asked = _Asked[int, int]([3], 1, woken=Impatient(), leads=leads)
+            if not leads:
+                together._waiting.append(asked)
+            with pytest.raises(KeyboardInterrupt):
+                together._wait(asked)
+        go_on.set()
+        assert list(first.result(30)) == [4]
+    assert not together._busy
+    assert list(together([5])) == [25]

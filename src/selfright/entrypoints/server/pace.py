@@ -6,6 +6,8 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from selfright.processes import usable_cpus
+
 _TURNS = 32
 _LEAST = 8  # turns that must have ended before anything is judged by them
 _QUIET = 0.25  # cores: a turn during which the process used less hardly waited for others, here or outside
@@ -30,8 +32,8 @@ class Pace:
     Two medians of the last turns are enough. One is what a turn takes while the process has little to do. The other
     is what each turn costs all others: its CPU time, or, where turns already take much longer than undisturbed, the
     time between two ends, which covers whatever else they wait for. So many turns end after so many times that,
-    however many cores and calls of a model are behind it. No more than ``places`` run at once. Not for several
-    threads.
+    however many cores and calls of a model are behind it. No more than ``places`` run at once. ``stretch`` turns a
+    core are always let in. Not for several threads.
     """
 
     def __init__(
@@ -40,8 +42,10 @@ class Pace:
         places: int,
         clock: Callable[[], float] = time.monotonic,
         cpu: Callable[[], float] = time.process_time,
+        cores: int = 0,
     ) -> None:
         self._stretch, self._places, self._clock, self._cpu = stretch, places, clock, cpu
+        self._cores = cores or usable_cpus()
         self._alone: deque[float] = deque(maxlen=_TURNS)
         self._costs: deque[float] = deque(maxlen=_TURNS)
         self._ended = 0
@@ -66,7 +70,8 @@ class Pace:
 
     def wait(self, present: int) -> float | None:
         """None where another turn beside ``present`` ones keeps the bound; else seconds after which it may."""
-        if not self._stretch or not present or len(self._costs) < _LEAST:
+        # So few cannot make one another that much slower, whatever they take alone.
+        if not self._stretch or present < self._stretch * self._cores or len(self._costs) < _LEAST:
             return None
         most = max(_PATIENCE_S, _SPREAD * self._stretch * self._undisturbed)
         each = max(statistics.median(self._costs), self._undisturbed / self._places)

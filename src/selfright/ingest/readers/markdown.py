@@ -26,8 +26,13 @@ _INLINE = frozenset(
 _SHOWN = re.compile(r"""\balt\s*=\s*(?:"([^"]*)"|'([^']*)')""", re.IGNORECASE)
 _OPENING = re.compile(r"```|~~~|``|`|<!--")
 _FENCES = ("```", "~~~")
+_ATTRIBUTE = r"(?:[#.][A-Za-z][\w:-]{0,60}|[A-Za-z][\w-]{0,60}=[^{}\s]{1,200})"
+_BRACES = rf"\{{:?[ \t]{{0,9}}{_ATTRIBUTE}(?:[ \t]{{1,9}}{_ATTRIBUTE}){{0,20}}[ \t]{{0,9}}\}}"
+# At the end of a line, or right behind what they are about, which a name within an address is not.
 _ATTRIBUTES = re.compile(
-    r"[ \t]{0,9}\{:?[ \t]{0,9}[#.][A-Za-z][^{}\n]{0,300}\}|(?<=\))\{:?[ \t]{0,9}\w[^{}\n]{0,300}\}"
+    rf"[ \t]{{0,9}}(?=\{{:?[ \t]{{0,9}}[#.]){_BRACES}[ \t]{{0,9}}$|(\]\([^()\n]{{0,500}}\)){_BRACES}"
+    rf"|(?<=[\w\])*:])(?=\{{:?[ \t]{{0,9}}[#.]){_BRACES}(?![\w/{{])",
+    re.MULTILINE,
 )
 # Of icons only those that say yes or no are read.
 _ICON = re.compile(
@@ -35,14 +40,18 @@ _ICON = re.compile(
 )
 _YES, _NO = re.compile(r"-check\b|check_mark"), re.compile(r"-(?:close|x|xmark)\b|^x$")
 # Lines that open or close a box or a tab, of which only the title is shown, and lines that take another file in.
+_KIND = r"[a-z][a-z-]{0,30}(?:[ \t]{1,9}(?:inline|end)){0,2}"
 _BOX = re.compile(
-    r"""^[ \t]{0,12}(?:/{3,8}[ \t]{0,9}(?:[a-z-]{1,30}[ \t]{0,9})?(?:\|[ \t]{0,9}([^\n]{0,200}))?"""
-    r"""|(?:!!!|\?\?\?\+?)[ \t]{1,9}[\w -]{1,60}(?:"([^"\n]{0,200})")?|===[+!]?[ \t]{1,9}"([^"\n]{0,200})"[ \t]{0,9}"""
-    r"""|:{3,8}[ \t]{0,9}(?:[a-z-]{1,30}(?:\[([^\]\n]{0,200})\])?)?[ \t]{0,9})$""",
+    rf"""^[ \t]{{0,12}}(?:/{{3,8}}[ \t]{{0,9}}(?:[a-z-]{{1,30}}[ \t]{{0,9}})?(?:\|[ \t]{{0,9}}([^\n]{{0,200}}))?"""
+    rf"""|(?:!!!|\?\?\?\+?)[ \t]{{1,9}}{_KIND}(?:[ \t]{{1,9}}"([^"\n]{{0,200}})")?[ \t]{{0,9}}"""
+    rf"""|===[+!]?[ \t]{{1,9}}"([^"\n]{{0,200}})"[ \t]{{0,9}}"""
+    rf"""|:{{3,8}}[ \t]{{0,9}}"""
+    rf"""(?:[a-z-]{{1,30}}(?:\[([^\]\n]{{0,200}})\]|[ \t]{{1,9}}([^\n]{{1,200}}))?)?[ \t]{{0,9}})$""",
     re.MULTILINE,
 )
 _INCLUDE = re.compile(
-    r"^[ \t]{0,12}(?:\{\*[^\n]{1,300}\*\}|\{![^\n]{1,300}!\}|\{%[^\n]{1,300}%\}|-{1,3}8<-{1,3}[^\n]{0,300})[ \t]{0,9}$",
+    r"^[ \t]{0,12}(?:\{\*(?:(?!\*\})[^\n]){1,300}\*\}|\{!(?:(?!!\})[^\n]){1,300}!\}|\{%(?:(?!%\})[^\n]){1,300}%\}"
+    r"|-{1,3}8<-{1,3}[^\n]{0,300})[ \t]{0,9}$",
     re.MULTILINE,
 )
 # The language of code, where attributes stand in its place: ```{ .python .annotate }
@@ -56,6 +65,7 @@ _FIELD = re.compile(r"[\w.-]+:(?:\s|$)")
 _INNER = re.compile(r"\s|[-#}\]]|$")  # what is below a field: nested, a list, a comment, the end of a bracket
 _NAMED = re.compile(r"""^title:[ \t]*(["']?)(.+?)\1[ \t]*$""", re.MULTILINE)
 _MOST_FRONT = 200  # lines
+_LONGEST = 1_000  # characters of a title, marks and all
 
 
 def read(file: SourceFile) -> Iterator[Document]:
@@ -104,15 +114,15 @@ def shown(text: str) -> str:
 def title_of(text: str) -> str:
     """The first heading of the first level, without marks; empty when there is none."""
     headings = (text[block.start : block.end] for block in blocks(text) if block.kind == "heading")
-    title = next((heading[1:] for heading in headings if heading[1].isspace()), "")
-    return html.unescape(plain(title)).rstrip("#").strip()
+    title = next((heading[1:_LONGEST] for heading in headings if heading[1].isspace()), "").strip()
+    return html.unescape(plain(title) or title).rstrip("#").strip()
 
 
 def _plain(text: str) -> str:
     if "<" in text:
         text = _TAG.sub(_instead, text)
     text = _BOX.sub(_title, _INCLUDE.sub("", text))
-    text = _ICON.sub(_icon, _ATTRIBUTES.sub("", text)) if "{" in text or ":" in text else text
+    text = _ICON.sub(_icon, _ATTRIBUTES.sub(r"\1", text)) if "{" in text or ":" in text else text
     return _ANCHOR.sub(r"\1", text) if "](#" in text else text
 
 

@@ -13,7 +13,7 @@ from selfright.domain.text import language_of
 from selfright.roles.calibration.stored import UNCALIBRATED_CLAIMS, ClaimCalibration
 from selfright.roles.evaluate.claims import ClaimFacts, JudgedClaim
 from selfright.roles.evaluate.evidence import Source
-from selfright.roles.evaluate.scoring import words_support
+from selfright.roles.evaluate.scoring import UNSUPPORTED, words_support
 from selfright.roles.grade.windows import CHARACTERS as WINDOWS
 from selfright.roles.pairs import read_pairs
 from selfright.roles.scoring import Blend, log_odds
@@ -71,6 +71,8 @@ class ClaimNli:
             return JudgedClaim(words)
         best, said = max(found, key=lambda pair: pair[1].score)
         support = WORDS_AND_READER({"words": log_odds(words), "reader": said.score})
+        if words >= UNSUPPORTED:  # an honest rewording may look foreign to it: alone it takes nothing for invented
+            support = max(support, UNSUPPORTED)
         return JudgedClaim(support, passage_id=best.passage.id if said.score >= 0 else "")
 
     def _judged(self, fact: ClaimFacts, sources: Sequence[Source], *, ask: bool, quoted: bool) -> JudgedClaim:
