@@ -138,6 +138,12 @@ def test_what_ships_reads_reworded_claims_and_counts_half_of_what_words_do() -> 
     assert math.log(unsure / (1 - unsure)) == pytest.approx(math.log(words / (1 - words)) + 0.5, abs=0.01)
 
 
+def test_what_ships_alone_takes_nothing_for_invented() -> None:
+    found = claim(CLOSE, reader=Entailing("nowhere", score=-9.0))
+    assert found.status is ClaimStatus.UNKNOWN
+    assert (found.score or 0) < (claim(CLOSE).score or 0)
+
+
 def test_what_ships_is_not_asked_of_quotations_and_reads_two_passages() -> None:
     quoting = Entailing("nowhere", score=-6.0)
     rows = "The keeper polishes the lens. The fog horn sounds twice a minute."
