@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from selfright.llm.backend import Backend
     from selfright.llm.calling import CallPolicy
     from selfright.llm.structured import Capabilities
-    from selfright.patience import Breakers
+    from selfright.resilience import Breakers
     from selfright.telemetry.taps import Tap
 
 _CAPABILITIES = "models.json"
@@ -111,7 +111,7 @@ class Models:
 
     @cached_property
     def _breakers(self) -> "Breakers":
-        from selfright.patience import Breakers
+        from selfright.resilience import Breakers
 
         return Breakers()
 

@@ -57,7 +57,7 @@ class ReplayedModels:
         """The models within a replayed turn; nothing is learnt from it, and nothing waited for unless it is live."""
         from selfright.llm.calling import CallPolicy
         from selfright.llm.structured import Capabilities
-        from selfright.patience import Breakers
+        from selfright.resilience import Breakers
 
         capabilities = Capabilities()
         for name, mode in self._modes.items():

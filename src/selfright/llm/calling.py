@@ -23,7 +23,7 @@ from selfright.llm.backend import Backend, Mode, RawReply
 from selfright.llm.structured import Capabilities
 from selfright.llm.thinking import ThinkingFilter, strip_reasoning
 from selfright.llm.tolerant import read_object
-from selfright.patience import Breaker, pause
+from selfright.resilience import Breaker, pause
 
 _WRONG_KEY = (401, 403)
 _WIDE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]")

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from selfright.domain.passages import Language
+from selfright.llm.batching import DynamicBatcher
 from selfright.llm.e5_words import E5Words, shared_words
 from selfright.llm.encoding import BATCH_TOKENS, CACHED_TEXTS, RecentVectors, batches, embedded, encoder_session, padded
 from selfright.llm.leaning import shipped_leaning
-from selfright.llm.together import Together
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,7 +40,7 @@ class E5:
         self._session: Any = None
         self._weights: Mapping[str, NDArray[Any]] = {}  # the session borrows this memory
         self._recent = RecentVectors(CACHED_TEXTS)
-        self._together = Together(self._vectors, len, BATCH_TOKENS)
+        self._batched = DynamicBatcher(self._vectors, len, BATCH_TOKENS)
 
     def leaned(self, vector: "NDArray[np.float32]", language: Language) -> "NDArray[np.float32]":
         """The vector of a question in ``language``, shape ``(384,)``, leaning towards passages in the other one.
@@ -70,7 +70,7 @@ class E5:
 
     def _encode(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         begin, end = self._words.pieces.bos_id(), self._words.pieces.eos_id()
-        found = self._together([[begin, *ids[: _MAX_TOKENS - 2], end] for ids in self._words.numbers(texts)])
+        found = self._batched([[begin, *ids[: _MAX_TOKENS - 2], end] for ids in self._words.numbers(texts)])
         return np.asarray(found, dtype=np.float32).reshape(-1, self.dimension)
 
     def _vectors(self, pieces: "Sequence[Sequence[int]]") -> "Sequence[NDArray[np.float32]]":

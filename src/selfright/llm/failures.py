@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from selfright.domain.errors import ModelRejected, ModelUnavailable
-from selfright.patience import asked_to_wait, seconds_in
+from selfright.resilience import asked_to_wait, seconds_in
 
 _DEPTH = 8  # causes followed
 _LATER = (408, 409, 425, 429)  # 4xx that another try can cure

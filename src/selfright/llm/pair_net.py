@@ -18,11 +18,11 @@ import numpy as np
 from selfright.domain.errors import ModelFilesDamaged
 from selfright.domain.judgements import AnswerPlace, PairReading
 from selfright.domain.passages import Language
+from selfright.llm.batching import DynamicBatcher
 from selfright.llm.e5_words import E5Words, normalized, shared_words
 from selfright.llm.encoding import BATCH_TOKENS, batches, encoder_session, padded
 from selfright.llm.kept_pairs import KeptPairs
 from selfright.llm.pair_windows import sendable
-from selfright.llm.together import Together
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,12 +69,12 @@ class PairNet:
         self._loading = threading.Lock()
         self._session: Any = None
         self._damage = ""
-        self._together = Together(self._found, lambda pair: len(pair.ids), BATCH_TOKENS)
+        self._batched = DynamicBatcher(self._found, lambda pair: len(pair.ids), BATCH_TOKENS)
 
     def run(self, text: str, passages: Sequence[str]) -> "list[tuple[NDArray[np.float32], tuple[AnswerPlace, ...]]]":
         """The five logits (``PairGraph``) of each passage beside ``text``, and where the answer may begin or end."""
         self._load()
-        return list(self._together([self._pieces(text, passage) for passage in passages]))
+        return list(self._batched([self._pieces(text, passage) for passage in passages]))
 
     def _found(self, pairs: Sequence[Pieces]) -> "list[tuple[NDArray[np.float32], tuple[AnswerPlace, ...]]]":
         found: list[Any] = [None] * len(pairs)

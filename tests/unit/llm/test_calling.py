@@ -16,7 +16,7 @@ from selfright.domain.errors import BudgetSpent, ModelRejected, ModelUnavailable
 from selfright.llm.backend import Mode, RawReply
 from selfright.llm.calling import CallPolicy, TurnModel, estimated_tokens
 from selfright.llm.structured import Capabilities
-from selfright.patience import Breaker
+from selfright.resilience import Breaker
 
 SCHEMA: dict[str, Any] = {
     "title": "Judgement",

@@ -6,7 +6,7 @@ from email.utils import format_datetime
 import pytest
 
 from selfright.domain.errors import SettingsError
-from selfright.patience import asked_to_wait
+from selfright.resilience import asked_to_wait
 from selfright.web.providers.api import Api, key_from
 from tests.support.web_rooms import guard
 

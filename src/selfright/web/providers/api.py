@@ -19,7 +19,7 @@ from selfright.domain.errors import (
     WebReplyUnusable,
     WebUnavailable,
 )
-from selfright.patience import Breaker, asked_to_wait, pause
+from selfright.resilience import Breaker, asked_to_wait, pause
 from selfright.web.types import Reply, Request, Tally, Transport
 from selfright.web.urls import joined, target_of
 from selfright.web.visiting import HostThrottle

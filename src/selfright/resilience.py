@@ -1,4 +1,4 @@
-"""Patience with services that fail: how long to wait before another try, and circuit breakers.
+"""Resilience against services that fail: how long to wait before another try, and circuit breakers.
 
 A provider that failed often enough just before is left alone for a while, then tried by one call. Its breaker goes
 closed → open after some failures in a row → half open after the pause, when one call may try → closed again, or open

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from selfright.patience import Breaker, Breakers
+from selfright.resilience import Breaker, Breakers
 
 
 @dataclass

@@ -20,7 +20,7 @@ class _Asked(Generic[Item, Found]):
     found: Sequence[Found] | None = None
 
 
-class Together(Generic[Item, Found]):
+class DynamicBatcher(Generic[Item, Found]):
     """Calls ``run``, which gives one result for each item, for all that has come while the call before was at work.
 
     A thread alone waits for nobody. Of a crowd the first runs its own items, and the next one those of all others, as

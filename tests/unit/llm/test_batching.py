@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from selfright.llm.together import Together, _Asked
+from selfright.llm.batching import DynamicBatcher, _Asked
 
 
 class Network:
@@ -36,15 +36,15 @@ def one(_: int) -> int:
     return 1
 
 
-def crowd(network: Network, together: Together[int, int], calls: Sequence[list[int]]) -> list[object]:
+def crowd(network: Network, batcher: DynamicBatcher[int, int], calls: Sequence[list[int]]) -> list[object]:
     """What each call gets, where the first of them is under way when the others come, in order."""
     network.goes_on.clear()
     with ThreadPoolExecutor(len(calls)) as threads:
-        futures = [threads.submit(together, calls[0])]
+        futures = [threads.submit(batcher, calls[0])]
         assert network.begun.wait(30)
         for number, items in enumerate(calls[1:], 1):
-            futures.append(threads.submit(together, items))
-            while len(together._waiting) < number and len(items) <= 20:
+            futures.append(threads.submit(batcher, items))
+            while len(batcher._waiting) < number and len(items) <= 20:
                 time.sleep(0.001)
         network.goes_on.set()
         return [future.exception(30) or list(future.result()) for future in futures]
@@ -52,31 +52,31 @@ def crowd(network: Network, together: Together[int, int], calls: Sequence[list[i
 
 def test_twenty_at_once_are_two_calls() -> None:
     network = Network()
-    together = Together(network, one, most=20)
-    got = crowd(network, together, [[n] for n in range(20)])
+    batcher = DynamicBatcher(network, one, most=20)
+    got = crowd(network, batcher, [[n] for n in range(20)])
     assert got == [[n * n] for n in range(20)]
     assert network.asked == [[0], list(range(1, 20))]
 
 
 def test_a_call_holds_no_more_than_the_bound() -> None:
     network = Network()
-    together = Together(network, one, most=4)
-    assert crowd(network, together, [[n, n] for n in range(6)]) == [[n * n] * 2 for n in range(6)]
+    batcher = DynamicBatcher(network, one, most=4)
+    assert crowd(network, batcher, [[n, n] for n in range(6)]) == [[n * n] * 2 for n in range(6)]
     assert list(map(len, network.asked)) == [2, 4, 4, 2]
 
 
 def test_large_ones_run_by_themselves() -> None:
     network = Network()
-    together = Together(network, lambda item: item, most=10)
-    assert list(together([11])) == [121]
-    assert list(together([6, 6])) == [36, 36]
-    assert list(together([])) == []
+    batcher = DynamicBatcher(network, lambda item: item, most=10)
+    assert list(batcher([11])) == [121]
+    assert list(batcher([6, 6])) == [36, 36]
+    assert list(batcher([])) == []
     assert network.asked == [[11], [6, 6], []]
 
 
 def test_an_error_reaches_the_one_whose_items_made_it() -> None:
     network = Network()
-    got = crowd(network, Together(network, one, most=20), [[1], [2], [-3], [4]])
+    got = crowd(network, DynamicBatcher(network, one, most=20), [[1], [2], [-3], [4]])
     assert [got[0], got[1], got[3]] == [[1], [4], [16]]
     assert isinstance(got[2], ValueError)
     assert str(got[2]) == "[-3]"
@@ -84,25 +84,25 @@ def test_an_error_reaches_the_one_whose_items_made_it() -> None:
 
 def test_an_error_of_one_alone_is_raised_and_the_next_is_served() -> None:
     network = Network()
-    together = Together(network, one, most=20)
+    batcher = DynamicBatcher(network, one, most=20)
     with pytest.raises(ValueError, match="-1"):
-        together([-1])
-    assert list(together([2])) == [4]
+        batcher([-1])
+    assert list(batcher([2])) == [4]
 
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.lists(st.integers(-1, 50), max_size=6), min_size=1, max_size=12), st.integers(1, 8))
 def test_whatever_comes_everyone_gets_their_own(calls: list[list[int]], most: int) -> None:
-    together = Together(Network(0.001), one, most)
+    batcher = DynamicBatcher(Network(0.001), one, most)
     with ThreadPoolExecutor(len(calls)) as threads:
-        futures = [threads.submit(together, items) for items in calls]
+        futures = [threads.submit(batcher, items) for items in calls]
         for items, future in zip(calls, futures, strict=True):
             if -1 in items:
                 assert isinstance(future.exception(30), ValueError)
             else:
                 assert list(future.result(30)) == [item * item for item in items]
-    assert not together._busy
-    assert not together._waiting
+    assert not batcher._busy
+    assert not batcher._waiting
 
 
 def test_a_thread_that_gives_up_waiting_leaves_nobody_behind() -> None:
@@ -117,17 +117,17 @@ def test_a_thread_that_gives_up_waiting_leaves_nobody_behind() -> None:
         def wait(self, timeout: float | None = None) -> bool:
             raise KeyboardInterrupt
 
-    together = Together(slow, one, most=20)
+    batcher = DynamicBatcher(slow, one, most=20)
     with ThreadPoolExecutor(1) as threads:
-        first = threads.submit(together, [2])
+        first = threads.submit(batcher, [2])
         entered.wait(30)
         for leads in (False, True):
             asked = _Asked[int, int]([3], 1, woken=Impatient(), leads=leads)
             if not leads:
-                together._waiting.append(asked)
+                batcher._waiting.append(asked)
             with pytest.raises(KeyboardInterrupt):
-                together._wait(asked)
+                batcher._wait(asked)
         go_on.set()
         assert list(first.result(30)) == [4]
-    assert not together._busy
-    assert list(together([5])) == [25]
+    assert not batcher._busy
+    assert list(batcher([5])) == [25]
