@@ -13,6 +13,8 @@ FILE = "model-checks.json"
 VERSION = 1
 _MOST_MODELS = 200
 _LARGEST_FILE = 1_000_000  # bytes
+SHIPPED = Path(__file__).parent / "local" / FILE
+"""What the check found for models whose weights are the same for everybody: that of ``local:smollm2``."""
 
 # Jobs without probes of their own: they go with the one that is most like them.
 _ALONGSIDE = {Job.REWRITE: (Job.WEB_QUERY, Job.STANDALONE), Job.GRADE: (Job.STRIPS,)}
@@ -23,7 +25,8 @@ log = logging.getLogger(__name__)
 class ModelChecks:
     """The checks of at most 200 models by ``Backend.name``, the oldest go first; in a small JSON file.
 
-    A file that is damaged, or of another version of the probe set, is as good as none: the model is unchecked.
+    Models of ``SHIPPED`` are checked from the start; a check of one's own goes before. A file that is damaged, or of
+    another version of the probe set, is as good as none.
     """
 
     def __init__(self, path: Path) -> None:
@@ -38,25 +41,26 @@ class ModelChecks:
         return frozenset(worse | {other for job in worse for other in _ALONGSIDE.get(job, ())})
 
     def found(self, name: str) -> Mapping[str, Any]:
-        """What was stored for the model; empty when nothing was."""
-        found = self._read().get(name)
+        """What was stored for the model, or shipped; empty when nothing was."""
+        found = _read(self._path).get(name) or _read(SHIPPED).get(name)
         return found if isinstance(found, Mapping) else {}
 
     def keep(self, name: str, found: Mapping[str, Any]) -> Path:
         """Stores it in place of what was known before; raises ``OSError`` where it cannot be written."""
-        known = {other: one for other, one in self._read().items() if other != name}
+        known = {other: one for other, one in _read(self._path).items() if other != name}
         models = dict([*known.items(), (name, found)][-_MOST_MODELS:])
         replace_file(self._path, json.dumps({"version": VERSION, "models": models}, ensure_ascii=False, indent=1))
         return self._path
 
-    def _read(self) -> dict[str, Any]:
-        try:
-            if self._path.stat().st_size > _LARGEST_FILE:
-                return {}
-            read = json.loads(self._path.read_text(encoding="utf-8"))
-            return dict(read["models"]) if read["version"] == VERSION else {}
-        except FileNotFoundError:
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        if path.stat().st_size > _LARGEST_FILE:
             return {}
-        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-            log.info("no check of any model is known: %s cannot be read (%s)", self._path, type(error).__name__)
-            return {}
+        read = json.loads(path.read_text(encoding="utf-8"))
+        return dict(read["models"]) if read["version"] == VERSION else {}
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        log.info("no check of any model is known: %s cannot be read (%s)", path, type(error).__name__)
+        return {}
