@@ -181,6 +181,13 @@ def test_what_stands_in_the_file_is_bounded_and_a_damaged_one_is_none(tmp_path: 
         assert checks.worse("m204") == frozenset()
 
 
+def test_the_model_of_the_demo_is_checked_from_the_start_and_can_be_checked_again(tmp_path: Path) -> None:
+    checks = ModelChecks(tmp_path / FILE)
+    assert checks.worse("local:smollm2") >= {Job.GRADE, Job.STRIPS, Job.EVALUATE, Job.REWRITE, Job.CLASSIFY}
+    checks.keep("local:smollm2", {"jobs": {"grade": {"may": True}}})
+    assert checks.worse("local:smollm2") == frozenset()
+
+
 @pytest.mark.parametrize(
     ("theirs", "ours", "usable", "verdict"),
     [
