@@ -12,7 +12,15 @@ from selfright.domain.chat import Say
 from selfright.domain.errors import JudgeFailed, SelfrightError
 from selfright.domain.events import TurnFinished
 from selfright.domain.flags import Flags
-from selfright.domain.judgements import AnswerQuality, Claim, ClaimStatus, Evaluation, EvaluationSource, QueryClass
+from selfright.domain.judgements import (
+    AnswerQuality,
+    Claim,
+    ClaimStatus,
+    Evaluation,
+    EvaluationSource,
+    QueryClass,
+    StopReason,
+)
 from selfright.domain.packs import GENERAL, DomainPack
 from selfright.domain.ports import Evaluator, Generator
 from selfright.flow.compile import compile_preset
@@ -85,11 +93,12 @@ def answered(
     preset: str = "full",
     role: Scripted | None = None,
     pack: DomainPack = GENERAL,
+    weak: bool = False,
     **flags: Any,
 ) -> Answer:
     chosen = PRESETS[preset]
     tools = tools_of(chosen, judge, role=role or Model(), abstention_enabled=False, claim_repair_enabled=False, **flags)
-    tools = dataclasses.replace(tools, floor=(writer or Quoting(), local or Knowing()), pack=pack)
+    tools = dataclasses.replace(tools, floor=(writer or Quoting(), local or Knowing()), weak_writer=weak, pack=pack)
     start = {"user_text": "What is alpha?", "mode": chosen.mode, "messages": (), "user": "u"}
     start |= {"iteration_count": 0, "retry_count": 0}
 
@@ -163,6 +172,19 @@ def test_the_best_quotation_of_all_passes_is_given() -> None:
     answer = answered(Judge(evaluation(0.2, HALLUCINATED), evaluation(0.4, HALLUCINATED)), writer)
     assert writer.asked == len(answer.iterations) > 1
     assert answer.answer.startswith(QUOTED)
+
+
+def test_a_weak_writer_is_not_asked_again_once_a_quotation_passes() -> None:
+    answer = answered(Judge(evaluation(0.2, HALLUCINATED), evaluation(0.4, HALLUCINATED)), weak=True)
+    assert len(answer.iterations) == 1
+    assert answer.stop_reason is StopReason.ADEQUATE
+    assert answer.answer.startswith(QUOTED)
+
+
+def test_a_weak_writer_goes_on_while_no_quotation_passes() -> None:
+    missing = Knowing({WRITTEN: evaluation(0.3, HALLUCINATED), QUOTED: evaluation(0.4, AnswerQuality.NEEDS_DOCS)})
+    judge = Judge(evaluation(0.2, HALLUCINATED), evaluation(0.4, HALLUCINATED))
+    assert len(answered(judge, local=missing, weak=True).iterations) > 1
 
 
 def test_no_call_of_a_model_is_spent_on_it() -> None:

@@ -207,6 +207,7 @@ class Engine:
             summarizer=roles.summarizer,
             reranker=roles.reranker if preset.grades and flags.rerank_enabled else None,
             floor=roles.floor,
+            weak_writer=flags.llm_judging == "auto" and Job.ANSWER in self._models.worse,
             web=self._web.beside(retriever),
             router=self.index.router,
             pack=self.pack,
@@ -218,7 +219,7 @@ class Engine:
         """The jobs that models are asked for, and when; ``auto`` leaves out where they were no better."""
         if flags.llm_judging != "auto":
             return jobs, flags.llm_judging
-        return jobs - self._models.worse, "cascade"
+        return jobs - (self._models.worse - {Job.ANSWER}), "cascade"  # who writes is the user's choice
 
     @cached_property
     def pack(self) -> DomainPack:

@@ -53,12 +53,12 @@ class Models:
 
     @cached_property
     def worse(self) -> frozenset[Job]:
-        """The jobs in which a check found that the offline role does as well; writing is not among them."""
+        """The jobs in which a check found that the offline role does as well."""
         from selfright.llm.checks import FILE, ModelChecks
 
         checks = ModelChecks(self._settings.home / FILE)
         found = {name: checks.worse(name) for name in set(self.names.values())}
-        return frozenset(Job(job) for job, name in self.names.items() if job in found[name] and job != Job.ANSWER)
+        return frozenset(Job(job) for job, name in self.names.items() if job in found[name])
 
     def backend(self, job: Job) -> "Backend | None":
         """The model that does a job, None when none does."""

@@ -35,8 +35,9 @@ class Tools:
     ``reranker``: who chooses among twice ``top_k`` hits; None in presets that take a search as it is.
 
     ``floor``: the offline generator for answers of a model that fail their checks, and the evaluator that compares
-    both; None if no model writes. ``visiting`` returns a context manager around the run of the named node; None if
-    nobody observes the turn.
+    both; None if no model writes. ``weak_writer``: a check found that the model writes no better than that generator,
+    so an answer of the latter that passes its checks ends the loop. ``visiting`` returns a context manager around the
+    run of the named node; None if nobody observes the turn.
     """
 
     flags: Flags
@@ -55,6 +56,7 @@ class Tools:
     summarizer: Summarizer
     reranker: Reranker | None = None
     floor: tuple[Generator, Evaluator] | None = None
+    weak_writer: bool = False
     web: WebSearch | None = None
     router: Router | None = None
     emit: Callable[[TurnEvent], None] | None = None

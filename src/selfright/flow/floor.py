@@ -69,6 +69,12 @@ async def floored(state: AgentState, tools: Tools) -> Attempt | None:
     return beside if _rank(beside) > _rank(replace(best, evaluation=own)) else best
 
 
+def settled(state: AgentState, tools: Tools) -> bool:
+    """Whether an extractive answer passed its checks and the model is known not to write a better one."""
+    beside = state.get("quoted")
+    return tools.weak_writer and beside is not None and _rank(beside)[:3] == (True, True, True)
+
+
 def holds_up(best: Attempt) -> bool:
     """Whether a draft passed its checks: adequate, and no unsupported claim.
 
