@@ -175,16 +175,30 @@ def test_the_best_quotation_of_all_passes_is_given() -> None:
 
 
 def test_a_weak_writer_is_not_asked_again_once_a_quotation_passes() -> None:
-    answer = answered(Judge(evaluation(0.2, HALLUCINATED), evaluation(0.4, HALLUCINATED)), weak=True)
+    answer = answered(Judge(evaluation(0.2, HALLUCINATED), evaluation(0.8)), weak=True)
     assert len(answer.iterations) == 1
     assert answer.stop_reason is StopReason.ADEQUATE
     assert answer.answer.startswith(QUOTED)
 
 
-def test_a_weak_writer_goes_on_while_no_quotation_passes() -> None:
-    missing = Knowing({WRITTEN: evaluation(0.3, HALLUCINATED), QUOTED: evaluation(0.4, AnswerQuality.NEEDS_DOCS)})
-    judge = Judge(evaluation(0.2, HALLUCINATED), evaluation(0.4, HALLUCINATED))
-    assert len(answered(judge, local=missing, weak=True).iterations) > 1
+def test_after_a_weak_writers_first_failure_the_turn_is_the_offline_one() -> None:
+    role, writer = Model(), Quoting()
+    judge = Judge(evaluation(0.2, HALLUCINATED), evaluation(0.3, AnswerQuality.NEEDS_DOCS), evaluation(0.8))
+    answer = answered(judge, writer, role=role, weak=True)
+    assert [role.calls.count("generate"), writer.asked, len(answer.iterations)] == [1, 2, 2]
+    assert answer.answer.startswith(QUOTED)
+    assert any(NOTE in note for note in answer.notes)
+
+
+@pytest.mark.parametrize("written", [evaluation(0.9), evaluation(0.9, missing=("the price",))])
+def test_a_weak_writers_draft_stands_if_it_passes_and_leaves_nothing_out(written: Evaluation) -> None:
+    answer = answered(Judge(written, evaluation(0.8)), weak=True)
+    assert answer.answer.startswith(QUOTED if written.missing_info else WRITTEN)
+
+
+@pytest.mark.parametrize("error", [OSError("no"), ValueError("no")])
+def test_a_quotation_that_fails_leaves_the_weak_writer_its_draft(error: Exception) -> None:
+    assert answered(Judge(evaluation(0.4)), Quoting(error=error), weak=True).answer.startswith(WRITTEN)
 
 
 def test_no_call_of_a_model_is_spent_on_it() -> None:

@@ -36,8 +36,8 @@ class Tools:
 
     ``floor``: the offline generator for answers of a model that fail their checks, and the evaluator that compares
     both; None if no model writes. ``weak_writer``: a check found that the model writes no better than that generator,
-    so an answer of the latter that passes its checks ends the loop. ``visiting`` returns a context manager around the
-    run of the named node; None if nobody observes the turn.
+    so a draft that fails its checks gives way to the latter's for the rest of the turn. ``visiting`` returns a context
+    manager around the run of the named node; None if nobody observes the turn.
     """
 
     flags: Flags

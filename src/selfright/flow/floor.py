@@ -3,7 +3,7 @@
 import logging
 from dataclasses import replace
 
-from selfright.domain.answers import Attempt
+from selfright.domain.answers import Attempt, Draft
 from selfright.domain.errors import FAILURES
 from selfright.domain.judgements import AnswerQuality, ClaimStatus
 from selfright.domain.tools import Tools
@@ -69,10 +69,20 @@ async def floored(state: AgentState, tools: Tools) -> Attempt | None:
     return beside if _rank(beside) > _rank(replace(best, evaluation=own)) else best
 
 
-def settled(state: AgentState, tools: Tools) -> bool:
-    """Whether an extractive answer passed its checks and the model is known not to write a better one."""
-    beside = state.get("quoted")
-    return tools.weak_writer and beside is not None and _rank(beside)[:3] == (True, True, True)
+async def instead_of_weak(state: AgentState, tools: Tools, written: Attempt) -> Draft | None:
+    """The offline writer's draft for that of a weak model which failed its checks or leaves out what was asked.
+
+    The turn goes on with it as it would without the model. None where the model's draft stays.
+    """
+    if not tools.weak_writer or tools.floor is None or not written.strips or written.draft.stands_in:
+        return None
+    if holds_up(written) and not (written.evaluation and written.evaluation.missing_info):
+        return None
+    try:
+        return replace(await tools.floor[0].generate(generation_request(state)), stands_in=True)
+    except FAILURES as error:
+        log.warning("nothing could be quoted in place of the model's answer (%s)", type(error).__name__)
+        return None
 
 
 def holds_up(best: Attempt) -> bool:

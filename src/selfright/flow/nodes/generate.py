@@ -1,5 +1,6 @@
 """assemble_context → generate."""
 
+from dataclasses import replace
 from typing import Any
 
 from selfright.domain.chat import Say
@@ -19,7 +20,11 @@ async def generate(state: AgentState, tools: Tools) -> dict[str, Any]:
         if say is not None:
             say(again.draft.text)
         return {"draft": again.draft, "answer": again.draft.text}
-    draft = await tools.generator.generate(generation_request(state), say)
+    best, request = state.get("best"), generation_request(state)
+    if tools.weak_writer and tools.floor and best is not None and best.draft.stands_in:
+        draft = replace(await tools.floor[0].generate(request, say), stands_in=True)  # the model's draft has failed
+    else:
+        draft = await tools.generator.generate(request, say)
     return {"draft": draft, "answer": draft.text}
 
 

@@ -5,15 +5,13 @@ from typing import Any
 from selfright.domain.events import DraftWithdrawn
 from selfright.domain.judgements import ClaimStatus
 from selfright.domain.tools import Tools
-from selfright.flow.floor import settled
 from selfright.flow.guards import stop_reason
 from selfright.flow.state import AgentState
 
 
 async def quality_check(state: AgentState, tools: Tools) -> dict[str, Any]:
     """Stops with a reason, or starts another pass at the node it names."""
-    wanted = state["needs_retrieval"] and tools.strategy.should_retrieve(state)
-    wanted = wanted and not _said_again(state) and not settled(state, tools)
+    wanted = state["needs_retrieval"] and tools.strategy.should_retrieve(state) and not _said_again(state)
     reason = stop_reason(state, tools.flags, tools.meter, wanted)
     spent = {"budget": tools.meter.cost()}
     if reason is not None:
