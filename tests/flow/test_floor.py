@@ -190,10 +190,16 @@ def test_after_a_weak_writers_first_failure_the_turn_is_the_offline_one() -> Non
     assert any(NOTE in note for note in answer.notes)
 
 
-@pytest.mark.parametrize("written", [evaluation(0.9), evaluation(0.9, missing=("the price",))])
-def test_a_weak_writers_draft_stands_if_it_passes_and_leaves_nothing_out(written: Evaluation) -> None:
-    answer = answered(Judge(written, evaluation(0.8)), weak=True)
-    assert answer.answer.startswith(QUOTED if written.missing_info else WRITTEN)
+@pytest.mark.parametrize(
+    ("status", "missing", "stands"),
+    [("supported", (), True), ("unknown", (), False), ("supported", ("the price",), False), (None, (), False)],
+)
+def test_a_weak_writers_draft_stands_if_all_of_it_is_supported_and_nothing_is_left_out(
+    status: str | None, missing: tuple[str, ...], stands: bool
+) -> None:
+    claims = [Claim(WRITTEN, ClaimStatus(status))] if status else []
+    answer = answered(Judge(evaluation(0.9, claims=claims, missing=missing), evaluation(0.8)), weak=True)
+    assert answer.answer.startswith(WRITTEN if stands else QUOTED)
 
 
 @pytest.mark.parametrize("error", [OSError("no"), ValueError("no")])

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from selfright.domain.answers import Attempt, Draft
 from selfright.domain.errors import FAILURES
-from selfright.domain.judgements import AnswerQuality, ClaimStatus
+from selfright.domain.judgements import AnswerQuality, ClaimStatus, Evaluation
 from selfright.domain.tools import Tools
 from selfright.flow.attempts import generation_request
 from selfright.flow.state import AgentState
@@ -70,19 +70,27 @@ async def floored(state: AgentState, tools: Tools) -> Attempt | None:
 
 
 async def instead_of_weak(state: AgentState, tools: Tools, written: Attempt) -> Draft | None:
-    """The offline writer's draft for that of a weak model which failed its checks or leaves out what was asked.
+    """The offline writer's draft for that of a weak model which failed its checks, or has not earned it.
 
     The turn goes on with it as it would without the model. None where the model's draft stays.
     """
     if not tools.weak_writer or tools.floor is None or not written.strips or written.draft.stands_in:
         return None
-    if holds_up(written) and not (written.evaluation and written.evaluation.missing_info):
+    if holds_up(written) and _is_earned(written.evaluation):
         return None
     try:
         return replace(await tools.floor[0].generate(generation_request(state)), stands_in=True)
     except FAILURES as error:
         log.warning("nothing could be quoted in place of the model's answer (%s)", type(error).__name__)
         return None
+
+
+def _is_earned(evaluation: Evaluation | None) -> bool:
+    """Whether every sentence is supported and nothing that was asked is left out; no judge gives no reason to doubt."""
+    if evaluation is None:
+        return True
+    supported = all(claim.status is ClaimStatus.SUPPORTED for claim in evaluation.claims)
+    return bool(evaluation.claims) and supported and not evaluation.missing_info
 
 
 def holds_up(best: Attempt) -> bool:
