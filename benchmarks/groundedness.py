@@ -36,7 +36,7 @@ from selfright.roles.calibration.measures import auc
 from selfright.roles.evaluate.nli import ClaimNli
 from selfright.roles.evaluate.offline import LocalEvaluator
 from selfright.roles.generate.offline import OfflineGenerator
-from selfright.roles.strips import OfflineRefiner
+from selfright.roles.refine import OfflineRefiner
 from selfright.roles.words import negated
 from training.answered import Answered, analyzer_of, healthver_nc, klue_nli, mtrag, summedits
 from training.fit_strips import Item, items

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from selfright.roles.abstain_signals import SIGNALS
+from selfright.roles.abstain import SIGNALS
 from selfright.roles.calibration.coverage import aurc, coverage_at
 from selfright.roles.calibration.curves import platt
 from selfright.roles.calibration.measures import auc, calibration_error

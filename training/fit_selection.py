@@ -35,7 +35,7 @@ from selfright.roles.grade.answer_spans import answer_spans
 from selfright.roles.grade.features import Asked
 from selfright.roles.grade.offline import OfflineGrader
 from selfright.roles.likeness import Likeness
-from selfright.roles.strips import OfflineRefiner
+from selfright.roles.refine import OfflineRefiner
 from training import field as field_sets
 from training.bm25 import Index
 from training.fit_grader import SHIPPED, network

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from selfright.roles.classify.offline import OfflineClassifier
     from selfright.roles.evaluate.offline import LocalEvaluator
     from selfright.roles.grade.offline import OfflineGrader
+    from selfright.roles.refine import OfflineRefiner
     from selfright.roles.rewrite.offline import OfflineRewriter
-    from selfright.roles.strips import OfflineRefiner
-    from selfright.roles.summary.offline import OfflineSummarizer
+    from selfright.roles.summarize import OfflineSummarizer
     from selfright.roles.trust import TrustedFirst
 
 
@@ -118,9 +118,9 @@ def offline_roles(
     from selfright.roles.grade.offline import OfflineGrader
     from selfright.roles.likeness import Likeness
     from selfright.roles.prompting import BilingualPrompter
+    from selfright.roles.refine import OfflineRefiner
     from selfright.roles.rewrite.offline import OfflineRewriter
-    from selfright.roles.strips import OfflineRefiner
-    from selfright.roles.summary.offline import OfflineSummarizer
+    from selfright.roles.summarize import OfflineSummarizer
     from selfright.roles.trust import TrustedFirst, TrustingGenerator
 
     likeness = Likeness(embedder, cached) if embedder is not None and is_fitted(embedder) else None
@@ -168,9 +168,9 @@ def with_models(
     from selfright.roles.generate.citation_check import CitationChecker
     from selfright.roles.generate.llm import ModelGenerator
     from selfright.roles.grade.llm import ModelGrader
+    from selfright.roles.refine import ModelRefiner
     from selfright.roles.rewrite.llm import QueryRewriter
-    from selfright.roles.strips_llm import ModelRefiner
-    from selfright.roles.summary.llm import ModelSummarizer
+    from selfright.roles.summarize import ModelSummarizer
     from selfright.roles.trust import TrustingGenerator
 
     roles: Roles = offline

@@ -6,8 +6,7 @@ from enum import IntEnum
 from functools import lru_cache
 
 from selfright.domain.text import has_hangul
-from selfright.roles.answer_type_match import answer_type_match
-from selfright.roles.questions import AnswerType, answer_type
+from selfright.roles.questions import AnswerType, answer_type, answer_type_match
 from selfright.roles.words import mask_stop_words
 
 # Kinds of things that can be told by their look.

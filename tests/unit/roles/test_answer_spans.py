@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selfright.domain.passages import Passage
-from selfright.roles import pairs, strips
+from selfright.roles import pairs, refine
 from selfright.roles.grade.answer_spans import MOST_READ, answer_spans
 from selfright.roles.grade.features import Asked
 from selfright.roles.grade.offline import OfflineGrader
 from selfright.roles.grade.windows import CHARACTERS
-from selfright.roles.strips import OfflineRefiner
+from selfright.roles.refine import OfflineRefiner
 from tests.support.readers import Damaged, Favourite
 from tests.support.texts import analyzer, hits, passage
 
@@ -36,7 +36,7 @@ def refiner(reader: Favourite | None) -> OfflineRefiner:
 
 def knowing(word: str) -> Favourite:
     """A reader that the shipped weights of strips and sentences take for theirs."""
-    return Favourite(word, name=strips.shipped_model().reader)
+    return Favourite(word, name=refine.shipped_model().reader)
 
 
 @pytest.mark.parametrize("before", ["", "Ships pass. ", "Nothing of it is known here, and nobody asks. " * 30])
@@ -89,7 +89,7 @@ def test_the_strip_that_a_reader_points_at_stays_whatever_its_words() -> None:
 
 def test_a_damaged_reader_is_done_without_and_said(caplog: pytest.LogCaptureFixture) -> None:
     pairs._say.cache_clear()
-    damaged = Damaged("Marsh", name=strips.shipped_model().reader)
+    damaged = Damaged("Marsh", name=refine.shipped_model().reader)
     grader = OfflineGrader(READ, reader=damaged)
     assert grader.judge(QUESTION, hits(PAGE)) == OfflineGrader(READ).judge(QUESTION, hits(PAGE))
     assert grader._reader is damaged

@@ -8,10 +8,9 @@ from selfright.domain.chat import Job
 from selfright.domain.errors import ReplyUnusable
 from selfright.domain.judgements import QueryClass
 from selfright.domain.ports import ChatModel
-from selfright.roles.asking import OUT_OF_REACH, JudgingMode, told
 from selfright.roles.classify.offline import OfflineClassifier
+from selfright.roles.model_calls import CLASSIFY_SCHEMA, OUT_OF_REACH, JudgingMode, told
 from selfright.roles.prompting import classify_prompt
-from selfright.roles.schemas import CLASSIFY_SCHEMA
 
 
 @dataclass(frozen=True, slots=True)

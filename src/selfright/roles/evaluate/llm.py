@@ -12,11 +12,10 @@ from selfright.domain.passages import Hit, Passage
 from selfright.domain.ports import ChatModel, Evaluator
 from selfright.domain.text import language_of
 from selfright.roles.analysis import TextAnalyzer
-from selfright.roles.asking import OUT_OF_REACH, JudgingMode
 from selfright.roles.evaluate.crosscheck import contradictions, evaluation_of
 from selfright.roles.evaluate.reading import Judgement, read_judgement
+from selfright.roles.model_calls import EVALUATION_SCHEMA, OUT_OF_REACH, JudgingMode
 from selfright.roles.prompting import evaluation_prompt, shown_evidence
-from selfright.roles.schemas import EVALUATION_SCHEMA
 
 # With every claim supported and this confidence, the local judge's "adequate" was right on each of the 25 such answers
 # (14 %) of real models in MTRAG, and on 93 % of the demo's; asking for more completeness made it no more often right.

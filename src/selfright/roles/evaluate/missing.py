@@ -6,11 +6,10 @@ from collections.abc import Iterator, Sequence
 from selfright.domain.answers import Draft
 from selfright.domain.markup import plain
 from selfright.domain.text import has_hangul
-from selfright.roles.analysis import Term, TextAnalyzer
+from selfright.roles.analysis import Term, TextAnalyzer, distinct, phrases
 from selfright.roles.evaluate.evidence import Source
 from selfright.roles.evaluate.parts import PartFacts
 from selfright.roles.matching import TermMatcher
-from selfright.roles.phrases import distinct, phrases
 
 MOST_POINTS = 6
 _MOST_WORDS = 4

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 from selfright.domain.answers import Draft, Sentence
 from selfright.roles.analysis import Term, TextAnalyzer
-from selfright.roles.answer_type_match import answer_type_match
 from selfright.roles.evaluate.evidence import Source
 from selfright.roles.matching import TermMatcher
-from selfright.roles.questions import answer_type, question_parts
+from selfright.roles.questions import answer_type, answer_type_match, question_parts
 
 _NAME = re.compile(r"(?<!^)(?<![.?!]\s)\b[A-Z][\w-]+|\b[A-Za-z]*\d[\w.-]*")
 

@@ -9,12 +9,12 @@ from selfright.domain.errors import ReplyUnusable
 from selfright.domain.judgements import QueryClass
 from selfright.domain.ports import ChatModel, Generator
 from selfright.domain.text import sentence_spans
-from selfright.roles.asking import OUT_OF_REACH
 from selfright.roles.generate.answer_parsing import MOST_CHARACTERS, parse_answer
 from selfright.roles.generate.borne import BorneOut
 from selfright.roles.generate.citation_check import CitationChecker
 from selfright.roles.generate.echo import without_echo
 from selfright.roles.generate.refusal_detection import is_refusal
+from selfright.roles.model_calls import OUT_OF_REACH
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 from selfright.domain.passages import Language
 from selfright.domain.text import language_of, sentence_spans
-from selfright.roles.analysis import TextAnalyzer
-from selfright.roles.phrases import distinct
+from selfright.roles.analysis import TextAnalyzer, distinct
 from selfright.roles.rewrite.followup import depends_on_history
 
 _MOST_SENTENCES = 60

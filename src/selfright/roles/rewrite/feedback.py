@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from selfright.domain.passages import Hit
 from selfright.domain.text import sentence_spans
-from selfright.roles.analysis import Term, TextAnalyzer
+from selfright.roles.analysis import Term, TextAnalyzer, distinct
 from selfright.roles.matching import TermMatcher
-from selfright.roles.phrases import distinct
 
 MOST_TERMS = 4
 

@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from selfright.domain.answers import Message
 from selfright.domain.passages import Language
 from selfright.domain.text import language_of
-from selfright.roles.analysis import Term, TextAnalyzer
+from selfright.roles.analysis import Term, TextAnalyzer, distinct, phrases
 from selfright.roles.classify.restating import asks_for_fewer_words
 from selfright.roles.likeness import Likeness
-from selfright.roles.phrases import distinct, phrases
 from selfright.roles.rewrite.prefixes import bounded
 
 _MOST_MESSAGES = 12

@@ -9,7 +9,7 @@ from selfright.domain.chat import Job
 from selfright.domain.packs import DomainPack
 from selfright.domain.ports import ChatModel
 from selfright.domain.text import language_of
-from selfright.roles.asking import JudgingMode, written
+from selfright.roles.model_calls import JudgingMode, written
 from selfright.roles.prompting import rewrite_prompt, standalone_prompt, web_prompt
 from selfright.roles.rewrite.offline import OfflineRewriter
 from selfright.roles.rewrite.prefixes import LONGEST_QUERY, strip_prefix

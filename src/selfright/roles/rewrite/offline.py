@@ -8,9 +8,8 @@ from selfright.domain.answers import Focus, Message, RewriteRequest
 from selfright.domain.packs import DomainPack
 from selfright.domain.passages import Language
 from selfright.domain.text import has_hangul
-from selfright.roles.analysis import Term, TextAnalyzer
+from selfright.roles.analysis import Term, TextAnalyzer, distinct, phrases
 from selfright.roles.likeness import Likeness
-from selfright.roles.phrases import distinct, phrases
 from selfright.roles.questions import question_parts
 from selfright.roles.rewrite.feedback import feedback_terms
 from selfright.roles.rewrite.focus import focus
