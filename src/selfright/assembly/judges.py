@@ -121,7 +121,7 @@ class JudgeService:
         """
         from selfright.assembly.calibrating import calibrate_claims, calibrate_grading, keep
         from selfright.assembly.labelled import read_labelled
-        from selfright.roles.calibration.harm import harms
+        from selfright.roles.calibration.claims import harms
 
         if self._index.is_foreign:
             raise UsageError("a calibration is kept in an index folder, but a retriever was given; open an index")

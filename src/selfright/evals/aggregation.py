@@ -133,7 +133,7 @@ def abstention(rows: Sequence[Row]) -> Abstention | None:
 
 
 def _curve(answered: Sequence[tuple[float | None, bool]], of: int) -> tuple[float | None, tuple[CurvePoint, ...]]:
-    from selfright.roles.calibration.coverage import aurc, risk_coverage
+    from selfright.roles.calibration.measures import aurc, risk_coverage
 
     sure = [(surety, right) for surety, right in answered if surety is not None]
     if not sure or len(sure) < len(answered):  # without a judge there is no order

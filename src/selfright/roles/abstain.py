@@ -19,7 +19,7 @@ from selfright.domain.flags import Flags
 from selfright.domain.judgements import Evaluation, EvaluationSource, Grading, QueryClass
 from selfright.domain.passages import Hit, Language
 from selfright.domain.text import language_of
-from selfright.roles.evaluate.support import DEFAULT_THRESHOLD, support
+from selfright.roles.evaluate.scoring import DEFAULT_THRESHOLD, support
 from selfright.roles.scoring import Scorer, read_scorer
 
 SIGNALS = (

@@ -13,7 +13,7 @@ from selfright.domain.judgements import Grade, Grading, Verdict
 from selfright.domain.packs import DomainPack
 from selfright.domain.passages import Hit, Refinement
 from selfright.domain.ports import Grader, Refiner
-from selfright.roles.visible import visible
+from selfright.roles.evidence import visible
 from selfright.roles.words import mask_stop_words
 
 _CODE = re.compile(r"(?<![\w.])([A-Za-z]{1,12})-?(\d[A-Za-z\d]*)(?![\w.]*\d|\w)")

@@ -9,7 +9,7 @@ from typing import Literal
 from selfright.domain.markup import plain
 from selfright.domain.passages import Passage, Strip
 from selfright.domain.text import Block, blocks, sentence_spans
-from selfright.roles.visible import visible
+from selfright.roles.evidence import visible
 
 PieceKind = Literal["sentence", "item", "row", "code"]
 

@@ -20,8 +20,8 @@ from selfright.domain.passages import Hit, Passage, Refinement, Strip
 from selfright.domain.ports import ChatModel, PairJudge
 from selfright.domain.text import language_of
 from selfright.roles.analysis import TextAnalyzer
-from selfright.roles.grade.answer_spans import AnswerSpans, answer_spans
 from selfright.roles.grade.features import Asked
+from selfright.roles.grade.networks import AnswerSpans, answer_spans
 from selfright.roles.model_calls import OUT_OF_REACH, STRIPS_SCHEMA, JudgingMode, told
 from selfright.roles.prompting import strips_prompt
 from selfright.roles.scoring import Scorer, read_scorer

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
 
-from selfright.domain.text import has_hangul
 from selfright.roles.questions import AnswerType, answer_type, answer_type_match
-from selfright.roles.words import mask_stop_words
+from selfright.roles.words import content_words
 
 # Kinds of things that can be told by their look.
 _VISIBLE = (AnswerType.NUMBER, AnswerType.TIME, AnswerType.VERSION, AnswerType.PERSON, AnswerType.PLACE)
@@ -20,7 +19,6 @@ _QUOTED = re.compile(
     r"\"[^\"\n]{1,300}\"|“[^”\n]{1,300}”|‘[^’\n]{1,300}’|「[^」\n]{1,300}」|(?<![\w])'[^'\n]{1,300}'(?![\w])"
 )
 _DEMANDS = re.compile(r"(?:라|세요|시오|십시오)[.!\"”'’)\]\s]*$")
-_WORD = re.compile(r"[^\W_]+")
 
 
 def outside_quotes(text: str) -> str:
@@ -40,7 +38,7 @@ def stance(question: str, text: str, *, code: bool = False) -> Stance:
     """How ``text`` stands to ``question``; ``code`` says that it is code."""
     asked = _asked(question)
     visible, quotes = asked.kind in _VISIBLE, _QUOTED.search(text) is not None
-    if code or not _interrogatives(text).isdisjoint(asked.interrogatives) or _words(text) <= asked.words:
+    if code or not _interrogatives(text).isdisjoint(asked.interrogatives) or content_words(text) <= asked.words:
         return Stance.SPEAKS_OF
     if visible and (
         _DEMANDS.search(text) or (quotes and not answer_type_match(asked.kind, question, outside_quotes(text)))
@@ -60,14 +58,8 @@ class _Asked:
 
 @lru_cache(maxsize=64)
 def _asked(question: str) -> _Asked:
-    return _Asked(answer_type(question), _words(question), _interrogatives(question))
+    return _Asked(answer_type(question), content_words(question), _interrogatives(question))
 
 
 def _interrogatives(text: str) -> frozenset[str]:
     return frozenset(match.group().casefold() for match in _ASKING.finditer(text))
-
-
-def _words(text: str) -> frozenset[str]:
-    """Words that carry meaning, Korean ones cut to their first two syllables, where most particles are gone."""
-    words = _WORD.findall(mask_stop_words(text.casefold()))
-    return frozenset(word[:2] if has_hangul(word) else word for word in words)

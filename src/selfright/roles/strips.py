@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 
 from selfright.domain.passages import Passage
 from selfright.domain.text import Block, blocks, sentence_spans
-from selfright.roles.grade.answer_spans import AnswerSpans
 from selfright.roles.grade.features import Asked
+from selfright.roles.grade.networks import AnswerSpans
 from selfright.roles.quantities import quantities
 from selfright.roles.questions import AnswerType, matches_type
 

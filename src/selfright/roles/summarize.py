@@ -11,7 +11,7 @@ from selfright.domain.ports import ChatModel
 from selfright.domain.text import sentence_spans
 from selfright.roles.model_calls import written
 from selfright.roles.prompting import summary_prompt
-from selfright.roles.rewrite.prefixes import bounded
+from selfright.roles.rewrite.query_text import bounded
 
 LONGEST = 1_200
 _LONGEST_PART = 160

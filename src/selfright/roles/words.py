@@ -34,6 +34,8 @@ _PHRASES = re.compile(
     re.IGNORECASE,
 )
 
+_WORD = re.compile(r"[^\W_]+")
+
 _END = r"(?![가-힣])"
 _START = r"(?<![가-힣])"
 # Question words with whatever particles follow, and words that only tie a question together.
@@ -105,6 +107,16 @@ def negated(text: str) -> bool:
     if _NEGATION_EN.search(_NOT_NEGATION_EN.sub(" ", text)):
         return True
     return has_hangul(text) and _NEGATION_KO.search(_NOT_NEGATION_KO.sub(" ", text)) is not None
+
+
+def content_words(text: str) -> frozenset[str]:
+    """The words of ``text`` that carry its topic, as ``word_stems``."""
+    return word_stems(mask_stop_words(text.casefold()))
+
+
+def word_stems(text: str) -> frozenset[str]:
+    """The words of ``text`` in lower case, Korean ones cut to their first two syllables, without most particles."""
+    return frozenset(word[:2] if has_hangul(word) else word for word in _WORD.findall(text.casefold()))
 
 
 def _blank(match: re.Match[str]) -> str:

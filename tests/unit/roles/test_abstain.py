@@ -32,7 +32,7 @@ from selfright.roles.abstain import (
     shipped_model,
     signals,
 )
-from selfright.roles.evaluate.support import support
+from selfright.roles.evaluate.scoring import support
 from tests.support.texts import hits, passage
 
 ABSTAINER = SupportAbstainer(0.5)

@@ -15,7 +15,7 @@ from selfright.domain.passages import Hit, Passage, Strip
 from selfright.domain.text import language_of
 from selfright.roles.evaluate.heuristic import HeuristicEvaluator
 from selfright.roles.evaluate.offline import LocalEvaluator
-from selfright.roles.evaluate.support import DEFAULT_THRESHOLD, support
+from selfright.roles.evaluate.scoring import DEFAULT_THRESHOLD, support
 from selfright.roles.questions import AnswerType, answer_type_match
 from tests.support.texts import analyzer, hits, passage
 

@@ -64,7 +64,7 @@ def calibrate(
     from selfright.api import Selfright
     from selfright.domain.errors import InputError
     from selfright.entrypoints.progress import bar
-    from selfright.roles.calibration.harm import harms
+    from selfright.roles.calibration.claims import harms
 
     with Selfright.open(**values_of(assignments, index=index)) as selfright, bar("Grading") as progress:
         report, path = selfright.calibrate(labelled, risk=risk, progress=progress, accept=yes or _asked)

@@ -1,15 +1,13 @@
 """Judged claims → a calibration of what evidence is said to support, and figures that tell whether it was worth it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from selfright.roles.calibration.blending import blended
-from selfright.roles.calibration.curves import fitted
+from selfright.roles.calibration.fitting import blended, fitted
 from selfright.roles.calibration.measures import Array, Bin, Quality, auc, quality, reliability
-from selfright.roles.calibration.refit import Opinions
-from selfright.roles.calibration.rows import check_enough, enough, is_for_weights
+from selfright.roles.calibration.refit import CalibrationReport, Opinions, check_enough, enough, is_for_weights
 from selfright.roles.calibration.stored import UNCALIBRATED_CLAIMS, ClaimCalibration, Origin
 from selfright.roles.scoring import Blend
 
@@ -76,3 +74,27 @@ def _opinions(rows: Sequence[ClaimRow], p: Array, weighed_on: int) -> Opinions |
     labels = [rows[i].label for i in places]
     words, judge = (auc([rows[i].opinions[name] for i in places], labels) for name in ("words", "judge"))
     return Opinions(len(places), weighed_on, words, judge, auc(p[places], labels))
+
+
+# A curve does not change the order of rows, but five folds have five curves, so the pooled AUC moves a little.
+_AUC_LOST, _BRIER_GAINED = 0.02, 0.01
+
+
+def harms(report: CalibrationReport | ClaimReport) -> tuple[str, ...]:
+    """One sentence for each figure of rows left out of the fit that got worse, and for thresholds that give every
+    question the same verdict; none where the calibration is safe to store."""
+    if isinstance(report, ClaimReport):
+        return tuple(_worse("claims", report.before, report.after))
+    found = [*_worse("passages", report.before, report.after)]
+    if report.thresholds_fitted:
+        found += _worse("questions", report.sets_before, report.sets_after)
+        found += [f"the thresholds call every question '{one.verdict}'" for one in report.verdicts if one.share == 1.0]
+    return tuple(found)
+
+
+def _worse(of: str, before: Quality, after: Quality) -> Iterator[str]:
+    # Comparisons with NaN are false: a figure that the rows do not yield tells nothing.
+    if after.auc < before.auc - _AUC_LOST:
+        yield f"the AUC of {of} falls from {before.auc:.3f} to {after.auc:.3f}"
+    if after.brier > before.brier + _BRIER_GAINED:
+        yield f"the Brier score of {of} rises from {before.brier:.3f} to {after.brier:.3f}"

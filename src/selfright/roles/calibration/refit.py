@@ -1,17 +1,54 @@
 """Judged pairs → a calibration of the grader, and figures that tell whether it was worth it."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from selfright.roles.calibration.coverage import Point, aurc, risk_coverage
-from selfright.roles.calibration.curves import fitted
-from selfright.roles.calibration.measures import Array, Bin, Quality, auc, quality, reliability
-from selfright.roles.calibration.rows import check_enough
+from selfright.domain.errors import InputError
+from selfright.roles.calibration.fitting import certified, fitted, keeping
+from selfright.roles.calibration.measures import (
+    Array,
+    Bin,
+    Point,
+    Quality,
+    auc,
+    aurc,
+    quality,
+    reliability,
+    risk_coverage,
+)
 from selfright.roles.calibration.stored import GraderCalibration, Origin
-from selfright.roles.calibration.thresholds import certified, keeping
 from selfright.roles.scoring import Blend, Curve
+
+FEWEST_ROWS = 20
+FEWEST_OF_A_LABEL = 5
+
+
+def enough(labels: Sequence[int]) -> bool:
+    """Whether there are 20 rows, at least 5 of each label."""
+    positives = sum(labels)
+    return len(labels) >= FEWEST_ROWS and min(positives, len(labels) - positives) >= FEWEST_OF_A_LABEL
+
+
+def check_enough(labels: Sequence[int]) -> None:
+    """Raises ``InputError`` where there are not enough."""
+    if not enough(labels):
+        positives = sum(labels)
+        raise InputError(
+            f"calibrating needs at least {FEWEST_ROWS} rows, {FEWEST_OF_A_LABEL} of each label, but got {len(labels)}: "
+            f"{positives} with label 1 and {len(labels) - positives} with label 0; add rows"
+        )
+
+
+def is_for_weights(text: str) -> bool:
+    """Whether a question's or a claim's rows tell weights (about half of them do) instead of curves and thresholds.
+
+    Curves and thresholds need rows that shaped nothing of the score. The text decides, not its place in the file.
+    """
+    return hashlib.sha256(text.encode()).digest()[0] % 2 == 0
+
 
 _ABOVE_ALL = 2.0
 

@@ -10,7 +10,7 @@ from selfright.domain.text import has_hangul
 from selfright.roles.analysis import Term, TextAnalyzer
 from selfright.roles.antonyms import opposed
 from selfright.roles.evaluate.edits import Edits
-from selfright.roles.evaluate.evidence import Source, letters
+from selfright.roles.evidence import Source, letters
 from selfright.roles.quantities import Quantity, quantities
 from selfright.roles.words import negated
 

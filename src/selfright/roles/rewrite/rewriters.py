@@ -1,20 +1,74 @@
-"""Queries without a language model: what was missing, who asks, and what the best hits talk about [S3]."""
+"""Queries, without a language model and by one [S3]: what was missing, who asks, and what the best hits talk about.
+
+The offline rewriter stands in whenever what comes of a model is no query.
+"""
 
 import asyncio
 import re
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from selfright.domain.answers import Focus, Message, RewriteRequest
+from selfright.domain.chat import Job
 from selfright.domain.packs import DomainPack
-from selfright.domain.passages import Language
-from selfright.domain.text import has_hangul
-from selfright.roles.analysis import Term, TextAnalyzer, distinct, phrases
+from selfright.domain.passages import Hit, Language
+from selfright.domain.ports import ChatModel
+from selfright.domain.text import has_hangul, language_of, sentence_spans
+from selfright.roles.analysis import Term, TermMatcher, TextAnalyzer, distinct, phrases
 from selfright.roles.likeness import Likeness
+from selfright.roles.model_calls import JudgingMode, written
+from selfright.roles.prompting import rewrite_prompt, standalone_prompt, web_prompt
 from selfright.roles.questions import question_parts
-from selfright.roles.rewrite.feedback import feedback_terms
 from selfright.roles.rewrite.focus import focus
 from selfright.roles.rewrite.followup import completed, depends_on_history
-from selfright.roles.rewrite.prefixes import bounded, strip_prefix
+from selfright.roles.rewrite.query_text import LONGEST_QUERY, bounded, strip_prefix
+
+MOST_TERMS = 4
+
+_MOST_HITS = 5
+_LONGEST = 2_000
+_LEAST_COVERAGE = 0.5
+_LEAST_IN_SENTENCE = 0.3
+_SHORTEST = 2
+_DIGIT = re.compile(r"\d")
+
+
+def feedback_terms(question: str, hits: Sequence[Hit], analyzer: TextAnalyzer, known: str = "") -> list[str]:
+    """At most four words, as the hits write them, that go with the question; none when the hits miss the question.
+
+    A word counts when it stands beside the question's words in at least two hits; it counts more in a higher hit and
+    when it is rare. Numbers and words of ``known`` are left out.
+    """
+    matcher = TermMatcher(analyzer, analyzer.key_terms(question))
+    taken = set(analyzer.tokens(f"{question} {known}"))
+    score: defaultdict[str, float] = defaultdict(float)
+    seen: Counter[str] = Counter()
+    surface: dict[str, str] = {}
+    for rank, hit in enumerate(hits[:_MOST_HITS], start=1):
+        text = hit.passage.text[:_LONGEST]
+        if matcher.share(matcher.places(f"{hit.passage.heading} {text}")) < _LEAST_COVERAGE:
+            continue
+        around = _around(matcher, hit, text, analyzer)
+        seen.update({term.token for term in around})
+        for term in around:
+            if term.token not in taken and len(term.surface) >= _SHORTEST and not _DIGIT.search(term.surface):
+                score[term.token] += term.weight / rank
+                surface.setdefault(term.token, term.surface)
+    repeated = [token for token in score if seen[token] > 1]
+    best = sorted(repeated, key=lambda token: (-score[token], token))
+    return list({surface[token].casefold(): surface[token] for token in best}.values())[:MOST_TERMS]
+
+
+def _around(matcher: TermMatcher, hit: Hit, text: str, analyzer: TextAnalyzer) -> list[Term]:
+    """The key terms of the sentences that, with the heading, hold a fair share of the question."""
+    found: list[Term] = []
+    for start, end in sentence_spans(text):
+        sentence = text[start:end]
+        if matcher.share(matcher.places(f"{hit.passage.title} {sentence}")) >= _LEAST_IN_SENTENCE:
+            found += distinct(analyzer.key_terms(sentence))
+    return found
+
 
 _LONGEST_QUESTION = 220
 _LONGEST_ITEM = 80
@@ -181,3 +235,66 @@ def _rarest(terms: Sequence[Term], most: int) -> list[Term]:
 
 def _with_items(question: str, items: Sequence[str], language: Language) -> str:
     return _ESPECIALLY[language].format(question=question, items=", ".join(items))
+
+
+REWRITE_TEMPERATURE = 0.5
+_MOST_WEB_WORDS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class QueryRewriter:
+    """Implements the port ``Rewriter``.
+
+    Without feedback there is nothing to rewrite from, and no call is made. In a cascade a question is made stand-alone
+    by the model only when it leans on the conversation; web queries are the model's only when it is asked ``always``.
+    """
+
+    chat: ChatModel
+    offline: OfflineRewriter
+    judging: JudgingMode = "cascade"
+
+    async def rewrite(self, request: RewriteRequest) -> str:
+        """A query of at most 400 characters that was not tried yet, else what the offline rewriter makes of it."""
+        if not (request.missing_info or request.improvement_suggestions):
+            return await self.offline.rewrite(request)
+        query = _query(await written(self.chat, Job.REWRITE, rewrite_prompt(request), REWRITE_TEMPERATURE))
+        tried = {_folded(text) for text in (request.question, request.query, *request.tried)}
+        return query if query and _folded(query) not in tried else await self.offline.rewrite(request)
+
+    async def for_web(self, question: str, missing_info: Sequence[str] = ()) -> str:
+        """At most eight words; the offline rewriter's when the model is not asked or writes more than that."""
+        if self.judging == "always":
+            prompts = web_prompt(question, missing_info, language_of(question))
+            query = _query(await written(self.chat, Job.WEB_QUERY, prompts, REWRITE_TEMPERATURE))
+            if query and len(query.split()) <= _MOST_WEB_WORDS:
+                return query
+        return await self.offline.for_web(question, missing_info)
+
+    async def focused(self, message: str, pack: DomainPack, follows: bool = False) -> Focus:
+        """As the offline rewriter: no call is made before anything was looked up."""
+        return await self.offline.focused(message, pack, follows)
+
+    async def standalone(self, question: str, history: Sequence[Message], summary: str = "") -> str:
+        """The question without its conversation; unchanged when it stands alone.
+
+        What a model writes must keep at least half of the question's own words: it is then no answer to it.
+        """
+        if not history and not summary.strip():
+            return question
+        if self.judging == "always" or await asyncio.to_thread(self.offline.depends_on_history, question):
+            prompts = standalone_prompt(question, history, summary, language_of(question))
+            query = _query(await written(self.chat, Job.STANDALONE, prompts))
+            keeps = await asyncio.to_thread(self.offline.keeps, question, query)
+            if query and keeps:
+                return query
+        return await self.offline.standalone(question, history, summary)
+
+
+def _query(text: str | None) -> str:
+    """The bare query; empty for nothing and for what is too long to be one, for it is then an answer or a lecture."""
+    query = strip_prefix(text or "")
+    return query if any(map(str.isalnum, query)) and len(query) <= LONGEST_QUERY else ""
+
+
+def _folded(query: str) -> str:
+    return " ".join(query.casefold().split()).rstrip(" ?.!？。")

@@ -1,16 +1,57 @@
-"""Adds warnings from the user's profile to an answer, where the evidence states them."""
+"""What speaks against an answer in the user's profile: the answer warns of it, or is not complete."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from selfright.domain.answers import Draft, GenerationRequest
+from selfright.domain.answers import Draft, EvaluationRequest, GenerationRequest
 from selfright.domain.chat import Say
 from selfright.domain.composing import compose
-from selfright.domain.ports import Generator
+from selfright.domain.judgements import AnswerQuality, Evaluation
+from selfright.domain.ports import Evaluator, Generator
 from selfright.domain.slots import Concern
+from selfright.roles.evaluate.offline import reason, suggestion
+from selfright.roles.evaluate.scoring import COMPLETE
+from selfright.roles.evidence import visible_part
 from selfright.roles.extractive_units import Piece, pieces_of
-from selfright.roles.generate.citing import draft_of
-from selfright.roles.visible import visible_part
+from selfright.roles.generate.offline import draft_of
+
+# Just under what counts as complete: the answer may be right in all it says.
+UNHEEDED = round(COMPLETE - 0.1, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class ConcernedEvaluator:
+    """An ``Evaluator`` around another one: what the answer leaves unheeded is missing info, and lowers completeness."""
+
+    inner: Evaluator
+
+    async def evaluate(self, request: EvaluationRequest) -> Evaluation:
+        """The inner judgement, unless a concern is passed over; raises what the inner one raises."""
+        evaluation = await self.inner.evaluate(request)
+        left = unheeded(request)
+        return _lacking(evaluation, left, request) if left else evaluation
+
+
+def unheeded(request: EvaluationRequest) -> list[Concern]:
+    """The concerns that the draft does not take up; a draft that says nothing has none."""
+    if request.draft.refused or not request.draft.text.strip():
+        return []
+    return [concern for concern in request.concerns if not concern.is_met_by(request.draft.text)]
+
+
+def _lacking(evaluation: Evaluation, left: list[Concern], request: EvaluationRequest) -> Evaluation:
+    texts = [concern.text for concern in left]
+    adequate = evaluation.answer_quality is AnswerQuality.ADEQUATE
+    return replace(
+        evaluation,
+        completeness=min(evaluation.completeness, UNHEEDED),
+        answer_quality=AnswerQuality.NEEDS_DOCS if adequate else evaluation.answer_quality,
+        needs_retrieval=True,
+        missing_info=tuple(dict.fromkeys((*texts, *evaluation.missing_info))),
+        improvement_suggestions=(suggestion(request.language, "heed", texts), *evaluation.improvement_suggestions),
+        reason=reason(request.language, "unheeded", texts) if adequate else evaluation.reason,
+    )
+
 
 _MOST = 2
 _LONGEST = 300
