@@ -19,12 +19,12 @@ from selfright.domain.budget import Meter
 from selfright.domain.chat import Job
 from selfright.domain.errors import UsageError
 from selfright.domain.events import TurnEvent
-from selfright.domain.examining import Judge
 from selfright.domain.flags import Flags
 from selfright.domain.packs import DomainPack
 from selfright.domain.ports import ChatModel, Evaluator, ProfileStore, SlotExtractor
-from selfright.domain.scopes import Scope
 from selfright.domain.tools import Tools
+from selfright.domain.traces import Judge
+from selfright.domain.turns import Scope
 from selfright.flow.presets import Preset, find_preset
 from selfright.flow.run import Turn
 from selfright.flow.strategies import check_strategy, create_strategy

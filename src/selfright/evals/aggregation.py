@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, fields, replace
 from typing import Any
 
-from selfright.domain.examining import Examined
+from selfright.domain.traces import Examined
 from selfright.evals.intervals import estimate, quantiles
 from selfright.evals.measures.words import gold_in, has_gold, said
 from selfright.evals.metrics import Metric, Sample
