@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from selfright.assembly.overrides import Overrides
     from selfright.domain.ports import Embedder, PairJudge, ProfileStore
     from selfright.domain.traces import Examined, Judge
-    from selfright.roles.calibration.claims import ClaimReport
-    from selfright.roles.calibration.refit import CalibrationReport
+    from selfright.roles.calibration.refit import CalibrationReport, ClaimReport
 
 
 class Selfright(DocumentMethods, UserDataMethods, FrameworkMethods):

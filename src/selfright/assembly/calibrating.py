@@ -13,8 +13,7 @@ from selfright.domain.passages import Hit, Passage
 from selfright.domain.text import language_of
 
 if TYPE_CHECKING:
-    from selfright.roles.calibration.claims import ClaimReport
-    from selfright.roles.calibration.refit import CalibrationReport, JudgedSet
+    from selfright.roles.calibration.refit import CalibrationReport, ClaimReport, JudgedSet
     from selfright.roles.calibration.stored import ClaimCalibration, GraderCalibration, Origin
     from selfright.roles.evaluate.offline import LocalEvaluator
     from selfright.roles.grade.offline import OfflineGrader
@@ -66,7 +65,7 @@ def calibrate_claims(
 
     Raises ``InputError`` for too few rows; what a passage says word for word needs no judge and does not count.
     """
-    from selfright.roles.calibration.claims import ClaimRow, refit_claims
+    from selfright.roles.calibration.refit import ClaimRow, refit_claims
 
     judged = []
     for number, row in enumerate(labelled.rows, start=1):

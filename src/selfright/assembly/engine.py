@@ -39,8 +39,7 @@ if TYPE_CHECKING:
     from selfright.flow.compile import Graph
     from selfright.ingest.pipeline import Progress
     from selfright.memory.postgres import PostgresDatabase
-    from selfright.roles.calibration.claims import ClaimReport
-    from selfright.roles.calibration.refit import CalibrationReport
+    from selfright.roles.calibration.refit import CalibrationReport, ClaimReport
     from selfright.telemetry.taps import Tap
 
 _JUDGE_CALLS = 4  # one judgement, with room to ask again for one that cannot be read

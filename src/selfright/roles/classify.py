@@ -171,10 +171,6 @@ class Classified(NamedTuple):
     sure: bool = True
 
 
-def _is_never_on_topic(_text: str) -> bool:
-    return False
-
-
 class OfflineClassifier:
     """Implements the port ``Classifier``.
 
@@ -186,7 +182,7 @@ class OfflineClassifier:
 
     def __init__(
         self,
-        is_on_topic: Callable[[str], bool] = _is_never_on_topic,
+        is_on_topic: Callable[[str], bool] = lambda _: False,
         small_talk: SmallTalkJudge | None = None,
         analyzer: TextAnalyzer | None = None,
     ) -> None:

@@ -59,7 +59,11 @@ def summary_table(study: Study, phrases: Phrases) -> Html:
             tag("small", _under(name, found, len(run.rows))),
         ]
 
-    heads = tag("tr", tag("th", phrases("metric"), scope="col"), [_head(run.system) for run in study.runs])
+    heads = tag(
+        "tr",
+        tag("th", phrases("metric"), scope="col"),
+        [tag("th", named(run.system), scope="col") for run in study.runs],
+    )
     bodies = [
         tag(
             "tbody",
@@ -209,10 +213,6 @@ def _under(name: str, found: Estimate, rows: int) -> Content:
 
 def _source(name: str) -> Html:
     return tag("span", name, class_="count")
-
-
-def _head(system: str) -> Html:
-    return tag("th", named(system), scope="col")
 
 
 MOST_LISTED = 40

@@ -13,7 +13,7 @@ from selfright.domain.composing import cited
 from selfright.domain.passages import Strip
 from selfright.domain.text import language_of, sentences_of
 from selfright.roles.analysis import Term, TextAnalyzer
-from selfright.roles.evaluate.claims import ClaimFacts, claim_facts
+from selfright.roles.evaluate.claims import claim_facts
 from selfright.roles.evaluate.scoring import claim_support, contradicted
 from selfright.roles.evidence import Source, letters, sources
 from selfright.roles.extractive_units import Piece, pieces_of
@@ -91,7 +91,7 @@ class CitationChecker:
         if contradicted(facts):
             return False
         if language_of(sentence) != source.passage.language:
-            return _agrees(facts)
+            return facts.specific and not facts.numbers_missing and facts.names_missing <= _MOST_NAMES_MISSING
         return claim_support(facts) >= self._least
 
     def _span(self, source: Source, sentence: str) -> _Span:
@@ -110,10 +110,6 @@ class CitationChecker:
     def _weights(self, terms: Sequence[Term], text: str) -> dict[str, float]:
         tokens = set(self._analyzer.tokens(text))
         return {term.token: term.weight for term in terms if term.token in tokens}
-
-
-def _agrees(facts: ClaimFacts) -> bool:
-    return facts.specific and not facts.numbers_missing and facts.names_missing <= _MOST_NAMES_MISSING
 
 
 def _grown(found: Sequence[dict[str, float]], best: int, known: dict[str, float], worth: float) -> tuple[int, int]:
@@ -176,7 +172,7 @@ class BorneOut:
         best = max((candidate.score for candidate in found), default=0.0)
         near = [piece for one in found if one.score >= best - _FAR for piece in one.pieces]
         evidence = letters(" ".join(strip.text for strip in strips))
-        return any(_is_reworded(evidence, said.text) or _stands_in(near, said.text) for said in parsed)
+        return any(letters(said.text) not in evidence or _stands_in(near, said.text) for said in parsed)
 
 
 def _repeats(secret: str, text: str) -> bool:
@@ -192,10 +188,6 @@ def _only_quoted(text: str, strips: Sequence[Strip]) -> bool:
     if not any(said in letters(strip.text) for strip in strips):
         return False
     return not any(said in letters(outside_quotes(strip.text)) for strip in strips)
-
-
-def _is_reworded(evidence: str, text: str) -> bool:
-    return letters(text) not in evidence
 
 
 def _stands_in(pieces: Sequence[Piece], text: str) -> bool:

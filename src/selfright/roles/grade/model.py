@@ -16,11 +16,10 @@ from typing import Any
 
 from selfright.domain.judgements import Verdict
 from selfright.roles.analysis import TextAnalyzer
-from selfright.roles.antonyms import may_be_opposed, opposed
 from selfright.roles.grade.features import COSINES, FEATURES, READER, Asked, Read
 from selfright.roles.questions import AnswerType
 from selfright.roles.scoring import Scorer, log_odds, read_scorer
-from selfright.roles.words import negated
+from selfright.roles.words import may_be_opposed, negated, opposed
 
 SET_SIGNALS = (
     "best_logit",  # log-odds of the most probable passage

@@ -102,7 +102,7 @@ class OfflineGrader:
         """The first 50 hits with their signals and probabilities; raises as ``grade`` does."""
         first = hits[:_MOST_HITS]
         # What no reader sees takes no part: beside it, others would look the better.
-        withheld = tuple(hit for hit in first if _is_blank(visible(hit.passage), hit))
+        withheld = tuple(hit for hit in first if hit.passage.text.strip() and not visible(hit.passage).strip())
         graded = tuple(hit for hit in first if hit not in withheld)
         _require_numbers([score for hit in graded for score in _scores(hit)])
         if not graded:
@@ -206,10 +206,6 @@ class OfflineGrader:
         for i, found in zip(chosen, judged, strict=True) if judged is not None else ():
             scores[i] = found.score
         return scores
-
-
-def _is_blank(left: str, hit: Hit) -> bool:
-    return not left.strip() and bool(hit.passage.text.strip())
 
 
 def _zeros(reading: GradedHits) -> tuple[Grade, ...]:

@@ -7,7 +7,7 @@ that is almost it.
 import difflib
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 from selfright.roles.analysis import TextAnalyzer
@@ -75,11 +75,7 @@ def respelt(text: str, vocabulary: Callable[[], frozenset[str]], analyzer: TextA
 def _by_start(vocabulary: Callable[[], frozenset[str]]) -> Mapping[tuple[str, int], tuple[str, ...]]:
     """The words by first letter and by each length that a misspelling of them may have."""
     found: defaultdict[tuple[str, int], list[str]] = defaultdict(list)
-    for word in sorted(_long(vocabulary())):
+    for word in sorted(word for word in vocabulary() if len(word) >= _SHORTEST and word.isascii() and word.isalpha()):
         for length in range(len(word) - 2, len(word) + 3):
             found[word[0], length].append(word)
     return {key: tuple(words) for key, words in found.items()}
-
-
-def _long(words: Iterable[str]) -> list[str]:
-    return [word for word in words if len(word) >= _SHORTEST and word.isascii() and word.isalpha()]
