@@ -16,11 +16,10 @@ from selfright.roles.analysis import Term, TextAnalyzer
 from selfright.roles.evaluate.claims import claim_facts
 from selfright.roles.evaluate.scoring import claim_support, contradicted
 from selfright.roles.evidence import Source, letters, sources
-from selfright.roles.extractive_units import Piece, pieces_of
+from selfright.roles.extractive_units import Piece, outside_quotes, pieces_of
 from selfright.roles.generate.answer_parsing import ParsedSentence
 from selfright.roles.generate.candidates import candidates
 from selfright.roles.generate.scores import PieceScorer
-from selfright.roles.statements import outside_quotes
 
 # The least support that keeps a citation. Lenient beside the judge's 0.5, for one sentence may rest on two passages,
 # each of which has half of it.
