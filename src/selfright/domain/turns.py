@@ -5,12 +5,17 @@ Everything that is kept of a turn says under which scope it was made.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Self, TypedDict, get_args
+from typing import TYPE_CHECKING, Literal, Self, TypedDict, get_args
 
 from selfright.domain.answers import Message
 from selfright.domain.errors import InputError, UnknownName, UsageError
 from selfright.domain.passages import Retrieval
-from selfright.domain.ports import Retriever
+
+if TYPE_CHECKING:
+    from selfright.domain.ports import Retriever
+
+DEFAULT_USER = "local"
+MAX_QUESTION_CHARACTERS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +64,7 @@ def joined(some: Sequence[str] | None, more: Sequence[str] | None) -> tuple[str,
 class ScopedRetriever:
     """What a turn searches with: whatever it asks for, it finds nothing outside of its scope."""
 
-    inner: Retriever
+    inner: "Retriever"
     scope: Scope
 
     async def search(self, query: str, k: int, collections: Sequence[str] = ()) -> Retrieval:
@@ -69,12 +74,9 @@ class ScopedRetriever:
             return Retrieval(())
         return await self.inner.search(query, k, where or ())
 
-    def over(self, wrapped: Callable[[Retriever], Retriever]) -> Self:
+    def over(self, wrapped: "Callable[[Retriever], Retriever]") -> Self:
         """The same scope over what ``wrapped`` makes of the retriever in it."""
         return type(self)(wrapped(self.inner), self.scope)
-
-
-MAX_QUESTION_CHARACTERS = 10_000
 
 
 def checked(question: str) -> str:
@@ -98,8 +100,6 @@ def readable(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-8", "replace").decode("utf-8")
 
-
-DEFAULT_USER = "local"
 
 Mode = Literal["ai_agent", "llm"]
 """Who answers [S4]: the agent over the documents, or the model alone."""

@@ -6,7 +6,6 @@ The texts are in ``NAME.en.toml`` and ``NAME.ko.toml`` beside the modules of a p
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cache
-from importlib.resources import files
 from types import MappingProxyType
 
 from selfright.domain.node_outcomes import NodeOutcome
@@ -21,6 +20,7 @@ Texts = Mapping[str, Mapping[str, str]]
 def wordings(package: str, name: str) -> Mapping[Language, Texts]:
     """The texts of a package by language. Raises ``FileNotFoundError`` for a name that has no files."""
     import tomllib
+    from importlib.resources import files
 
     languages: tuple[Language, ...] = ("en", "ko")
     read = {
