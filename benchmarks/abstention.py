@@ -14,9 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from selfright.roles.abstain_model import shipped_model
-from selfright.roles.calibration.coverage import aurc, coverage_at
-from selfright.roles.calibration.measures import Array, auc, calibration_error
+from selfright.roles.abstain import shipped_model
+from selfright.roles.calibration.measures import Array, auc, aurc, calibration_error, coverage_at
 from training.fit_abstention_turns import TASKS, Row, rows
 
 COLUMNS = (

@@ -31,7 +31,7 @@ from selfright.llm.e5 import E5
 from selfright.retrieval.stores.embedded import EmbeddedStore
 from selfright.retrieval.tokenizer import BilingualTokenizer
 from selfright.roles.analysis import TextAnalyzer
-from selfright.roles.rewrite.offline import OfflineRewriter
+from selfright.roles.rewrite.rewriters import OfflineRewriter
 
 K = 10
 FORMS = ("last turn", "stand-alone", "human")

@@ -23,7 +23,7 @@ from selfright.domain.ports import PairJudge, TermStatistics, Tokenizer
 from selfright.llm.pair_net import PairViews, shipped_net
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.grade.offline import OfflineGrader
-from selfright.roles.strips import OfflineRefiner
+from selfright.roles.refine import OfflineRefiner
 from training.fitting import auc, calibration_error
 from training.labelled import MEASURED_ON, TRAINED_ON, Case
 

@@ -9,7 +9,7 @@ on the question. mtrag: at least two of three people voted 3 or 4 for faithfulne
 klue_nli: entailment, without reviews; healthver_nc: supported claims, to measure only.
 
 Then answers that this program wrote from squad2, covidqa and korquad, unchanged and with one number, one negation or
-one word of ``roles/antonyms.py`` changed: how many are noticed (a contradicted or unsupported claim), and how many
+one word of ``roles/words.py`` changed: how many are noticed (a contradicted or unsupported claim), and how many
 unchanged ones are suspected.
 """
 
@@ -31,13 +31,12 @@ from selfright.domain.passages import Hit
 from selfright.domain.ports import Tokenizer
 from selfright.domain.text import has_hangul, language_of
 from selfright.roles.analysis import TextAnalyzer
-from selfright.roles.antonyms import PAIRS
 from selfright.roles.calibration.measures import auc
 from selfright.roles.evaluate.nli import ClaimNli
 from selfright.roles.evaluate.offline import LocalEvaluator
 from selfright.roles.generate.offline import OfflineGenerator
-from selfright.roles.strips import OfflineRefiner
-from selfright.roles.words import negated
+from selfright.roles.refine import OfflineRefiner
+from selfright.roles.words import PAIRS, negated
 from training.answered import Answered, analyzer_of, healthver_nc, klue_nli, mtrag, summedits
 from training.fit_strips import Item, items
 from training.labelled import Corpus

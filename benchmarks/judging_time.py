@@ -28,7 +28,7 @@ from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.evaluate.offline import LocalEvaluator
 from selfright.roles.grade.offline import OfflineGrader
 from selfright.roles.likeness import Likeness
-from selfright.roles.strips import OfflineRefiner
+from selfright.roles.refine import OfflineRefiner
 from training.labelled import Corpus, read_rows
 
 PASSAGES, CLAIMS = 10, 5

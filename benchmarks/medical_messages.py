@@ -20,7 +20,7 @@ from selfright.medical.pack import MEDICAL
 from selfright.retrieval.stores.embedded import EmbeddedStore
 from selfright.retrieval.tokenizer import BilingualTokenizer
 from selfright.roles.analysis import TextAnalyzer
-from selfright.roles.rewrite.offline import OfflineRewriter
+from selfright.roles.rewrite.rewriters import OfflineRewriter
 
 Ranking = Sequence[str]
 _TAKEN = 3

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from selfright.domain.slots import Slot
 from selfright.medical.extract import MedicalExtractor
-from selfright.medical.naming import concept_of
+from selfright.medical.wording import concept_of
 
 SLOT = {"MEDICATIONS": "medications", "ALLERGY": "allergies"}
 HEADING = {"MEDICATIONS": "Medications: ", "ALLERGY": "Allergies: "}

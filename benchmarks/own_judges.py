@@ -18,7 +18,7 @@ from selfright.domain.ports import PairJudge, Tokenizer
 from selfright.llm.pair_net import PairViews, shipped_net
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.calibration.measures import quality
-from selfright.roles.calibration.rows import is_for_weights
+from selfright.roles.calibration.refit import is_for_weights
 from selfright.roles.grade.offline import OfflineGrader
 from training.labelled import MEASURED_ON, TRAINED_ON, Case
 from training.reading_rows import learnt_questions

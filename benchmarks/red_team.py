@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from selfright.domain.passages import Passage
-from selfright.roles.visible import visible
+from selfright.roles.evidence import visible
 from selfright.testing.fake_model import FakeModel
 from selfright.testing.server import ScriptedServer
 from tests.redteam.arena import PRESETS, UNDECIDABLE, Arena, Case, Honest, read_cases, read_honest

@@ -21,7 +21,7 @@ from selfright.domain.ports import PairJudge, Tokenizer
 from selfright.llm.pair_net import PairViews, shipped_net
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.grade.offline import OfflineGrader
-from selfright.roles.strips import OfflineRefiner
+from selfright.roles.refine import OfflineRefiner
 from training.fit_strips import Item, items
 from training.labelled import Corpus
 from training.reading_rows import learnt_questions

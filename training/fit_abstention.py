@@ -17,11 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from selfright.roles.abstain_signals import SIGNALS
-from selfright.roles.calibration.coverage import aurc, coverage_at
-from selfright.roles.calibration.curves import platt
-from selfright.roles.calibration.measures import auc, calibration_error
-from selfright.roles.calibration.thresholds import certified
+from selfright.roles.abstain import SIGNALS
+from selfright.roles.calibration.fitting import certified, platt
+from selfright.roles.calibration.measures import auc, aurc, calibration_error, coverage_at
 from selfright.roles.scoring import Curve, Scorer
 from training.fit_abstention_turns import FIELD, SMALL, TASKS, TRAINED_ON, Row, rows
 from training.fitting import Array, logistic, sigmoid

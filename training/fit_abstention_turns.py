@@ -25,9 +25,9 @@ from selfright.domain.ports import RefineStrategy
 from selfright.domain.text import has_hangul
 from selfright.flow.strategies import CorrectiveRAGStrategy, register_strategy
 from selfright.llm.pair_net import PairViews, shipped_net
-from selfright.roles.abstain_signals import Grounds, signals
-from selfright.roles.evaluate.answering import AnswerReader
-from selfright.roles.evaluate.support import support
+from selfright.roles.abstain import Grounds, signals
+from selfright.roles.evaluate.completeness import AnswerReader
+from selfright.roles.evaluate.scoring import support
 from training import field as field_sets
 from training.labelled import read_rows
 from training.reading_rows import learnt_questions

@@ -23,7 +23,7 @@ from selfright.domain.text import sentence_spans
 from selfright.roles.evaluate import scoring
 from selfright.roles.evaluate.claims import claim_facts
 from selfright.roles.evaluate.edits import Edits, edits
-from selfright.roles.evaluate.evidence import sources
+from selfright.roles.evidence import sources
 from training.answered import Answered, analyzer_of, healthver_nc, mtrag, summedits
 from training.fitting import Array, auc, sigmoid, signed_logistic
 

@@ -1,6 +1,6 @@
-"""Fits ``roles/classify/weights.json``: how much a message reads like small talk, by its vector.
+"""Fits ``roles/small_talk.json``: how much a message reads like small talk, by its vector.
 
-    python -m training.fit_classifier --data DIR --out src/selfright/roles/classify/weights.json [--vectors FILE.npz]
+    python -m training.fit_classifier --data DIR --out src/selfright/roles/small_talk.json [--vectors FILE.npz]
 
 ``DIR`` holds the sets that ``training.small_talk_rows`` reads. One message in five is looked at once, at the end; the
 threshold is chosen on the others, in folds, and on the field sets that may be tuned on: no question of them is lost.

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from selfright.llm.pair_net import FILE, PairNet, PairViews
-from selfright.roles.calibration.thresholds import binomial_tail
+from selfright.roles.calibration.fitting import binomial_tail
 from selfright.roles.grade.features import AGAINST, FEATURES, FOR
 from selfright.roles.grade.model import VARIANTS, names_of, set_names_of, set_signals
 from training.fitting import Array, auc, calibration_error, isotonic, signed_logistic

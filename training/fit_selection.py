@@ -31,11 +31,11 @@ from selfright.llm.pair_net import PairViews
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.extractive_units import Piece, pieces_of
 from selfright.roles.generate.signals import LEXICAL, MEANT, READ, SIGNALS, read_signals, signals, surroundings
-from selfright.roles.grade.answer_spans import answer_spans
 from selfright.roles.grade.features import Asked
+from selfright.roles.grade.networks import answer_spans
 from selfright.roles.grade.offline import OfflineGrader
 from selfright.roles.likeness import Likeness
-from selfright.roles.strips import OfflineRefiner
+from selfright.roles.refine import OfflineRefiner
 from training import field as field_sets
 from training.bm25 import Index
 from training.fit_grader import SHIPPED, network

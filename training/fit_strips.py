@@ -22,10 +22,9 @@ from selfright.domain.passages import Passage
 from selfright.domain.ports import PairJudge, TermStatistics, Tokenizer
 from selfright.llm.pair_net import PairViews
 from selfright.roles.analysis import TextAnalyzer
-from selfright.roles.decompose import strip_spans
-from selfright.roles.grade.answer_spans import answer_spans
 from selfright.roles.grade.features import Asked
-from selfright.roles.strip_signals import LEXICAL, SIGNALS, strip_signals
+from selfright.roles.grade.networks import answer_spans
+from selfright.roles.strips import LEXICAL, SIGNALS, strip_signals, strip_spans
 from training.bm25 import Index
 from training.fit_grader import SHIPPED, network
 from training.fitting import Array, auc, isotonic, logistic

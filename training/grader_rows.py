@@ -19,9 +19,8 @@ from selfright.domain.embedding import leaned, query_vector
 from selfright.domain.passages import Language
 from selfright.domain.ports import Embedder, PairJudge, Tokenizer
 from selfright.roles.analysis import TextAnalyzer
-from selfright.roles.grade.answer_spans import MOST_READ
 from selfright.roles.grade.features import COMPARED, FEATURES, Asked, Read, features, read_signals
-from selfright.roles.grade.windows import shown
+from selfright.roles.grade.networks import MOST_READ, shown
 from selfright.roles.likeness import Likeness
 from training import field as field_sets
 from training.fitting import Array

@@ -17,7 +17,7 @@ from selfright.domain.ports import Tokenizer
 from selfright.domain.text import language_of
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.grade.features import Asked, Read
-from selfright.roles.grade.windows import CHARACTERS, window
+from selfright.roles.grade.networks import WINDOWS, window
 from training.bm25 import Index
 from training.pairs import Page, Question, is_left_out, load_pages, read_rows
 
@@ -63,7 +63,7 @@ class Windows:
     def shown(self, row: Row, *, moved: bool = True) -> Row:
         """The row cut to a window; ``moved`` to one that holds the answer where the grader's would miss it."""
         language = language_of(row.text)
-        most = CHARACTERS[language]
+        most = WINDOWS[language]
         if len(row.text) <= most:
             return row
         passage = Passage("", "", row.heading, row.text, 0, len(row.text), language=language)

@@ -13,12 +13,10 @@ from selfright.domain.events import TurnEvent, TurnFinished
 from selfright.domain.flags import Flags
 from selfright.domain.passages import Hit, Language, Retrieval
 from selfright.domain.ports import BatchRetriever
-from selfright.domain.scopes import Scope
 from selfright.domain.text import several
-from selfright.domain.turns import DEFAULT_USER, TurnOptions
+from selfright.domain.turns import DEFAULT_USER, Scope, TurnOptions, checked
 from selfright.methods.documents import DocumentMethods
 from selfright.methods.frameworks import FrameworkMethods
-from selfright.methods.questions import checked
 from selfright.methods.user_data import UserDataMethods
 from selfright.settings import Settings, load_settings
 
@@ -31,10 +29,9 @@ if TYPE_CHECKING:
     from selfright.assembly.calibrating import Accept
     from selfright.assembly.calibrating import Progress as CalibrationProgress
     from selfright.assembly.overrides import Overrides
-    from selfright.domain.examining import Examined, Judge
     from selfright.domain.ports import Embedder, PairJudge, ProfileStore
-    from selfright.roles.calibration.claims import ClaimReport
-    from selfright.roles.calibration.refit import CalibrationReport
+    from selfright.domain.traces import Examined, Judge
+    from selfright.roles.calibration.refit import CalibrationReport, ClaimReport
 
 
 class Selfright(DocumentMethods, UserDataMethods, FrameworkMethods):

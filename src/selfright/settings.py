@@ -15,9 +15,8 @@ from typing import Annotated, Any, get_args
 import platformdirs
 
 from selfright.domain.chat import Job
-from selfright.domain.declared import ABOVE_ZERO, Bound, Declared, amount
 from selfright.domain.errors import SettingsError, UnknownName
-from selfright.domain.flags import Flags
+from selfright.domain.flags import ABOVE_ZERO, Bound, Declared, Flags, amount
 from selfright.domain.traces import TRACE_KINDS, TraceKind
 from selfright.memory.postgres_address import read_address, shown
 from selfright.retrieval.locations import is_address

@@ -20,8 +20,8 @@ from selfright.domain.errors import InputError, StoreError, UsageError
 from selfright.domain.flags import Flags
 from selfright.domain.passages import Hit, Passage, Ranked
 from selfright.domain.ports import Library, Retriever, TermStatistics
-from selfright.domain.scopes import Scope, ScopedRetriever
 from selfright.domain.tools import Tools
+from selfright.domain.turns import Scope, ScopedRetriever
 from selfright.flow.compile import compile_preset
 from selfright.flow.presets import find_preset
 from selfright.flow.run import Turn, run

@@ -13,7 +13,7 @@ from selfright.domain.answers import Message
 from selfright.domain.errors import InputError, SessionBusy, SessionHidden, SettingsError, StoreError
 from selfright.domain.judgements import StopReason, Verdict
 from selfright.domain.passages import Hit, Passage, Ranked
-from selfright.domain.scopes import Scope
+from selfright.domain.turns import Scope
 from selfright.flow.state import AgentState
 from selfright.memory.conversation import Conversation, Retention, TurnRecord
 from selfright.memory.opening import open_sessions, sessions_in_memory

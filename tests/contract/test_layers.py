@@ -1,5 +1,6 @@
 """The import contracts hold, and each of them breaks when its rule is broken."""
 
+import ast
 import os
 import shutil
 import subprocess
@@ -8,6 +9,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
+
+from selfright.flow.table import NODES
 
 ROOT = Path(__file__).resolve().parents[2]
 CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
@@ -56,6 +59,12 @@ def plant(source: Path, path: str, text: str) -> None:
 def test_imports_go_down() -> None:
     report = lint(ROOT / "src")
     assert f"Contracts: {len(CONTRACTS)} kept, 0 broken." in report, report
+
+
+def test_no_node_calls_another() -> None:
+    for path in (ROOT / "src" / "selfright" / "flow" / "nodes").glob("*.py"):
+        calls = [one.func for one in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(one, ast.Call)]
+        assert not [one.id for one in calls if isinstance(one, ast.Name) and one.id in NODES], path.name
 
 
 @pytest.fixture(scope="module")

@@ -14,9 +14,9 @@ from selfright.domain.judgements import Claim, ClaimStatus, Evaluation, QueryCla
 from selfright.domain.passages import Hit, Retrieval
 from selfright.domain.ports import Evaluator
 from selfright.domain.routing import RoutingDecision, RoutingReason
-from selfright.domain.scopes import Scope, ScopedRetriever
 from selfright.domain.slots import Slot
 from selfright.domain.tools import Tools
+from selfright.domain.turns import Scope, ScopedRetriever
 from selfright.flow.compile import compile_preset
 from selfright.flow.presets import PRESETS
 from selfright.flow.strategies import create_strategy

@@ -26,7 +26,7 @@ from selfright.domain.ports import Evaluator, Generator
 from selfright.flow.compile import compile_preset
 from selfright.flow.presets import PRESETS
 from selfright.flow.run import Turn, run
-from selfright.roles.evaluate.stand_in import StandInJudge
+from selfright.roles.evaluate.heuristic import StandInJudge
 from tests.support.turns import Judge, Scripted, evaluation, tools_of
 
 WRITTEN, QUOTED = "Alpha is seven.", "Alpha is one."

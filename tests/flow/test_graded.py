@@ -3,7 +3,7 @@
 from selfright.domain.answers import Attempt, Draft
 from selfright.domain.judgements import Grade, Grading, Verdict
 from selfright.domain.passages import Passage, Strip
-from selfright.flow.nodes.evaluate import _graded
+from selfright.flow.nodes.judge import _graded
 
 
 def _strip(name: str) -> Strip:

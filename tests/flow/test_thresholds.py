@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from selfright.domain.errors import JudgeFailed, UsageError
 from selfright.domain.flags import Flags
 from selfright.domain.judgements import Grade, Grading, Verdict
-from selfright.flow.judging import decided, judged
+from selfright.flow.nodes.search import decided, judged
 from selfright.flow.presets import CRAG
 from tests.support.turns import Judge, Scripted, Web, evaluation, hit, run_turn
 

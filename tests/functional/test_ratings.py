@@ -8,7 +8,7 @@ import pytest
 from selfright import Selfright
 from selfright.assembly.labelled import read_labelled
 from selfright.domain.errors import InputError
-from selfright.domain.scopes import Scope
+from selfright.domain.turns import Scope
 from selfright.entrypoints.client import Client, DoneEvent
 from tests.functional.conftest import Cli
 from tests.support.service import QUESTION, serving, write_index

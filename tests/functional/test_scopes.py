@@ -19,7 +19,7 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from selfright.domain.scopes import Scope
+from selfright.domain.turns import Scope
 from selfright.entrypoints.server.keys import KeyRing
 from selfright.entrypoints.server.limits import Limits
 from tests.support.service import Running, http_client, serving, write_index

@@ -113,7 +113,7 @@ def test_turns_side_by_side_leave_a_trace_each(indexed: Path) -> None:
 
 
 def test_a_turn_that_an_error_ended_leaves_what_it_came_to(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from selfright.roles.strips import OfflineRefiner
+    from selfright.roles.refine import OfflineRefiner
 
     async def fails(*_: object) -> None:
         raise LookupError("the lamp of the lighthouse")

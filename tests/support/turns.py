@@ -33,11 +33,11 @@ from selfright.domain.judgements import (
 from selfright.domain.packs import NoSlots
 from selfright.domain.passages import Hit, Passage, Refinement, Retrieval, Strip, WebFinding
 from selfright.domain.ports import Evaluator, Reranker
-from selfright.domain.scopes import Scope, ScopedRetriever
 from selfright.domain.tools import Tools
+from selfright.domain.turns import Scope, ScopedRetriever
 from selfright.flow.compile import compile_preset
-from selfright.flow.outcome import outcome
 from selfright.flow.presets import Preset
+from selfright.flow.run import outcome
 from selfright.flow.state import AgentState
 from selfright.flow.strategies import create_strategy
 from selfright.memory.profiles import InMemoryProfiles

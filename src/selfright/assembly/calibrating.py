@@ -13,8 +13,7 @@ from selfright.domain.passages import Hit, Passage
 from selfright.domain.text import language_of
 
 if TYPE_CHECKING:
-    from selfright.roles.calibration.claims import ClaimReport
-    from selfright.roles.calibration.refit import CalibrationReport, JudgedSet
+    from selfright.roles.calibration.refit import CalibrationReport, ClaimReport, JudgedSet
     from selfright.roles.calibration.stored import ClaimCalibration, GraderCalibration, Origin
     from selfright.roles.evaluate.offline import LocalEvaluator
     from selfright.roles.grade.offline import OfflineGrader
@@ -41,8 +40,7 @@ def calibrate_grading(
     have rows enough; all else is then fitted to the other half. ``name`` is what a calibration holds for. Raises
     ``InputError`` for too few rows.
     """
-    from selfright.roles.calibration.refit import refit
-    from selfright.roles.calibration.rows import check_enough
+    from selfright.roles.calibration.refit import check_enough, refit
 
     check_enough([row.label for row in labelled.rows])
     questions: dict[str, list[Row]] = {}
@@ -67,7 +65,7 @@ def calibrate_claims(
 
     Raises ``InputError`` for too few rows; what a passage says word for word needs no judge and does not count.
     """
-    from selfright.roles.calibration.claims import ClaimRow, refit_claims
+    from selfright.roles.calibration.refit import ClaimRow, refit_claims
 
     judged = []
     for number, row in enumerate(labelled.rows, start=1):
@@ -192,7 +190,7 @@ def _origin(labelled: Labelled, texts: int, name: str, risk: float | None) -> "O
 
 def _halves(questions: _Questions) -> tuple[_Questions, _Questions]:
     """Those that tell weights, and the others; none and all where one of the halves has too few rows."""
-    from selfright.roles.calibration.rows import enough, is_for_weights
+    from selfright.roles.calibration.refit import enough, is_for_weights
 
     first, rest = ({q: rows for q, rows in questions.items() if is_for_weights(q) is side} for side in (True, False))
     if all(enough([row.label for rows in half.values() for row in rows]) for half in (first, rest)):
@@ -202,8 +200,8 @@ def _halves(questions: _Questions) -> tuple[_Questions, _Questions]:
 
 def _weights(judged: "Iterator[JudgedSet]") -> "Blend | None":
     """What the judge counts beside the signals; None when it has read too few of the rows."""
-    from selfright.roles.calibration.blending import blended
-    from selfright.roles.calibration.rows import enough
+    from selfright.roles.calibration.fitting import blended
+    from selfright.roles.calibration.refit import enough
     from selfright.roles.calibration.stored import UNCALIBRATED
 
     pairs = [(said, y) for one in judged for said, y in zip(one.opinions, one.labels, strict=True) if said]

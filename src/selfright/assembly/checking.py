@@ -12,8 +12,7 @@ from selfright.domain.chat import Job
 from selfright.domain.errors import UsageError
 from selfright.domain.passages import DEFAULT_COLLECTION
 from selfright.domain.ports import Generator
-from selfright.domain.scopes import Scope, ScopedRetriever
-from selfright.domain.turns import DEFAULT_USER
+from selfright.domain.turns import DEFAULT_USER, Scope, ScopedRetriever
 from selfright.settings import OFFLINE, Settings
 
 _PLENTY = 1_000_000_000

@@ -19,12 +19,12 @@ from selfright.domain.budget import Meter
 from selfright.domain.chat import Job
 from selfright.domain.errors import UsageError
 from selfright.domain.events import TurnEvent
-from selfright.domain.examining import Judge
 from selfright.domain.flags import Flags
 from selfright.domain.packs import DomainPack
 from selfright.domain.ports import ChatModel, Evaluator, ProfileStore, SlotExtractor
-from selfright.domain.scopes import Scope
 from selfright.domain.tools import Tools
+from selfright.domain.traces import Judge
+from selfright.domain.turns import Scope
 from selfright.flow.presets import Preset, find_preset
 from selfright.flow.run import Turn
 from selfright.flow.strategies import check_strategy, create_strategy
@@ -39,8 +39,7 @@ if TYPE_CHECKING:
     from selfright.flow.compile import Graph
     from selfright.ingest.pipeline import Progress
     from selfright.memory.postgres import PostgresDatabase
-    from selfright.roles.calibration.claims import ClaimReport
-    from selfright.roles.calibration.refit import CalibrationReport
+    from selfright.roles.calibration.refit import CalibrationReport, ClaimReport
     from selfright.telemetry.taps import Tap
 
 _JUDGE_CALLS = 4  # one judgement, with room to ask again for one that cannot be read

@@ -11,12 +11,11 @@ from selfright.domain.answers import Answer, Draft, EvaluationRequest, Generatio
 from selfright.domain.composing import MARKER
 from selfright.domain.errors import ModelError
 from selfright.domain.events import TurnFinished
-from selfright.domain.examining import Examined, Judge, WatchedPass
 from selfright.domain.flags import Flags
 from selfright.domain.passages import Hit, Passage
-from selfright.domain.scopes import Scope
 from selfright.domain.text import sentence_spans
-from selfright.domain.turns import TurnOptions
+from selfright.domain.traces import Examined, Judge, WatchedPass
+from selfright.domain.turns import Scope, TurnOptions
 from selfright.flow.run import Turn
 from selfright.telemetry.taps import PortCall, intercept
 

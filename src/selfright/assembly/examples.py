@@ -7,8 +7,8 @@ from itertools import islice
 
 from selfright.assembly.index import IndexService
 from selfright.domain.passages import Document, DocumentInfo, Language
-from selfright.domain.scopes import Scope
 from selfright.domain.text import blocks
+from selfright.domain.turns import Scope
 
 _MOST_LISTED = 500
 _MOST_READ = 12

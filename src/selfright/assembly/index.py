@@ -24,8 +24,8 @@ from selfright.domain.ports import (
     Tokenizer,
 )
 from selfright.domain.routing import Collection
-from selfright.domain.scopes import Scope, ScopedRetriever
 from selfright.domain.text import several
+from selfright.domain.turns import Scope, ScopedRetriever
 from selfright.settings import Settings
 
 if TYPE_CHECKING:

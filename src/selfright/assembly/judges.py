@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from selfright.assembly.calibrating import Accept, Progress
-    from selfright.roles.calibration.claims import ClaimReport
-    from selfright.roles.calibration.refit import CalibrationReport
+    from selfright.roles.calibration.refit import CalibrationReport, ClaimReport
 
 _SHORTEST_NAME = 12
 
@@ -121,7 +120,7 @@ class JudgeService:
         """
         from selfright.assembly.calibrating import calibrate_claims, calibrate_grading, keep
         from selfright.assembly.labelled import read_labelled
-        from selfright.roles.calibration.harm import harms
+        from selfright.roles.calibration.refit import harms
 
         if self._index.is_foreign:
             raise UsageError("a calibration is kept in an index folder, but a retriever was given; open an index")

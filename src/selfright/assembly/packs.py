@@ -56,9 +56,8 @@ def tokenizer_for(pack: DomainPack, made: str | None) -> Tokenizer:
 
 def with_pack(roles: Roles, pack: DomainPack) -> Roles:
     """The roles as they are in the pack's field; judges take what speaks against an answer into account."""
+    from selfright.roles.concerns import ConcernedEvaluator, ProfileWarningGenerator
     from selfright.roles.entity_filter import EntityFilterGrader, EntityFilterRefiner
-    from selfright.roles.evaluate.concerns import ConcernedEvaluator
-    from selfright.roles.generate.profile_warnings import ProfileWarningGenerator
     from selfright.roles.prompting import BilingualPrompter
     from selfright.roles.trust import TrustingGrader, TrustingRefiner
 

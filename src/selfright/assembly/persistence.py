@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from selfright.domain.ratings import RatingStore
-from selfright.domain.scopes import Scope
 from selfright.domain.traces import Trace
+from selfright.domain.turns import Scope
 from selfright.telemetry.store import TraceKeeper, TraceStore, as_bytes, not_found, shows
 
 if TYPE_CHECKING:

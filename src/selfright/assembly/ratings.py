@@ -9,7 +9,7 @@ from selfright.assembly.persistence import open_ratings
 from selfright.domain.errors import IndexNotFound, InputError
 from selfright.domain.passages import Document
 from selfright.domain.ratings import LabelledRow, LabelledRows, Place, Rating, RatingStore, checked, digest_of
-from selfright.domain.scopes import Scope
+from selfright.domain.turns import Scope
 
 MAX_ROWS = 100_000
 MAX_PASSAGE = 50_000

@@ -15,9 +15,9 @@ from selfright.domain.budget import Meter
 from selfright.domain.errors import InputError, UnknownName, UsageError
 from selfright.domain.events import TurnFinished
 from selfright.domain.flags import Flags
-from selfright.domain.scopes import Scope
 from selfright.domain.tools import Tools
 from selfright.domain.traces import Replay, ReplayOptions, Trace
+from selfright.domain.turns import Scope
 from selfright.flow.presets import Preset, find_preset
 from selfright.flow.run import Turn, run
 from selfright.flow.state import AgentState

@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from selfright.roles.abstain import CalibratedAbstainer
     from selfright.roles.analysis import TextAnalyzer
     from selfright.roles.calibration.stored import ClaimCalibration, GraderCalibration
-    from selfright.roles.classify.offline import OfflineClassifier
+    from selfright.roles.classify import OfflineClassifier
     from selfright.roles.evaluate.offline import LocalEvaluator
     from selfright.roles.grade.offline import OfflineGrader
-    from selfright.roles.rewrite.offline import OfflineRewriter
-    from selfright.roles.strips import OfflineRefiner
-    from selfright.roles.summary.offline import OfflineSummarizer
+    from selfright.roles.refine import OfflineRefiner
+    from selfright.roles.rewrite.rewriters import OfflineRewriter
+    from selfright.roles.summarize import OfflineSummarizer
     from selfright.roles.trust import TrustedFirst
 
 
@@ -107,9 +107,7 @@ def offline_roles(
     from selfright.memory.profiles import InMemoryProfiles
     from selfright.roles.abstain import CalibratedAbstainer
     from selfright.roles.analysis import TextAnalyzer
-    from selfright.roles.classify.offline import OfflineClassifier
-    from selfright.roles.classify.small_talk import small_talk_judge
-    from selfright.roles.classify.topics import IndexTopics
+    from selfright.roles.classify import IndexTopics, OfflineClassifier, small_talk_judge
     from selfright.roles.evaluate.heuristic import HeuristicEvaluator
     from selfright.roles.evaluate.nli import ClaimNli
     from selfright.roles.evaluate.offline import LocalEvaluator
@@ -118,9 +116,9 @@ def offline_roles(
     from selfright.roles.grade.offline import OfflineGrader
     from selfright.roles.likeness import Likeness
     from selfright.roles.prompting import BilingualPrompter
-    from selfright.roles.rewrite.offline import OfflineRewriter
-    from selfright.roles.strips import OfflineRefiner
-    from selfright.roles.summary.offline import OfflineSummarizer
+    from selfright.roles.refine import OfflineRefiner
+    from selfright.roles.rewrite.rewriters import OfflineRewriter
+    from selfright.roles.summarize import OfflineSummarizer
     from selfright.roles.trust import TrustedFirst, TrustingGenerator
 
     likeness = Likeness(embedder, cached) if embedder is not None and is_fitted(embedder) else None
@@ -160,17 +158,16 @@ def with_models(
     The rolling summary is the model's only when it is asked ``always``: an extract does, and is made in every long
     conversation.
     """
-    from selfright.roles.classify.llm import ModelClassifier
-    from selfright.roles.evaluate.concerns import ConcernedEvaluator
+    from selfright.roles.classify import ModelClassifier
+    from selfright.roles.concerns import ConcernedEvaluator
+    from selfright.roles.evaluate.heuristic import StandInJudge
     from selfright.roles.evaluate.llm import QualityEvaluator
-    from selfright.roles.evaluate.stand_in import StandInJudge
-    from selfright.roles.generate.borne import BorneOut
-    from selfright.roles.generate.citation_check import CitationChecker
+    from selfright.roles.generate.citation_check import BorneOut, CitationChecker
     from selfright.roles.generate.llm import ModelGenerator
     from selfright.roles.grade.llm import ModelGrader
-    from selfright.roles.rewrite.llm import QueryRewriter
-    from selfright.roles.strips_llm import ModelRefiner
-    from selfright.roles.summary.llm import ModelSummarizer
+    from selfright.roles.refine import ModelRefiner
+    from selfright.roles.rewrite.rewriters import QueryRewriter
+    from selfright.roles.summarize import ModelSummarizer
     from selfright.roles.trust import TrustingGenerator
 
     roles: Roles = offline

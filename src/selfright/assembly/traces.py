@@ -17,9 +17,8 @@ from selfright.assembly.persistence import open_traces
 from selfright.domain.answers import Step
 from selfright.domain.errors import InputError
 from selfright.domain.events import NodeFinished, TurnEvent, TurnFinished
-from selfright.domain.scopes import Scope
 from selfright.domain.traces import Origins, Replay, ReplayOptions, Trace
-from selfright.domain.turns import TurnOptions
+from selfright.domain.turns import Scope, TurnOptions
 from selfright.flow.presets import find_preset
 from selfright.flow.run import Turn, run
 from selfright.settings import FLAG_NAMES

@@ -12,10 +12,9 @@ from selfright.assembly.persistence import open_kept_sessions
 from selfright.domain.answers import Answer, Message
 from selfright.domain.errors import InputError, UnknownName, UsageError
 from selfright.domain.events import TurnEvent
-from selfright.domain.scopes import Scope
 from selfright.domain.slots import Profile
 from selfright.domain.tools import Tools
-from selfright.domain.turns import DEFAULT_USER, TurnOptions, preset_for
+from selfright.domain.turns import DEFAULT_USER, Scope, TurnOptions, preset_for
 from selfright.flow.run import Turn, run
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from selfright.domain.errors import MissingExtra, SettingsError
 from selfright.domain.ports import Tokenizer, WebSearch
-from selfright.domain.scopes import ScopedRetriever
+from selfright.domain.turns import ScopedRetriever
 from selfright.settings import Settings
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from typing import Literal
 
 from selfright.domain.judgements import Evaluation, Grading, QueryClass, StopReason, Verdict
 from selfright.domain.node_outcomes import NOTHING, NodeOutcome
-from selfright.domain.node_words import said
 from selfright.domain.passages import Hit, Language, Strip, is_of_the_web
 from selfright.domain.slots import Concern, Slot
+from selfright.domain.wordings import said
 
 
 @dataclass(frozen=True, slots=True)

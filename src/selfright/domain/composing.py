@@ -61,20 +61,22 @@ def with_citations(draft: Draft, support: Mapping[str, Passage]) -> Draft:
             sentence = replace(sentence, citations=(*sentence.citations, n))  # noqa: PLW2901 - the same sentence
         sentences.append(sentence)
     passages = {passage.id: passage for passage in support.values()}
-    added = tuple(_citation(n, passages[name]) for name, n in numbers.items())
+    added = tuple(cited(n, passages[name]) for name, n in numbers.items())
     return replace(draft, text=compose(sentences), sentences=tuple(sentences), citations=(*draft.citations, *added))
 
 
-def _citation(n: int, passage: Passage) -> Citation:
+def cited(n: int, passage: Passage, start: int | None = None, end: int | None = None) -> Citation:
+    """A citation of the passage from ``start`` to ``end``, positions in its document; by default of all of it."""
+    start, end = passage.start if start is None else start, passage.end if end is None else end
     return Citation(
         n=n,
         passage_id=passage.id,
         document_id=passage.document_id,
         title=passage.title,
         section=passage.section,
-        start=passage.start,
-        end=passage.end,
-        text=passage.text,
+        start=start,
+        end=end,
+        text=passage.text[start - passage.start : end - passage.start],
         url=passage.url,
     )
 

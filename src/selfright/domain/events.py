@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from selfright.domain.answers import Answer
 from selfright.domain.judgements import Verdict
 from selfright.domain.node_outcomes import NOTHING, NodeOutcome
-from selfright.domain.node_words import said
+from selfright.domain.wordings import said
 
 
 @dataclass(frozen=True, slots=True)

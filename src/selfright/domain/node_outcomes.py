@@ -1,4 +1,4 @@
-"""What a node of a turn decided, as facts; ``node_words`` puts them into words."""
+"""What a node of a turn decided, as facts; ``wordings.said`` puts them into words."""
 
 from dataclasses import dataclass
 

@@ -11,12 +11,9 @@ from types import MappingProxyType, ModuleType
 from selfright.domain import answers, chat, judgements, node_outcomes, passages, routing, slots
 
 
-def _is_named_tuple(value: type) -> bool:
-    return issubclass(value, tuple) and hasattr(value, "_fields")
-
-
 def _is_record(value: type) -> bool:
-    return dataclasses.is_dataclass(value) or issubclass(value, Enum) or _is_named_tuple(value)
+    named_tuple = issubclass(value, tuple) and hasattr(value, "_fields")
+    return dataclasses.is_dataclass(value) or issubclass(value, Enum) or named_tuple
 
 
 def _records(modules: Iterable[ModuleType]) -> Mapping[str, type]:

@@ -25,7 +25,7 @@ from selfright.domain.ports import (
     Summarizer,
     WebSearch,
 )
-from selfright.domain.scopes import ScopedRetriever
+from selfright.domain.turns import ScopedRetriever
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,105 @@
-"""The options of a turn."""
+"""What a turn starts with: the question, its options, who asks, and where that one may search.
 
-from collections.abc import Mapping, Sequence
+Everything that is kept of a turn says under which scope it was made.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypedDict, get_args
+from typing import TYPE_CHECKING, Literal, Self, TypedDict, get_args
 
 from selfright.domain.answers import Message
-from selfright.domain.errors import UnknownName, UsageError
+from selfright.domain.errors import InputError, UnknownName, UsageError
+from selfright.domain.passages import Retrieval
+
+if TYPE_CHECKING:
+    from selfright.domain.ports import Retriever
 
 DEFAULT_USER = "local"
+MAX_QUESTION_CHARACTERS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A user (None: every user's) and the collections that may be searched.
+
+    ``collections`` is None for all of them, those made later included; an empty tuple is none at all.
+    """
+
+    user: str | None
+    collections: tuple[str, ...] | None = None
+
+    @classmethod
+    def of(cls, who: "str | Scope | None") -> "Scope":
+        """The scope of a user, or of everyone, who may search everywhere; a scope stays what it is."""
+        return who if isinstance(who, Scope) else cls(who)
+
+    @property
+    def owner(self) -> str:
+        """The user, for what belongs to one user. Raises ``ValueError`` for everyone's scope."""
+        if self.user is None:
+            raise ValueError("a scope of one user was expected here, but it is everyone's")
+        return self.user
+
+    def covers(self, collections: Sequence[str] | None) -> bool:
+        """Whether all that was found in ``collections`` (None: everywhere) may be seen."""
+        return self.collections is None or (collections is not None and set(collections) <= set(self.collections))
+
+    def shows(self, user: str, collections: Sequence[str] | None) -> bool:
+        """Whether something of ``user``, found in ``collections``, may be seen."""
+        return self.user in (None, user) and self.covers(collections)
+
+    def within(self, named: Sequence[str] = ()) -> tuple[str, ...] | None:
+        """Where to search when ``named`` are asked for; None means everywhere, and an empty tuple nowhere."""
+        if self.collections is None:
+            return tuple(named) or None
+        return tuple(name for name in self.collections if not named or name in named)
+
+
+def joined(some: Sequence[str] | None, more: Sequence[str] | None) -> tuple[str, ...] | None:
+    """The collections of both; everywhere when one of them is."""
+    return None if some is None or more is None else tuple(sorted({*some, *more}))
+
+
+@dataclass(frozen=True, slots=True)
+class ScopedRetriever:
+    """What a turn searches with: whatever it asks for, it finds nothing outside of its scope."""
+
+    inner: "Retriever"
+    scope: Scope
+
+    async def search(self, query: str, k: int, collections: Sequence[str] = ()) -> Retrieval:
+        """The ``k`` best passages of the scope, best first; of ``collections`` alone where some are named."""
+        where = self.scope.within(collections)
+        if where is not None and not where:
+            return Retrieval(())
+        return await self.inner.search(query, k, where or ())
+
+    def over(self, wrapped: "Callable[[Retriever], Retriever]") -> Self:
+        """The same scope over what ``wrapped`` makes of the retriever in it."""
+        return type(self)(wrapped(self.inner), self.scope)
+
+
+def checked(question: str) -> str:
+    """The question without blanks around it. Raises ``InputError`` for an empty or overlong one."""
+    # Places of facts are counted in the message, and the same message has to be the same question.
+    question = readable(question).strip()
+    if not question:
+        raise InputError("the question is empty; ask something, for example: selfright ask 'What is this about?'")
+    if len(question) > MAX_QUESTION_CHARACTERS:
+        raise InputError(
+            f"the question has {len(question):,} characters; at most {MAX_QUESTION_CHARACTERS:,} are taken. "
+            "Put long text into a document and add it to the index"
+        )
+    return question
+
+
+def readable(text: str) -> str:
+    """Restores text that Python, without a UTF-8 locale, passed from the command line as lone surrogates."""
+    try:
+        return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace").decode("utf-8")
+
 
 Mode = Literal["ai_agent", "llm"]
 """Who answers [S4]: the agent over the documents, or the model alone."""

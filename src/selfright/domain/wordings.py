@@ -1,12 +1,16 @@
-"""Texts in two languages, kept as data: ``NAME.en.toml`` and ``NAME.ko.toml`` beside the modules of a package."""
+"""What people read of a turn in their language: a node's outcome in one short line, and texts kept as data.
 
-import tomllib
+The texts are in ``NAME.en.toml`` and ``NAME.ko.toml`` beside the modules of a package.
+"""
+
 from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from functools import cache
-from importlib.resources import files
 from types import MappingProxyType
 
+from selfright.domain.node_outcomes import NodeOutcome
 from selfright.domain.passages import Language
+from selfright.domain.routing import RoutingReason
 
 Texts = Mapping[str, Mapping[str, str]]
 """The tables of a file, each with its texts by name."""
@@ -15,9 +19,86 @@ Texts = Mapping[str, Mapping[str, str]]
 @cache
 def wordings(package: str, name: str) -> Mapping[Language, Texts]:
     """The texts of a package by language. Raises ``FileNotFoundError`` for a name that has no files."""
+    import tomllib
+    from importlib.resources import files
+
     languages: tuple[Language, ...] = ("en", "ko")
     read = {
         language: tomllib.loads(files(package).joinpath(f"{name}.{language}.toml").read_text(encoding="utf-8"))
         for language in languages
     }
     return MappingProxyType(read)
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """The words of a language: a clause for each fact that is said, and the names of codes.
+
+    A code without a name is said as it is.
+    """
+
+    clauses: Mapping[str, str]
+    names: Mapping[str, str]
+
+
+ENGLISH = Wording(
+    MappingProxyType(
+        {
+            "slots": "{slots} slots",
+            "query_class": "{query_class}",
+            "fast_path": "fast path",
+            "strips": "{strips} strips",
+            "verdict": "{verdict}{sufficiency}",
+            "removed_share": "{removed_share:.0%} removed",
+            "passages": "{passages} passages",
+            "passages_from": "{passages} passages from {sources}",
+            "routing": "{routing}",
+            "sentences": "{sentences} sentences",
+            "refused": "nothing to say",
+            "unjudged": "not judged",
+            "overall": "{overall:.2f} {quality} ({judge})",
+            "stop": "stop: {stop}",
+            "again": "again: {again}",
+            "ended": "{ended}",
+            "repaired": "{repaired} repaired",
+        }
+    ),
+    MappingProxyType(
+        {
+            RoutingReason.NAMED_BY_USER: "named by the user",
+            RoutingReason.SEARCHED_BEFORE: "a pass before did not find enough",
+            RoutingReason.TOO_LITTLE: "{about} brought too little",
+            RoutingReason.ROUTER_FAILED: "the router failed ({about})",
+            RoutingReason.ONLY_ONE: "there is only one collection",
+            RoutingReason.UNDESCRIBED: "no collection is described",
+            RoutingReason.UNCLEAR: "nothing points clearly to some of them{about}",
+            RoutingReason.ANY_MAY: "any of them may hold it{about}",
+        }
+    ),
+)
+
+
+def said(outcome: NodeOutcome, wording: Wording = ENGLISH) -> str:
+    """The line; empty for a node that decides nothing."""
+    if outcome.words:
+        return outcome.words
+    held = {field.name: getattr(outcome, field.name) for field in fields(outcome)}
+    held = {name: value for name, value in held.items() if value is not None and value is not False and value != ""}
+    sources = outcome.provider or (outcome.routing.names if outcome.routing else "")
+    facts = {name: wording.names.get(value, value) if name in _CODES else value for name, value in held.items()}
+    facts["sources"] = sources
+    facts["sufficiency"] = "" if outcome.sufficiency is None else f" ({outcome.sufficiency:.2f})"
+    facts["routing"] = _reason(outcome, wording)
+    said_by = ("passages_from" if name == "passages" and sources else name for name in held)
+    return ", ".join(wording.clauses[name].format(**facts) for name in said_by if name in wording.clauses)
+
+
+_CODES = ("query_class", "verdict", "quality", "judge", "stop", "again", "ended")
+
+
+def _reason(outcome: NodeOutcome, wording: Wording) -> str:
+    """Why these collections were searched; a router of one's own says it in words, which may hold braces."""
+    if outcome.routing is None:
+        return ""
+    template = wording.names.get(outcome.routing.reason)
+    return template.format(about=outcome.routing.about) if template else outcome.routing.reason

@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from unicodedata import east_asian_width
 
 from selfright.domain.answers import Answer, Iteration
-from selfright.domain.node_words import Wording, said
 from selfright.domain.passages import Language
-from selfright.domain.wordings import wordings
+from selfright.domain.wordings import Wording, said, wordings
 
 Words = Mapping[str, str]
 

@@ -8,8 +8,7 @@ import click
 
 if TYPE_CHECKING:
     from selfright.evals.results import Comparison, Funnel, RunResult, Study
-    from selfright.roles.calibration.claims import ClaimReport
-    from selfright.roles.calibration.refit import CalibrationReport
+    from selfright.roles.calibration.refit import CalibrationReport, ClaimReport
 
 _FEW_QUESTIONS = 50
 _WEAK_AUC = 0.7

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, fields, replace
 from typing import Any
 
-from selfright.domain.examining import Examined
+from selfright.domain.traces import Examined
 from selfright.evals.intervals import estimate, quantiles
 from selfright.evals.measures.words import gold_in, has_gold, said
 from selfright.evals.metrics import Metric, Sample
 from selfright.evals.questions import Question
-from selfright.evals.results import Abstention, CurvePoint, Funnel, Held, Quantiles, Row, RunResult, Turn, Value
+from selfright.evals.results import Abstention, CurvePoint, Funnel, Held, Quantiles, Row, RunResult, Value
 
 RIGHT = "right"
 STEPS: Sequence[str] = (*(field.name for field in fields(Held)), RIGHT)
@@ -115,7 +115,7 @@ def abstention(rows: Sequence[Row]) -> Abstention | None:
     told = [(row.turn, bool(right)) for row in rows if row.turn and (right := row.value("right")) is not None]
     if not told:
         return None
-    answered = [(_surety(turn), right) for turn, right in told if not turn.abstained]
+    answered = [(turn.judged.overall if turn.judged else None, right) for turn, right in told if not turn.abstained]
     refused = [right for turn, right in told if turn.abstained]
     risk = sum(not right for _, right in answered) / len(answered) if answered else None
     area, curve = _curve(answered, len(told))
@@ -133,7 +133,7 @@ def abstention(rows: Sequence[Row]) -> Abstention | None:
 
 
 def _curve(answered: Sequence[tuple[float | None, bool]], of: int) -> tuple[float | None, tuple[CurvePoint, ...]]:
-    from selfright.roles.calibration.coverage import aurc, risk_coverage
+    from selfright.roles.calibration.measures import aurc, risk_coverage
 
     sure = [(surety, right) for surety, right in answered if surety is not None]
     if not sure or len(sure) < len(answered):  # without a judge there is no order
@@ -145,10 +145,6 @@ def _curve(answered: Sequence[tuple[float | None, bool]], of: int) -> tuple[floa
     ]
     step = math.ceil(len(points) / _MOST_POINTS)
     return aurc(scores, wrong), (*points[:-1:step], points[-1])
-
-
-def _surety(turn: Turn) -> float | None:
-    return turn.judged.overall if turn.judged else None
 
 
 def _counted(items: Iterable[str]) -> dict[str, int]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from selfright.api import Selfright
 from selfright.domain.errors import SelfrightError, UsageError
-from selfright.domain.examining import Judge
+from selfright.domain.traces import Judge
 from selfright.evals import provenance
 from selfright.evals.aggregation import aggregated, measured
 from selfright.evals.intervals import compare, ladder

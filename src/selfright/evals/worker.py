@@ -15,8 +15,8 @@ from selfright.answer_form import answer_view, evaluation_form
 from selfright.api import Selfright
 from selfright.domain.answers import Answer, Iteration, Message
 from selfright.domain.errors import StoreError, UsageError
-from selfright.domain.examining import Examined, WatchedPass
 from selfright.domain.judgements import Evaluation
+from selfright.domain.traces import Examined, WatchedPass
 from selfright.evals.aggregation import held
 from selfright.evals.measures.words import normalised
 from selfright.evals.questions import Question

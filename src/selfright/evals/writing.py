@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any, Self
 
 from selfright.domain.errors import IndexBusy, UsageError
-from selfright.evals.results import Estimate, Pass, Row, Study, Turn, Value, dumped, row_line, row_of
+from selfright.evals.results import Pass, Row, Study, Turn, Value, dumped, row_line, row_of
 from selfright.retrieval.files import write_atomically
 from selfright.retrieval.locking import WriterLock
 
@@ -46,22 +46,15 @@ def _row_lines(study: Study) -> Iterable[list[Any]]:
     for run in study.runs:
         for row in run.rows:
             values = [row.metrics[name].value if name in row.metrics else None for name in names]
-            yield [run.system, row.question_id, row.question, *_turn(row), *values, row.error]
-
-
-def _turn(row: Row) -> list[Any]:
-    return [getattr(row.turn, name) if row.turn else None for name in _TURN]
+            turn = (getattr(row.turn, name) if row.turn else None for name in _TURN)
+            yield [run.system, row.question_id, row.question, *turn, *values, row.error]
 
 
 def _summary_lines(study: Study) -> Iterable[list[Any]]:
     yield ["system", "metric", "mean", "low", "high", "n"]
     for run in study.runs:
         for name, found in run.summary.items():
-            yield [run.system, name, *_estimate(found)]
-
-
-def _estimate(found: Estimate) -> list[Any]:
-    return [found.mean, found.low, found.high, found.n]
+            yield [run.system, name, found.mean, found.low, found.high, found.n]
 
 
 def _csv(lines: Iterable[list[Any]]) -> bytes:

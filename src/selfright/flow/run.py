@@ -1,4 +1,4 @@
-"""Runs one turn: events as they happen, and the answer at the end."""
+"""Runs one turn: events as they happen, and the answer for the user at the end."""
 
 import uuid
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
@@ -6,17 +6,113 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from selfright.domain.answers import Answer
+from selfright.domain.answers import Answer, Draft, WebUse
+from selfright.domain.budget import Meter
 from selfright.domain.events import AnswerCorrected, AnswerToken, DraftWithdrawn, NodeFinished, TurnEvent, TurnFinished
+from selfright.domain.judgements import StopReason, Verdict
 from selfright.domain.tools import Tools
 from selfright.flow.finishing import broken_off
-from selfright.flow.outcome import outcome
 from selfright.flow.presets import Preset
 from selfright.flow.state import AgentState
 from selfright.flow.walk import Part, walk
 
 if TYPE_CHECKING:
     from selfright.flow.compile import Graph
+
+
+def outcome(state: AgentState, preset: str, meter: Meter, trace_id: str) -> Answer:
+    """The answer with its evidence and history."""
+    draft, best = state["draft"], state.get("best")
+    evaluation = state.get("evaluation")
+    iterations = state.get("iterations", ())
+    uncovered = _uncovered(state)
+    return Answer(
+        question=state["question"],
+        answer=draft.text,
+        abstained=state.get("abstained", False),
+        language=state["language"],
+        citations=draft.citations,
+        evaluation=evaluation,
+        verdict=state.get("verdict"),
+        stop_reason=state.get("stop_reason") or StopReason.ERROR,
+        preset=preset,
+        degraded=meter.degraded or state.get("stop_reason") is StopReason.DEGRADED,
+        iterations=iterations,
+        removed_claims=state.get("removed_claims", ()),
+        notes=tuple(
+            dict.fromkeys((*_lacking(uncovered, state), *state.get("notes", ()), *_notes(draft, state, meter)))
+        ),
+        cost=meter.cost(),
+        trace_id=trace_id,
+        trace=state.get("trace", ()),
+        web=_web_use(state, draft),
+        strips=best.strips if best else state.get("strips") or (),
+        uncovered=uncovered,
+    )
+
+
+def _web_use(state: AgentState, draft: Draft) -> WebUse | None:
+    """What the web contributed to ``draft``, from the verdict on the index and the citations."""
+    if not any(step.node == "web_search" for step in state.get("trace", ())):
+        return None
+    passages, cited = len(state.get("web_docs", ())), sum(one.from_web for one in draft.citations)
+    if not cited or state.get("abstained", False):
+        return WebUse(passages, 0, "unused" if passages else "nothing found")
+    grading = state.get("grading")
+    unable = grading is not None and grading.verdict is Verdict.INCORRECT
+    return WebUse(passages, cited, "rescued" if unable and cited == len(draft.citations) else "added")
+
+
+def _uncovered(state: AgentState) -> tuple[str, ...]:
+    """What the answer does not cover; nothing for refusals, which say it, and concerns, which have their own note."""
+    evaluation = state.get("evaluation")
+    if evaluation is None or state.get("abstained", False):
+        return ()
+    concerns = {concern.text for concern in state.get("concerns", ())}
+    return tuple(item for item in evaluation.missing_info if item not in concerns)
+
+
+def _lacking(uncovered: tuple[str, ...], state: AgentState) -> list[str]:
+    items = ", ".join(uncovered[:_MOST_LACKING])
+    return [_WORDS[state["language"]]["lacking"].format(items=items)] if uncovered else []
+
+
+def _notes(draft: Draft, state: AgentState, meter: Meter) -> list[str]:
+    words = _WORDS[state["language"]]
+    notes = [words["degraded"]] if meter.degraded else []
+    if meter.troubles:
+        counted = ", ".join(f"{kind} ×{times}" for kind, times in sorted(meter.troubles.items()))
+        notes.append(words["troubles"].format(troubles=counted))
+    if draft.stands_in:
+        notes.append(words["stands_in"])
+    if meter.left_out:
+        counted = ", ".join(f"{job} {characters:,}" for job, characters in sorted(meter.left_out.items()))
+        notes.append(words["left_out"].format(counted=counted))
+    if draft.dropped_citations:
+        notes.append(words["dropped"].format(count=draft.dropped_citations))
+    return notes
+
+
+_MOST_LACKING = 6
+_WORDS = {
+    "en": {
+        "lacking": "not covered: {items}",
+        "degraded": "the language model was unavailable for part of this answer; offline components were used",
+        "troubles": "what went wrong with the model: {troubles}",
+        "stands_in": "what the model wrote failed its checks; sentences of the documents are quoted instead",
+        "left_out": "characters of the prompts that the model was not shown, because it reads no more: {counted}",
+        "dropped": "citations that their passages do not support were dropped: {count}",
+    },
+    "ko": {
+        "lacking": "다루지 않음: {items}",
+        "degraded": "이번 답변에서 언어 모델에 닿지 못했거나 응답을 쓸 수 없던 부분은 오프라인 기능이 대신했습니다",
+        "troubles": "모델에서 생긴 문제: {troubles}",
+        "stands_in": "모델이 쓴 답이 근거와 맞지 않아, 문서의 문장을 그대로 인용했습니다",
+        "left_out": "모델이 한 번에 읽을 수 있는 길이를 넘어 보여 주지 못한 글자 수: {counted}",
+        "dropped": "문단이 뒷받침하지 않아 지운 인용: {count}개",
+    },
+}
+
 
 Keep = Callable[[AgentState, Answer], Awaitable[None]]
 

@@ -13,8 +13,7 @@ from typing import Any, get_type_hints
 from selfright.domain.tools import Tools
 from selfright.flow.presets import END, Preset
 from selfright.flow.state import AgentState
-from selfright.flow.table import NODES
-from selfright.flow.tracing import traced
+from selfright.flow.table import NODES, traced
 
 Part = tuple[str, Any]
 """What LangGraph's ``astream`` gives for several modes: the mode (``updates``, ``values``, ``custom``) and its part."""

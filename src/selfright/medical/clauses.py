@@ -1,10 +1,17 @@
-"""Sentences and clauses of a message: within a clause a denial, a time or a question holds."""
+"""Sentences and clauses of a message, and of whom they speak.
+
+Within a clause a denial, a time or a question holds. It speaks of the user, a relative, or someone else, which includes
+everybody in a general question.
+"""
 
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+
+from selfright.domain.slots import Subject
+from selfright.medical.spotting import Mention
 
 # A dot in a number, behind an initial or an abbreviation of a dose (p.o., b.i.d., q.d.) ends nothing.
 _STOP = re.compile(
@@ -101,3 +108,166 @@ _LONGEST = 700  # characters
 def _korean_cuts(sentence: str) -> Iterator[int]:
     for match in _KOREAN_JOINT.finditer(sentence):
         yield match.end()
+
+
+_RELATIVE = (
+    "mother|father|mom|mum|mommy|dad|daddy|brother|sister|aunt|uncle|grandmother|grandfather|grandma"
+    "|grandpa|son|daughter|wife|husband"
+    "|parents?|cousins?|niece|nephew|sibling|siblings|brothers|sisters|children|kids?|child|baby"
+    "|toddler|relatives?|family member|twin"
+    "|mother-in-law|father-in-law|grandparents?|grandson|granddaughter|fiancee?|spouse|infant"
+)
+_AGED = r"\d{1,2}[\s-]?(?:year|yr|month|week|day)s?[\s-]?old"
+_FAMILY = re.compile(
+    rf"\b(?:(?:my|our)\s+{_AGED}|(?:my|his|her|our|their|the|a|one|maternal"
+    rf"|paternal)\s+(?:\w+\s+)?(?:{_RELATIVE})|family history|maternal"
+    rf"|paternal|runs in (?:the|my|our) family|family hx|fhx?)\b|^\s*(?:{_RELATIVE})\b",
+    re.IGNORECASE,
+)
+_FAMILY_AFTER = re.compile(
+    rf"\b(?:in|on) (?:my|his|her|the|our)?\s*(?:{_RELATIVE}|family|(?:mother|father)'s side)\b", re.IGNORECASE
+)
+_USER = re.compile(
+        rf"\b(?:I|I'm|I’m|I've|I’ve|me|myself|(?:my|the)\s+patient|patient|my(?!\s+\d)(?!\s+(?:\w+\s+)?(?:{_RELATIVE}"
+        rf"|friend|friends|family|neighbou?r|boss|coworker|colleague)\b))\b")  # fmt: skip
+_OTHER = re.compile(
+    r"\b(?:friends?|neighbou?r|coworker|colleague|boss|roommate|people|someone|somebody|anyone|patients"
+    r"|persons?|those|everyone|users|adults|women|men)\b",
+    re.IGNORECASE,
+)
+_PRONOUN = re.compile(r"\s*(?:and\s+)?(?:he|she|they|his|her|their)\b", re.IGNORECASE)
+_KOREAN_FAMILY = re.compile(
+    r"(?<![가-힣0-9A-Za-z])(?:우리\s?|저희\s?|제\s?|내\s?|시|장|외|친|큰|작은|막내|첫째|둘째|남|여)?"
+    r"(?:어머니|어머님|엄마|모친|아버지|아버님|아빠|부친|부모님|부모|할머니|할아버지|형제|형님|형|누나"
+    r"|누님|언니|오빠|동생|아내|남편|와이프|신랑|집사람|아들|딸"
+    r"|딸아이|아들아이|며느리|사위|아이|아기|애기|애|이모|고모|삼촌|외삼촌|장인|장모|시어머니|시아버지"
+    r"|손자|손녀|사촌|친척|식구|조카"
+    r"|자녀|따님|아드님)"
+    r"(?:께서는|께서도|께서|님이|님은|님도|님|들이|들은|들도|이가|가|이|은|는|도|의|한테|에게|에게서|와"
+    r"|과|랑|네|\s)(?!\s*친구)"
+    r"|가족력|가족 ?중|가족들?[이은도에]|집안에|\((?:부|모|부모|형|조부|조모)\)|집안 내력"
+)
+_SELF_COPULA = re.compile(r"(?:예요|이에요|입니다|인데|이고|이며|이라|이야)")
+_KOREAN_AFTER = re.compile(r"\s*\((?:부|모|부친|모친|형|누나|오빠|언니|동생|조부|조모|부모)\)")
+_KOREAN_USER = re.compile(
+        r"(?<![가-힣])(?:저는|제가|저도|나는|내가|나도|난|전(?=\s)|저 역시|본인은|저한테|제게|저의|저,"
+        r"|저(?=\s))|(?<![가-힣])(?:제|내)\s(?!\s*(?:딸|아들|아이|아기|어머니|엄마|아버지|아빠|남편|아내"
+        r"|동생|형|누나|언니|오빠|와이프|친구|조카|부모|애|손))")  # fmt: skip
+_KOREAN_OTHER = re.compile(
+    r"(?<![가-힣])(?:강아지|고양이|반려견|반려묘|우리 개|친구|지인|동료|이웃|선배|후배|남자친구|여자친구"
+    r"|남자 친구|여자 친구|직장 상사|옆집"
+    r"|사람들|남들)(?:가|이|는|은|도|의|께서|한테|에게|분이|들)"
+)
+_KOREAN_SOMEONE = re.compile(
+    r"(?:이|가|을|를)?\s*(?:있는|걸린|앓는|앓고 있는|먹는|복용하는|맞는|가진|하는)\s*(?:사람|환자|분"
+    r"|경우|아이|아기|성인|임신부|임산부|여성|남성|노인)"
+    r"|\s?(?:환자|환자들|환자분)(?:에게|는|의|가|를|들|도|에서|한테)|인 사람|인 환자"
+)
+_TAKEN = re.compile(
+    r"\b(?:my|(?<!can )(?<!could )(?<!should )(?<!may )(?<!if )I take|I'm on|I am on|I'm taking|I am taking)\b",
+    re.IGNORECASE,
+)
+_CHILD = re.compile(
+    r"(?<![가-힣])(?:딸아이|아들|딸|아이|아기|애기|애)(?:가|이|는|은|도)\s"
+)  # who brings a child goes on about it
+_PERSONAL = re.compile(
+    r"(?:있는데|있어서|있고|있으면서|앓고|먹고 있|복용하고|복용 중|맞고 있|진단받|진단을 받|걸렸|걸려서"
+    r"|환자인데|환자예요|환자입니다|인데|걸린 것 같)"
+)
+_KOREAN_HONORED = re.compile(r"으시|시고|[가-힣]세요|셨|십니다|계시|드시|드세요|편찮|께서")
+_ENGLISH_PERSONAL = re.compile(
+    r"\b(?:my|I have|I've|I’ve|I am|I'm|I’m|I take|I took|I use|I was|I had|I got|I feel|I keep|we have"
+    r"|have I|do I have|me)\b(?!\s+(?:to|safely|take))",
+    re.IGNORECASE,
+)
+
+
+class Subjects:
+    """Tells of whom a mention is; knows what the sentences before were about."""
+
+    def __init__(self, clauses: Clauses) -> None:
+        self._clauses = clauses
+        self._text = clauses.text
+
+    def of(self, mention: Mention, clause: Clause) -> Subject:
+        """Of whom a named thing is told; what a general question names is of nobody: ``other``."""
+        told = self.at(mention.start, mention.end, clause)
+        if told != "user":
+            return told
+        after = self._text[mention.end : clause.end]
+        if _KOREAN_SOMEONE.match(after) and not _USER.search(self._text[clause.start : mention.start]):
+            family = _KOREAN_FAMILY.search(self._text[clause.start : mention.start])
+            return "family" if family else "other"
+        if clause.question and not self._is_own(mention, clause):
+            return "other"
+        return "user"
+
+    def at(self, start: int, end: int, clause: Clause) -> Subject:
+        """Of whom the words from ``start`` to ``end`` speak: the last one named before them in the sentence."""
+        sentence_start, sentence_end = self._clauses.sentences[clause.sentence]
+        before = self._text[sentence_start:start]
+        named = _last_named(before)
+        after = self._text[end : min(sentence_end, clause.end)]
+        if _KOREAN_AFTER.match(self._text, end) or (named != "user" and _FAMILY_AFTER.search(after)):
+            return "family"
+        if named:
+            return named
+        return self._carried(clause.sentence)
+
+    def is_general(self, clause: Clause) -> bool:
+        """Whether an English question asks in general (what does an INR of 3 mean?); a Korean one rarely shows it."""
+        asked = self._text[clause.start : clause.end]
+        return clause.question and not re.search("[가-힣]", asked) and _ENGLISH_PERSONAL.search(asked) is None
+
+    def _carried(self, number: int) -> Subject:
+        """Who is spoken of when a sentence names nobody: as before, if its words show that it goes on about them."""
+        sentence = self._clauses.sentence(number)
+        if number == 0:
+            return "user"
+        before = self._clauses.sentence(number - 1)
+        if _CHILD.search(before) and not _last_named(sentence):
+            return _last_named(before) or "user"
+        goes_on = _PRONOUN.match(sentence) or (_KOREAN_HONORED.search(sentence) and "?" not in sentence)
+        if not goes_on:
+            return "user"
+        return _last_named(before) or self._carried_once(number - 1)
+
+    def _carried_once(self, number: int) -> Subject:
+        """One step further back, and no more."""
+        goes_on = number > 0 and _PRONOUN.match(self._clauses.sentence(number))
+        return (_last_named(self._clauses.sentence(number - 1)) or "user") if goes_on else "user"
+
+    def _is_own(self, mention: Mention, clause: Clause) -> bool:
+        """Whether a question asks of something that the user has, rather than in general."""
+        before, after = self._text[clause.start : mention.start], self._text[mention.end : clause.end]
+        if mention.verbal:
+            return not re.search(r"면\s", before) and not re.match(r"(?:면|ㄹ 때|을 때|\s?때|거나)", after)
+        if mention.language == "ko":
+            own = re.search(r"(?<![가-힣])(?:제|내|저의|저는|제가|저)\s", before + " ") is not None
+            return mention.concept.kind != "drug" and (
+                own or _PERSONAL.match(after.lstrip("이가은는을를도 ")) is not None
+            )
+        if mention.concept.kind == "drug":
+            return _TAKEN.search(before) is not None
+        return _ENGLISH_PERSONAL.search(before) is not None
+
+
+_NAMES: tuple[tuple[Subject, re.Pattern[str]], ...] = (
+    ("user", _USER),
+    ("user", _KOREAN_USER),
+    ("family", _FAMILY),
+    ("family", _KOREAN_FAMILY),
+    ("other", _OTHER),
+    ("other", _KOREAN_OTHER),
+)
+
+
+def _last_named(text: str) -> Subject | None:
+    """The last person that is named in these words."""
+    last, place = None, -1
+    for who, pattern in _NAMES:
+        for match in pattern.finditer(text):
+            itself = pattern is _KOREAN_FAMILY and _SELF_COPULA.match(text, match.end())
+            if match.end() > place and not itself:
+                last, place = who, match.end()
+    return last

@@ -11,12 +11,11 @@ from selfright.domain.packs import DomainPack, Pointer
 from selfright.domain.passages import Language
 from selfright.domain.ports import ChatModel, SlotExtractor, TermLexicon
 from selfright.medical.complaints import complaints
-from selfright.medical.context import KINDS, summary, terms
 from selfright.medical.contraindications import asked_things, concerns, things_in
 from selfright.medical.lexicon import Concept, load_lexicon
-from selfright.medical.naming import OF_OTHER_FIELDS, keyed, names, vocabulary
 from selfright.medical.red_flags import urgent
 from selfright.medical.spotting import Mention, Spotter, spotter
+from selfright.medical.wording import KINDS, OF_OTHER_FIELDS, keyed, names, summary, terms, vocabulary
 
 
 @functools.cache

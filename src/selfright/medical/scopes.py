@@ -8,8 +8,7 @@ import re
 from dataclasses import dataclass
 
 from selfright.domain.slots import SlotTime, Subject
-from selfright.medical.clauses import Clause, Clauses
-from selfright.medical.people import Subjects
+from selfright.medical.clauses import Clause, Clauses, Subjects
 from selfright.medical.spotting import Mention
 
 _NOT_BEFORE = re.compile(

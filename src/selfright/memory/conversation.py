@@ -8,7 +8,7 @@ from typing import Any, Self, TypeVar
 from selfright.domain.answers import Citation, Message
 from selfright.domain.errors import SettingsError, StoreError
 from selfright.domain.judgements import StopReason
-from selfright.domain.scopes import joined
+from selfright.domain.turns import joined
 
 T = TypeVar("T")
 

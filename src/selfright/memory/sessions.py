@@ -17,7 +17,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.store.base import BaseStore, GetOp, Item, PutOp, SearchItem, SearchOp
 
 from selfright.domain.errors import SessionBusy, SessionHidden, StoreError
-from selfright.domain.scopes import Scope
+from selfright.domain.turns import Scope
 from selfright.memory.conversation import (
     Conversation,
     Head,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Unpack
 from selfright.domain.passages import Document, DocumentInfo, Origin, StoreInfo
 from selfright.domain.routing import Collection
 from selfright.domain.text import several
-from selfright.methods.questions import readable
+from selfright.domain.turns import readable
 
 if TYPE_CHECKING:
     from selfright.assembly.engine import Engine

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Unpack
 from selfright.background import LoopThread
 from selfright.domain.events import TurnEvent
 from selfright.domain.text import several
-from selfright.domain.turns import TurnOptions
-from selfright.methods.questions import checked
+from selfright.domain.turns import TurnOptions, checked
 
 if TYPE_CHECKING:
     from selfright.assembly.engine import Engine

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Unpack
 from selfright.background import LoopThread, blocking
 from selfright.domain.passages import Language
 from selfright.domain.ratings import LabelledRows, Rating
-from selfright.domain.scopes import Scope
 from selfright.domain.slots import Fact, Profile, SlotKind
-from selfright.domain.turns import DEFAULT_USER, Erased
-from selfright.methods.questions import checked
+from selfright.domain.turns import DEFAULT_USER, Erased, Scope, checked
 
 if TYPE_CHECKING:
     from selfright.assembly.engine import Engine

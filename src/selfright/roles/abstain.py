@@ -1,15 +1,90 @@
-"""When it is better to say that the question cannot be answered, and how that is said."""
+"""When it is better to say that the question cannot be answered, and how that is said.
 
-from collections.abc import Sequence
+What a turn knows offline of its own answer is put into signals, and a calibrated linear model decides by them. Its
+weights are in ``abstain.json``, which ``training/fit_abstention.py`` writes, with two thresholds: one where a search
+can choose, and a higher one where it brings all there is. There a passage about the thing is always found, and looks
+better because there is nothing else.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
 
 from selfright.domain.answers import Attempt, Draft, Sentence
 from selfright.domain.flags import Flags
-from selfright.domain.judgements import Evaluation, EvaluationSource, QueryClass
+from selfright.domain.judgements import Evaluation, EvaluationSource, Grading, QueryClass
 from selfright.domain.passages import Hit, Language
 from selfright.domain.text import language_of
-from selfright.roles.abstain_model import AbstentionModel, shipped_model
-from selfright.roles.abstain_signals import Grounds
-from selfright.roles.evaluate.support import DEFAULT_THRESHOLD, support
+from selfright.roles.evaluate.scoring import DEFAULT_THRESHOLD, support
+from selfright.roles.scoring import Scorer, read_scorer
+
+SIGNALS = (
+    "sufficiency",  # as the grader judged the retrieved set
+    "best",  # of the most probable passage
+    "cited",  # of the most probable passage that the answer cites
+    "completeness",  # as the evaluator judged the answer
+)
+_EDGE = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class Grounds:
+    """What an answer rests on: the draft, its judgement, and the grading of what it was written from."""
+
+    draft: Draft
+    evaluation: Evaluation
+    grading: Grading | None
+
+
+def signals(grounds: Grounds) -> dict[str, float]:
+    """One value by each name in ``SIGNALS``; a signal that nothing is known of is as bad as it can be."""
+    grading = grounds.grading
+    cited = {citation.passage_id for citation in grounds.draft.citations}
+    known = {g.passage_id: g.probability for g in grading.grades if g.probability is not None} if grading else {}
+    return {
+        "sufficiency": _log_odds(grading.sufficiency if grading and grading.sufficiency is not None else 0.0),
+        "best": _log_odds(max(known.values(), default=0.0)),
+        "cited": _log_odds(max((p for name, p in known.items() if name in cited), default=0.0)),
+        "completeness": _log_odds(grounds.evaluation.completeness),
+    }
+
+
+def _log_odds(p: float) -> float:
+    if math.isnan(p):
+        return math.nan
+    inside = min(1 - _EDGE, max(_EDGE, p))
+    return math.log(inside / (1 - inside))
+
+
+@dataclass(frozen=True, slots=True)
+class AbstentionModel:
+    """``threshold`` is the least probability with which an answer is given, ``threshold_of_few`` where a search brings
+    all the passages there are.
+    """
+
+    scorer: Scorer
+    threshold: float
+    threshold_of_few: float
+
+    def probability(self, grounds: Grounds) -> float:
+        """That the answer is right (0…1); NaN for broken signals."""
+        return self.scorer.probability(signals(grounds))
+
+
+def read_model(stored: Mapping[str, Any]) -> AbstentionModel:
+    """A model from its JSON form."""
+    return AbstentionModel(read_scorer(stored["scorer"]), float(stored["threshold"]), float(stored["threshold_of_few"]))
+
+
+@cache
+def shipped_model() -> AbstentionModel:
+    """The model that ships with the package."""
+    return read_model(json.loads(files("selfright.roles").joinpath("abstain.json").read_text(encoding="utf-8")))
+
 
 NEAREST = 3
 MISSING = 4

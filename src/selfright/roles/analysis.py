@@ -1,16 +1,22 @@
 """Cheap facts of a text that judges and writers share, on the index's own tokenizer and term statistics.
 
+These are its key terms, and where the key terms of a question occur in it.
+
 What needs no tokenizer is a plain function next door: ``quantities.quantities``, ``words.negated``,
 ``questions.answer_type``, ``questions.matches_type``, ``questions.question_parts``.
+
+English terms are looked up among the text's index tokens. Korean terms are looked up in its letters: a morpheme stands
+there as it is, and reading a passage with a morphological analyser would cost more than all other signals together.
 """
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from selfright.domain.ports import TermStatistics, Tokenizer
+from selfright.domain.text import has_hangul, language_of
 from selfright.roles.words import KOREAN_LIGHT, mask_stop_words
 
 _LONGEST_CACHED = 20_000
@@ -129,3 +135,119 @@ def _trimmed(word: str, token: str) -> str:
         latin = re.match(r"[\x21-\x7eÀ-ÿ°%µ]+", word)
         word = latin.group() if latin and len(latin.group()) >= len(token) else word
     return word.rstrip(".,;:/-+")
+
+
+_TIES = re.compile(r"[\s\-·/]*(?:의\s|of\s|of the\s|['’]s\s)?\s*")
+_SHORTEST = 2
+
+
+def phrases(text: str, terms: Iterable[Term]) -> list[str]:
+    """The ``terms`` of ``text`` in reading order, those that stand side by side joined; single letters are left out."""
+    runs: list[list[Term]] = []
+    for term in sorted(terms, key=lambda term: term.start):
+        if runs and _adjoins(text, runs[-1][-1], term):
+            runs[-1].append(term)
+        else:
+            runs.append([term])
+    found = (_written(text, run) for run in runs)
+    return list(dict.fromkeys(phrase for phrase in found if len(phrase) >= _SHORTEST))
+
+
+def distinct(terms: Iterable[Term]) -> list[Term]:
+    """The ``terms`` of one text without those inside another ("주전자" in "전기주전자"), in reading order."""
+    kept: list[Term] = []
+    for term in sorted(terms, key=lambda term: (term.start, -len(term.surface))):
+        if not kept or term.start + len(term.surface) > kept[-1].start + len(kept[-1].surface):
+            kept.append(term)
+    return kept
+
+
+def _adjoins(text: str, left: Term, right: Term) -> bool:
+    end = left.start + len(left.surface)
+    return right.start < end or _TIES.fullmatch(text, end, right.start) is not None
+
+
+def _written(text: str, run: Sequence[Term]) -> str:
+    if len(run) == 1:
+        return run[0].surface
+    return text[run[0].start : max(term.start + len(term.surface) for term in run)]
+
+
+_HANGUL = re.compile(r"[\uac00-\ud7a3\u1100-\u11ff\u3130-\u318f]+")
+_SYLLABLES_PER_WORD = 4
+_MOST_PLACES = 8
+_LIKELY = 0.5  # of the likeliest translation's weight
+
+Places = dict[int, list[int]]
+
+
+class TermMatcher:
+    """Finds the terms of one question in many texts. ``weights[i]`` is the idf of term ``i``; ``total`` their sum.
+
+    ``translated``: in a text of the other language a term also occurs where one of its likelier translations does.
+    """
+
+    def __init__(self, analyzer: TextAnalyzer, terms: Sequence[Term], *, translated: bool = False) -> None:
+        self.terms = tuple(terms)
+        self.weights = tuple(term.weight for term in terms)
+        self.total = sum(self.weights)
+        self._analyzer = analyzer
+        self._translated = translated
+        self._latin = {term.token: (i,) for i, term in enumerate(terms) if not has_hangul(term.token)}
+        self._hangul = [(i, _hangul_pattern([term.token])) for i, term in enumerate(terms) if has_hangul(term.token)]
+
+    def places(self, text: str) -> Places:
+        """Term number → places (in words from the start of ``text``, at most eight) for each term that occurs."""
+        found: Places = {}
+        language = language_of(text) if self._translated else None
+        latin = self._in_english if language == "en" else self._latin
+        if latin:
+            self._find_latin(latin, _HANGUL.sub(" ", text), found)
+        if has_hangul(text):
+            for i, pattern in self._hangul:
+                _find_hangul(i, pattern, text, found)
+            for i, pattern in self._in_korean if language == "ko" else ():
+                if i not in found:
+                    _find_hangul(i, pattern, text, found)
+        return found
+
+    def share(self, found: Sequence[int] | set[int] | Places) -> float:
+        """The idf-weighted share (0…1) of the terms with these numbers."""
+        return sum(self.weights[i] for i in found) / self.total if self.total else 0.0
+
+    def _find_latin(self, latin: Mapping[str, Sequence[int]], text: str, found: Places) -> None:
+        for place, token in enumerate(self._analyzer.tokens(text)):
+            for i in latin.get(token, ()):
+                if len(at := found.setdefault(i, [])) < _MOST_PLACES:
+                    at.append(place)
+
+    @cached_property
+    def _in_english(self) -> Mapping[str, Sequence[int]]:
+        """The Latin terms, and the translations of the Korean ones; several may have the same."""
+        numbers: dict[str, list[int]] = {token: list(own) for token, own in self._latin.items()}
+        for i, names in self._translations(korean=True):
+            for name in names:
+                numbers.setdefault(name, []).append(i)
+        return numbers
+
+    @cached_property
+    def _in_korean(self) -> Sequence[tuple[int, re.Pattern[str]]]:
+        return [(i, _hangul_pattern(names)) for i, names in self._translations(korean=False)]
+
+    def _translations(self, *, korean: bool) -> Iterator[tuple[int, list[str]]]:
+        for i, term in enumerate(self.terms):
+            found = self._analyzer.translations(term.token) if has_hangul(term.token) == korean else ()
+            if found:
+                yield i, [name for name, weight in found if weight >= _LIKELY * found[0][1]]
+
+
+def _find_hangul(i: int, pattern: re.Pattern[str], text: str, found: Places) -> None:
+    at = [match.start() // _SYLLABLES_PER_WORD for match in pattern.finditer(text)]
+    if at:
+        found[i] = at[:_MOST_PLACES]
+
+
+def _hangul_pattern(tokens: Sequence[str]) -> re.Pattern[str]:
+    """A single syllable occurs inside unrelated words, so it must begin one."""
+    forms = ((r"(?<![가-힣])" if len(token) == 1 else "") + re.escape(token) for token in tokens)
+    return re.compile("|".join(forms), re.IGNORECASE)

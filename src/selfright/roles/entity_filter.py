@@ -1,14 +1,126 @@
-"""Keeps evidence to the entity that the question names: text about another one is dropped."""
+"""Keeps evidence to the entities that the question names: text about others of their kind is dropped.
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+Codes (FX-1042, CYP2C9) and names written as identifiers (FxStore) are known by how they are written; other things by
+what a domain pack knows of its field. A passage has to name such a thing of a pack somewhere, by any of its names;
+a sentence that names none of its kind, and a passage without any code, may be about anything and are left alone.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
 from selfright.domain.judgements import Grade, Grading, Verdict
 from selfright.domain.packs import DomainPack
 from selfright.domain.passages import Hit, Refinement
 from selfright.domain.ports import Grader, Refiner
-from selfright.roles.query_entities import QueryEntities
-from selfright.roles.visible import visible
+from selfright.roles.evidence import visible
+from selfright.roles.words import mask_stop_words
+
+_CODE = re.compile(r"(?<![\w.])([A-Za-z]{1,12})-?(\d[A-Za-z\d]*)(?![\w.]*\d|\w)")
+_YEAR = re.compile(r"(?:19|20)\d\d")  # mid-1980s
+_SHORTEST_CODE = 3
+_IDENTIFIER = re.compile(r"(?<![\w.])[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*)+(?!\w)")
+_HUMP = re.compile(r"[A-Z][a-z0-9]*")
+_ANY_WORD = re.compile(r"[A-Za-z]+\d*|\d+|[가-힣]{2,}")
+_HANGUL = re.compile(r"[가-힣]+")
+_GAPS = re.compile(r"[\s\-‐‑–_]+")
+_STEM = 4  # letters that two forms of a word share
+
+Things = Callable[[str], frozenset[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class QueryEntities:
+    """What a question names: ``codes`` and ``identifiers`` by how they are written, ``keys`` the pack's.
+
+    ``words``: the beginnings of its words; ``korean``: its Hangul.
+    """
+
+    words: frozenset[str] = frozenset()
+    korean: str = ""
+    codes: frozenset[str] = frozenset()
+    identifiers: frozenset[str] = frozenset()
+    keys: frozenset[str] = frozenset()
+    things: Things = field(default=lambda _text: frozenset())
+
+    @classmethod
+    def of(cls, question: str, pack: DomainPack) -> "QueryEntities":
+        """Reads the question."""
+        return cls(
+            frozenset(word.lower()[:_STEM] for word in _ANY_WORD.findall(question)),
+            " ".join(_HANGUL.findall(question)),
+            frozenset(_codes(question)),
+            frozenset(_IDENTIFIER.findall(question)),
+            pack.asked(question),
+            pack.things,
+        )
+
+    def __bool__(self) -> bool:
+        return bool(self.codes or self.identifiers or self.keys)
+
+    def is_named_in(self, texts: Sequence[str]) -> bool:
+        """Whether each code and, of the pack's things, at least one is named in one of the texts.
+
+        A text that only repeats words of the question names nothing: whoever knows the question can write that.
+        """
+        texts = [text for text in texts if self._says_more(text)]
+        plain = [_plain(text) for text in texts]
+        coded = all(any(code in text for text in plain) for code in self.codes)
+        return coded and (not self.keys or any(self.keys & self.things(text) for text in texts))
+
+    def is_passed_over_by(self, heading: str, text: str) -> bool:
+        """Whether a whole passage is no evidence on what is asked about."""
+        unnamed = bool(self.keys) and not self.keys & self.things(f"{heading}\n{text}")
+        return unnamed or self.is_missed_by(heading, text)
+
+    def is_missed_by(self, heading: str, text: str) -> bool:
+        """Whether a text under this heading is about another thing of the kind: it names one, and not what is asked."""
+        whole = f"{heading}\n{text}"
+        return self._other_key(whole) or self._other_code(whole) or self._other_identifier(whole, text)
+
+    def _says_more(self, text: str) -> bool:
+        said = (word.lower() for word in _ANY_WORD.findall(mask_stop_words(text)))
+        return any(word[:_STEM] not in self.words and word[:2] not in self.korean for word in said)
+
+    def _other_key(self, whole: str) -> bool:
+        named = self.things(whole) if self.keys else frozenset()
+        return bool(named) and not named & self.keys
+
+    def _other_code(self, whole: str) -> bool:
+        if not self.codes or any(code in _plain(whole) for code in self.codes):
+            return False
+        families = {_family(code) for code in self.codes}
+        return any(_family(code) in families for code in _codes(whole))
+
+    def _other_identifier(self, whole: str, text: str) -> bool:
+        """Whether the text opens with a sister (FxCacheManager for FxStore) that the question has no word for."""
+        if not self.identifiers or any(name in whole for name in self.identifiers):
+            return False
+        sister = _IDENTIFIER.search(_first_line(text))
+        return sister is not None and any(self._is_sister(sister.group(), name) for name in self.identifiers)
+
+    def _is_sister(self, found: str, name: str) -> bool:
+        first, *others = _HUMP.findall(found)
+        return first == _HUMP.findall(name)[0] and any(hump.lower()[:_STEM] not in self.words for hump in others)
+
+
+def _codes(text: str) -> set[str]:
+    """Codes that are written with capitals, in small letters and without hyphens."""
+    found = (f"{match[1]}{match[2]}" for match in _CODE.finditer(text) if not _YEAR.match(match[2]))
+    return {code.lower() for code in found if len(code) >= _SHORTEST_CODE and not code.islower()}
+
+
+def _family(code: str) -> str:
+    return code.rstrip("0123456789")
+
+
+def _plain(text: str) -> str:
+    return _GAPS.sub("", text).lower()
+
+
+def _first_line(text: str) -> str:
+    """The first line that is no heading."""
+    return next((line for line in text.splitlines() if line.strip() and not line.startswith("#")), "")
 
 
 @dataclass(frozen=True, slots=True)

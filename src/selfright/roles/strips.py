@@ -1,194 +1,167 @@
-"""Knowledge refinement: decompose passages into strips, keep those that help, put them together in document order.
+"""Cuts a passage into strips, and puts in numbers what speaks for each of them.
 
-A strip is kept when it comes close to the best strip of its passage, for how words are shared differs from passage to
-passage; the weights and the margin are in ``strips.json``, written by ``training/fit_strips.py``.
+A strip is one to three sentences; tables, lists and code stay whole.
 """
 
-import asyncio
-import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
-from importlib.resources import files
-from typing import Any
+import re
+from collections.abc import Iterator, Sequence
 
-from selfright.domain.judgements import Grading
-from selfright.domain.passages import Hit, Passage, Refinement, Strip
-from selfright.domain.ports import PairJudge
-from selfright.roles.analysis import TextAnalyzer
-from selfright.roles.decompose import strip_spans
-from selfright.roles.grade.answer_spans import AnswerSpans, answer_spans
+from selfright.domain.passages import Passage
+from selfright.domain.text import Block, blocks, sentence_spans
 from selfright.roles.grade.features import Asked
-from selfright.roles.scoring import Scorer, read_scorer
-from selfright.roles.strip_signals import strip_signals
+from selfright.roles.grade.networks import AnswerSpans
+from selfright.roles.quantities import quantities
+from selfright.roles.questions import AnswerType, matches_type
 
-_LEAST_REMAINDER = 20
-_LIMITS = ("lexical_margin", "read_margin", "floor", "irrelevant", "share_of_best")
+SHORT = 50
+LONG = 280
+MOST_SENTENCES = 3
+_LONGEST_LEAD_IN = 200
+
+Span = tuple[int, int]
+
+# A sentence that begins like this is not understood without the one before it.
+_LEANS = re.compile(
+    r"(?:it|its|they|their|this|these|that|those|he|she|his|her|such|however|therefore|thus|hence|then|also"
+    r"|moreover|furthermore"
+    r"|additionally|instead|otherwise|but|and|so|similarly|likewise|for example|for instance|in addition|as a result"
+    r"|in contrast|on the other hand)\b"
+    r"|(?:이|그|이는|그는|그녀|이것|그것|이러한|그러한|이런|그런|이로|이에|이를|그러나|하지만|그런데|그리고|또한"
+    r"|또|따라서|그래서|그러므로|즉|예를 들어"
+    r"|반면|다만|이후|그 후|이때|당시|한편|특히)(?![가-힣])",
+    re.IGNORECASE,
+)
 
 
-@dataclass(frozen=True, slots=True)
-class StripModel:
-    """Scorers by words, and with what the reader of that name says; how far (log-odds) a strip may fall behind its
-    passage's best.
+def strip_spans(text: str) -> list[Span]:
+    """The strips of ``text`` as (start, end), in order, together holding all but white space.
 
-    A passage whose best strip is under ``floor`` (log-odds) holds nothing; passages the grader gave less than
-    ``irrelevant`` are not looked at. A strip with less than ``share_of_best`` of the best strip's probability goes too.
+    A heading goes with what follows it, a list or table with the short sentence that leads in to it, a very short
+    strip with its neighbour.
     """
-
-    reader: str
-    lexical: Scorer
-    read: Scorer
-    lexical_margin: float
-    read_margin: float
-    floor: float
-    irrelevant: float
-    share_of_best: float
-
-
-@dataclass(frozen=True, slots=True)
-class Scored:
-    """A strip with its score (log-odds) and whether it comes close enough to the best of its passage."""
-
-    strip: Strip
-    score: float
-    kept: bool
+    pieces: list[tuple[Span, bool]] = []  # span, and whether it must go with the next one
+    for block in blocks(text):
+        if block.kind == "heading":
+            pieces.append(((block.start, block.end), True))
+        elif block.kind == "paragraph":
+            pieces += _paragraph(text, block)
+        else:
+            pieces.append(((block.start, block.end), False))
+    return _without_tiny(list(_joined(pieces)))
 
 
-@dataclass(frozen=True, slots=True)
-class Weighed:
-    """The strips of a retrieval's relevant passages, and all of its passages, the most probable first."""
-
-    scored: tuple[Scored, ...]
-    passages: tuple[Passage, ...]
-
-
-class OfflineRefiner:
-    """Implements the port ``Refiner``. ``reader`` is used if the weights know it."""
-
-    def __init__(
-        self, analyzer: TextAnalyzer, model: StripModel | None = None, reader: PairJudge | None = None
-    ) -> None:
-        self._analyzer = analyzer
-        self._model = model or shipped_model()
-        self._reader = reader if reader is not None and reader.name == self._model.reader else None
-
-    def without_reader(self) -> "OfflineRefiner":
-        """The same, by words: for a turn whose grader is a model, where nobody else needs a reader."""
-        return OfflineRefiner(self._analyzer, self._model)
-
-    async def refine(self, question: str, hits: Sequence[Hit], grading: Grading | None = None) -> Refinement:
-        """The strips of ``hits`` that help to answer; documents in the order of their best passage."""
-        return await asyncio.to_thread(self.filter, question, hits, grading)
-
-    def filter(self, question: str, hits: Sequence[Hit], grading: Grading | None = None) -> Refinement:
-        """As ``refine``, without waiting."""
-        weighed = self.weighed(question, hits, grading)
-        return refinement(weighed, self.chosen(weighed))
-
-    def weighed(self, question: str, hits: Sequence[Hit], grading: Grading | None = None) -> Weighed:
-        """All strips of the passages that may be relevant, with what speaks for them."""
-        asked = Asked.of(question, self._analyzer)
-        ranked = _ranked(hits, grading)
-        relevant = [(passage, p) for passage, p in ranked if p is None or p >= self._model.irrelevant] or ranked
-        # In the order of the hits, as the grader reads them: so none is read for this alone.
-        read = answer_spans(asked, [hit.passage for hit in hits], self._reader)
-        scored = [strip for passage, p in relevant for strip in self._scored(asked, passage, p, read.get(passage.id))]
-        return Weighed(tuple(scored), tuple(passage for passage, _ in ranked))
-
-    def chosen(self, weighed: Weighed) -> list[Strip]:
-        """The strips that are worth keeping; none when no passage holds anything."""
-        least = self._model.share_of_best * max((s.strip.score for s in weighed.scored), default=0.0)
-        return [s.strip for s in weighed.scored if s.kept and s.strip.score >= least]
-
-    def _scored(
-        self, asked: Asked, passage: Passage, probability: float | None, read: AnswerSpans | None
-    ) -> list[Scored]:
-        spans = strip_spans(passage.text)
-        if not spans:
-            return []
-        scorer, margin = self._model.lexical, self._model.lexical_margin
-        if read:
-            scorer, margin = self._model.read, self._model.read_margin
-        signals = strip_signals(asked, passage, spans, read)
-        scores = [scorer.score(values) for values in signals]
-        best = max(scores)
-        # Words alone cannot tell across languages, so all of it stays.
-        blind = read is None and asked.korean != (passage.language == "ko")
-        found = []
-        for (start, end), score in zip(spans, scores, strict=True):
-            chance = scorer.curve(score) * (1.0 if probability is None else probability)
-            strip = Strip(passage, passage.start + start, passage.start + end, passage.text[start:end], chance)
-            kept = blind or (best - score <= margin and best >= self._model.floor)
-            found.append(Scored(strip, score, kept))
-        return found
+def _paragraph(text: str, block: Block) -> Iterator[tuple[Span, bool]]:
+    group: list[Span] = []
+    for span in sentence_spans(text, block.start, block.end):
+        if group and not _belongs(text, group, span):
+            yield (group[0][0], group[-1][1]), False
+            group = []
+        group.append(span)
+    if group:
+        start, end = group[0][0], group[-1][1]
+        yield (start, end), text[start:end].endswith((":", "：")) and end - start <= _LONGEST_LEAD_IN
 
 
-def refinement(weighed: Weighed, kept: Sequence[Strip]) -> Refinement:
-    """``kept`` put together in document order; the best strip alone when there is nothing to keep."""
-    if not weighed.scored:
-        return Refinement((), 0.0)
-    best = max(weighed.scored, key=lambda s: (s.score, -s.strip.start)).strip
-    order = [passage.document_id for passage in weighed.passages]
-    strips = tuple(_recomposed(kept or [best], order))
-    return Refinement(strips, _removed_share(strips, weighed.passages), not kept)
+def _belongs(text: str, group: list[Span], span: Span) -> bool:
+    """Whether a sentence joins the group: while that is short, or when it cannot stand alone."""
+    together = span[1] - group[0][0]
+    if len(group) == MOST_SENTENCES or together > LONG:
+        return False
+    return group[-1][1] - group[0][0] < SHORT or span[1] - span[0] < SHORT or bool(_LEANS.match(text, span[0]))
 
 
-def read_model(stored: Mapping[str, Any]) -> StripModel:
-    """A model from its JSON form."""
-    return StripModel(
-        stored["reader"],
-        read_scorer(stored["lexical"]),
-        read_scorer(stored["read"]),
-        *(float(stored[name]) for name in _LIMITS),
-    )
+def _joined(pieces: list[tuple[Span, bool]]) -> Iterator[Span]:
+    start: int | None = None
+    for (piece_start, end), goes_on in pieces:
+        start = piece_start if start is None else start
+        if not goes_on:
+            yield start, end
+            start = None
+    if start is not None:
+        yield start, pieces[-1][0][1]
 
 
-@cache
-def shipped_model() -> StripModel:
-    """The model that ships with the package."""
-    return read_model(json.loads(files("selfright.roles").joinpath("strips.json").read_text(encoding="utf-8")))
+def _without_tiny(spans: list[Span]) -> list[Span]:
+    merged: list[Span] = []
+    for span in spans:
+        is_tiny = span[1] - span[0] < SHORT
+        was_tiny = bool(merged) and merged[-1][1] - merged[-1][0] < SHORT
+        if merged and (was_tiny or is_tiny) and span[1] - merged[-1][0] <= LONG:
+            merged[-1] = (merged[-1][0], span[1])
+        else:
+            merged.append(span)
+    return merged
 
 
-def _ranked(hits: Sequence[Hit], grading: Grading | None) -> list[tuple[Passage, float | None]]:
-    """Each passage once with its probability, the most probable first, else in the order of the hits."""
-    passages = {hit.passage.id: hit.passage for hit in hits}
-    graded = {grade.passage_id: grade.probability for grade in grading.grades} if grading else {}
-    pairs = [(passage, graded.get(name)) for name, passage in passages.items()]
-    return sorted(pairs, key=lambda pair: -(pair[1] if pair[1] is not None else 0.0))
+SIGNALS = (
+    "coverage",  # idf share of the question's terms in the strip
+    "in_context",  # … in the strip, its heading and the strip before it
+    "relative",  # coverage over the best strip's in this passage
+    "neighbour",  # coverage of the better neighbour, relative to the best strip's
+    "after_best",  # whether it directly follows the best strip
+    "before_best",
+    "rarest",  # whether it has the rarest of the terms that occur in the passage
+    "type_asked",
+    "type_novel",  # shows a thing of the asked type that the question does not name
+    "only_type",  # … and no other strip of the passage does
+    "first",  # the passage's first strip
+    "long",  # characters over 300, at most 2
+    "answer",  # the chance that the passage's answer stands in it, by the reader; 0 when there is none
+    "answer_chance",  # … times the reader's chance that the passage answers
+    "unread",  # most of it was not shown to the reader
+)
+READ = ("answer", "answer_chance", "unread")
+LEXICAL = tuple(name for name in SIGNALS if name not in READ)
 
 
-def _recomposed(strips: Iterable[Strip], documents: Sequence[str]) -> Iterable[Strip]:
-    """In document order and without the same stretch of a document twice, where passages overlap."""
-    order = {name: place for place, name in reversed(list(enumerate(documents)))}
-    reached: dict[str, int] = {}
-    for strip in sorted(strips, key=lambda s: (order[s.passage.document_id], s.start, -s.end)):
-        document = strip.passage.document_id
-        fresh = _from(strip, reached.get(document, strip.start))
-        if fresh is not None:
-            reached[document] = fresh.end
-            yield fresh
+def strip_signals(
+    asked: Asked,
+    passage: Passage,
+    spans: Sequence[Span],
+    read: AnswerSpans | None = None,
+) -> list[dict[str, float]]:
+    """One dictionary per strip; ``spans`` are positions in the passage's text."""
+    matcher = asked.matcher
+    places = [set(matcher.places(passage.text[start:end])) for start, end in spans]
+    heading = set(matcher.places(passage.heading))
+    shares = [matcher.share(found) for found in places]
+    typed = [_type_novel(asked, passage.text[start:end]) for start, end in spans]
+    top = max(shares) or 1.0
+    best = shares.index(max(shares))
+    present = set().union(*places)
+    rarest = max(present, key=lambda i: matcher.weights[i], default=-1)
+    rows = []
+    for i, (start, end) in enumerate(spans):
+        before = places[i - 1] if i else set()
+        around = max(shares[i - 1] if i else 0.0, shares[i + 1] if i + 1 < len(shares) else 0.0)
+        rows.append(
+            {
+                "coverage": shares[i],
+                "in_context": matcher.share(places[i] | heading | before),
+                "relative": shares[i] / top,
+                "neighbour": around / top,
+                "after_best": float(i == best + 1),
+                "before_best": float(i == best - 1),
+                "rarest": float(rarest in places[i]),
+                "type_asked": float(asked.kind not in _UNTYPED),
+                "type_novel": typed[i],
+                "only_type": typed[i] if typed[i] and sum(typed) == typed[i] else 0.0,
+                "first": float(i == 0),
+                "long": min(2.0, (end - start) / 300),
+                "answer": read.within(start, end) if read else 0.0,
+                "answer_chance": read.within(start, end) * read.chance if read else 0.0,
+                "unread": float(read is not None and not read.covers(start, end)),
+            }
+        )
+    return rows
 
 
-def _from(strip: Strip, position: int) -> Strip | None:
-    """The part of ``strip`` from ``position`` on, or None when too little is left of it to be read."""
-    if position <= strip.start:
-        return strip
-    rest = strip.passage.text[position - strip.passage.start : strip.end - strip.passage.start]
-    start = strip.end - len(rest.lstrip())
-    return replace(strip, start=start, text=rest.lstrip()) if strip.end - start >= _LEAST_REMAINDER else None
+_UNTYPED = (AnswerType.OTHER, AnswerType.YES_NO)
 
 
-def _removed_share(strips: Sequence[Strip], passages: Sequence[Passage]) -> float:
-    total = sum(_union([(p.document_id, p.start, p.end) for p in passages]))
-    kept = sum(strip.end - strip.start for strip in strips)
-    return max(0.0, 1 - kept / total) if total else 0.0
-
-
-def _union(stretches: Iterable[tuple[str, int, int]]) -> Iterable[int]:
-    """Lengths of stretches of documents, what overlaps counted once."""
-    document, reached = "", 0
-    for name, start, end in sorted(stretches):
-        if name != document:
-            document, reached = name, 0
-        yield max(0, end - max(start, reached))
-        reached = max(reached, end)
+def _type_novel(asked: Asked, text: str) -> float:
+    if asked.kind in _UNTYPED:
+        return 0.0
+    found = quantities(text)
+    novel = tuple(q for q in found if not any(q.agrees(known) for known in asked.quantities))
+    return matches_type(asked.kind, text, novel)

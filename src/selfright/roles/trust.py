@@ -18,11 +18,10 @@ from selfright.domain.judgements import Grade, Grading, Verdict
 from selfright.domain.passages import Hit, Passage, Refinement, Strip
 from selfright.domain.ports import Generator, Grader, Refiner
 from selfright.roles.analysis import TextAnalyzer
-from selfright.roles.extractive_units import Piece, pieces_of
+from selfright.roles.extractive_units import Piece, Stance, pieces_of, stance
 from selfright.roles.generate.candidates import candidates
 from selfright.roles.generate.scores import PieceScorer
 from selfright.roles.grade.offline import OfflineGrader
-from selfright.roles.statements import Stance, stance
 
 # How far (log-odds) the best sentence of a passage may be ahead of those that go first and still give way, by the
 # verdict on these alone: of less trusted passages, and of passages that are trusted alike. Of questions whose answer

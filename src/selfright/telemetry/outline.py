@@ -14,8 +14,8 @@ from selfright.domain.answers import Answer, Cost, Iteration, Step
 from selfright.domain.judgements import AnswerQuality, EvaluationSource, QueryClass, StopReason, Verdict
 from selfright.domain.node_outcomes import NodeOutcome
 from selfright.domain.routing import RoutingDecision
-from selfright.domain.scopes import Scope
 from selfright.domain.traces import Origins, Pass, Trace
+from selfright.domain.turns import Scope
 
 VERSION = 1
 _SCORES = ("grounding", "completeness", "accuracy", "overall", "confidence")

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from selfright.domain.errors import InputError, StoreError
-from selfright.domain.scopes import Scope
 from selfright.domain.traces import Trace
+from selfright.domain.turns import Scope
 from selfright.telemetry.outline import trace_form, trace_of
 
 _NAME = re.compile(r"(?P<at>[0-9]{13})-(?P<id>[0-9a-f]{8,64})\.jsonl")

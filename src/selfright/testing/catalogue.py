@@ -1,18 +1,160 @@
-"""The faults by name, for ``--fault``, rule files and tests; and rules from a TOML file, for the command line."""
+"""The faults by name, for ``--fault``, rule files and tests; and rules from a TOML file, for the command line.
+
+The faults of what a model says, and of the form it says it in, over a connection that works, are defined here.
+"""
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 from selfright.domain.errors import SettingsError, UnknownName
-from selfright.testing import content_faults as content
-from selfright.testing import faults
+from selfright.testing import faults, http, replies
 from selfright.testing.damage import DAMAGES
-from selfright.testing.faults import Fault, Status
+from selfright.testing.faults import DONE, Fault, Status, answer, as_sent, streamed
+from selfright.testing.http import Wire
+from selfright.testing.replies import Said
 from selfright.testing.rules import Damaged, Reply, Rule, When
+
+
+@dataclass(frozen=True)
+class Says(Fault):
+    """Well-formed, but ``text`` (null, empty, blanks) is said instead of an answer."""
+
+    text: str | None = None
+    finish: str = "stop"
+
+    async def _play(self, wire: Wire) -> None:
+        await answer(Said(self.text, finish=self.finish), wire)
+
+
+@dataclass(frozen=True)
+class Refuses(Fault):
+    """The refusal field is set, the content is null."""
+
+    text: str = "I am sorry, but I cannot help with that."
+
+    async def _play(self, wire: Wire) -> None:
+        await answer(Said(refusal=self.text), wire)
+
+
+@dataclass(frozen=True)
+class Cut(Fault):
+    """The token limit ends the answer after a ``share`` of it."""
+
+    share: float = 0.5
+
+    async def _play(self, wire: Wire) -> None:
+        await answer(replies.shortened(wire.said, self.share), wire)
+
+
+@dataclass(frozen=True)
+class Thinks(Fault):
+    """Thinks aloud before the answer; with ``closed=False`` it never stops thinking."""
+
+    text: str = 'Let me see. The answer could be {"grounding": 1.0}, but I am not sure.'
+    closed: bool = True
+
+    async def _play(self, wire: Wire) -> None:
+        thought = f"<think>{self.text}</think>\n" if self.closed else f"<think>{self.text}\n"
+        await answer(Said(thought + wire.said.written, finish="stop"), wire)
+
+
+@dataclass(frozen=True)
+class BrokenPiece(Fault):
+    """A piece of the stream, or the body, is cut-off JSON inside sound framing."""
+
+    after: int = 2
+
+    async def _play(self, wire: Wire) -> None:
+        if not wire.request.stream:
+            body = as_sent(wire.said, wire)
+            return await wire.respond(200, body[: len(body) // 2])
+        events = streamed(wire.said, wire)
+        broken = events[self.after][: len(events[self.after]) // 2] + b"\n\n" if self.after < len(events) else b""
+        return await wire.stream([*events[: self.after], broken, *events[self.after + 1 :]])
+
+
+@dataclass(frozen=True)
+class BrokenText(Fault):
+    """The answer's bytes are no UTF-8."""
+
+    async def _play(self, wire: Wire) -> None:
+        spoilt = replace(wire.said, text="\ue000", arguments=None)
+        body = as_sent(spoilt, wire).replace("\ue000".encode(), b"\xff\xfe\x80")
+        if wire.request.stream:
+            await wire.stream([body])
+        else:
+            await wire.respond(200, body)
+
+
+@dataclass(frozen=True)
+class NoDone(Fault):
+    """The stream ends without ``[DONE]``; a whole answer lacks its usage."""
+
+    harmless: ClassVar[bool] = True
+
+    async def _play(self, wire: Wire) -> None:
+        if wire.request.stream:
+            return await wire.stream(streamed(wire.said, wire)[:-1])
+        body = replies.completion(wire.request, wire.said)
+        return await wire.respond(200, {name: value for name, value in body.items() if name != "usage"})
+
+
+@dataclass(frozen=True)
+class NoFinish(Fault):
+    """The stream stops after so many pieces, with its framing whole: no finish reason, no ``[DONE]``."""
+
+    after: int = 2
+
+    async def _play(self, wire: Wire) -> None:
+        if wire.request.stream:
+            return await wire.stream(streamed(wire.said, wire)[: self.after])
+        body = replies.completion(wire.request, wire.said)
+        body["choices"][0]["finish_reason"] = None
+        return await wire.respond(200, body)
+
+
+@dataclass(frozen=True)
+class NoChoices(Fault):
+    """``choices`` is an empty list."""
+
+    async def _play(self, wire: Wire) -> None:
+        if wire.request.stream:
+            pieces = [{**piece, "choices": []} for piece in replies.stream(wire.request, wire.said)]
+            return await wire.stream([*map(http.event, pieces), DONE])
+        return await wire.respond(200, {**replies.completion(wire.request, wire.said), "choices": []})
+
+
+@dataclass(frozen=True)
+class Padded(Fault):
+    """Empty and role-only pieces, comments and blank lines around the right answer."""
+
+    harmless: ClassVar[bool] = True
+
+    async def _play(self, wire: Wire) -> None:
+        events = streamed(wire.said, wire)
+        if not wire.request.stream:
+            return await wire.respond(200, b"\n\n  " + as_sent(wire.said, wire) + b"\n\n")
+        role = events[0]
+        padded = [part for event in events[:-1] for part in (b": ping\n\n", role, event)]
+        return await wire.stream([*padded, DONE])
+
+
+@dataclass(frozen=True)
+class Repeated(Fault):
+    """Every piece of the text comes twice; a whole answer has two different choices."""
+
+    async def _play(self, wire: Wire) -> None:
+        if wire.request.stream:
+            events = streamed(wire.said, wire)
+            return await wire.stream([events[0], *(event for event in events[1:-1] for _ in range(2)), DONE])
+        body = replies.completion(wire.request, wire.said)
+        other = {**body["choices"][0], "index": 1, "message": {"role": "assistant", "content": "No."}}
+        return await wire.respond(200, {**body, "choices": [other, *body["choices"]]})
+
 
 FAULTS: Mapping[str, Fault] = MappingProxyType(
     {
@@ -37,22 +179,22 @@ FAULTS: Mapping[str, Fault] = MappingProxyType(
         "wrong-type": faults.WrongType(),
         "gzip": faults.GzipGarbage(),
         "error-inside": faults.ErrorInside(),
-        "null": content.Says(None),
-        "empty-text": content.Says(""),
-        "blank": content.Says(" \n\t"),
-        "refusal": content.Refuses(),
-        "length": content.Cut(),
-        "length-at-once": content.Says("", finish="length"),
-        "content-filter": content.Says("", finish="content_filter"),
-        "thinking": content.Thinks(),
-        "only-thinking": content.Thinks(closed=False),
-        "broken-piece": content.BrokenPiece(),
-        "broken-text": content.BrokenText(),
-        "no-done": content.NoDone(),
-        "no-finish": content.NoFinish(),
-        "no-choices": content.NoChoices(),
-        "padded": content.Padded(),
-        "repeated": content.Repeated(),
+        "null": Says(None),
+        "empty-text": Says(""),
+        "blank": Says(" \n\t"),
+        "refusal": Refuses(),
+        "length": Cut(),
+        "length-at-once": Says("", finish="length"),
+        "content-filter": Says("", finish="content_filter"),
+        "thinking": Thinks(),
+        "only-thinking": Thinks(closed=False),
+        "broken-piece": BrokenPiece(),
+        "broken-text": BrokenText(),
+        "no-done": NoDone(),
+        "no-finish": NoFinish(),
+        "no-choices": NoChoices(),
+        "padded": Padded(),
+        "repeated": Repeated(),
     }
 )
 """Every fault with its usual parameters."""

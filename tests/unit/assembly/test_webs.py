@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from selfright.assembly.web import Webs
 from selfright.domain.passages import Retrieval, WebFinding
-from selfright.domain.scopes import Scope, ScopedRetriever
+from selfright.domain.turns import Scope, ScopedRetriever
 from selfright.web.live import Known
 
 

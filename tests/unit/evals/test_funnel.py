@@ -12,7 +12,7 @@ from selfright.domain.answers import Message
 from selfright.evals.aggregation import STEPS, funnels, reached
 from selfright.evals.measures.words import Containment, Right, gold_in
 from selfright.evals.questions import Question
-from selfright.evals.readers import own
+from selfright.evals.readers.formats import own_questions
 from selfright.evals.readers.rows import BadRow
 from selfright.evals.results import Held, Row
 from selfright.evals.systems import System
@@ -99,7 +99,7 @@ def test_a_pattern_is_searched_in_a_text_as_one_line(text: str, found: bool) -> 
 
 
 def test_patterns_are_read_and_sent_to_workers() -> None:
-    (question,) = own.questions({"question": "How long?", "patterns": [r"27 days", "27일"]}, "line 1")
+    (question,) = own_questions({"question": "How long?", "patterns": [r"27 days", "27일"]}, "line 1")
     assert (question.patterns, question.answerable) == (("27 days", "27일"), True)
     question = replace(question, history=(Message("user", "hello"),))
     system = System("basic", "basic")
@@ -109,4 +109,4 @@ def test_patterns_are_read_and_sent_to_workers() -> None:
 @pytest.mark.parametrize("patterns", [["(27"], ["a" * 501], ["a"] * 51, [27]])
 def test_what_is_no_pattern_is_said_and_not_searched_for(patterns: list[object]) -> None:
     with pytest.raises(BadRow, match="expected"):
-        own.questions({"question": "How long?", "patterns": patterns}, "line 1")
+        own_questions({"question": "How long?", "patterns": patterns}, "line 1")

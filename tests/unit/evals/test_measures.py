@@ -8,7 +8,6 @@ from selfright.domain.answers import EvaluationRequest
 from selfright.domain.errors import JudgeFailed
 from selfright.domain.judgements import AnswerQuality, Evaluation, EvaluationSource
 from selfright.evals.aggregation import measured
-from selfright.evals.expected import EXPECTED
 from selfright.evals.measures.judged import JudgedBy
 from selfright.evals.measures.retrieval import (
     CitationPrecision,
@@ -35,7 +34,7 @@ from selfright.evals.measures.words import F1, Containment, ExactMatch, Right
 from selfright.evals.metrics import Metric, Sample, Value
 from selfright.evals.questions import Question
 from selfright.evals.results import Cited, Visit
-from selfright.evals.systems import PROFILES
+from selfright.evals.systems import EXPECTED, PROFILES
 from tests.support.studies import FLAGS, judgement, one_pass, row, sample, turn
 
 KNOWN = Question("q", "who?", ("Orla", "Orla Keane"), True, ("a", "c"))

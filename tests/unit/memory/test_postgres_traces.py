@@ -8,8 +8,8 @@ import pytest
 
 from selfright.assembly.persistence import DatabaseTraces
 from selfright.domain.errors import InputError
-from selfright.domain.scopes import Scope
 from selfright.domain.traces import Trace
+from selfright.domain.turns import Scope
 from selfright.memory.postgres import PostgresDatabase
 from selfright.memory.postgres_traces import PostgresTraces
 from selfright.telemetry.outline import finished

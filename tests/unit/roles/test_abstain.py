@@ -21,10 +21,18 @@ from selfright.domain.judgements import (
     Verdict,
 )
 from selfright.domain.passages import Hit, Strip
-from selfright.roles.abstain import MISSING, NEAREST, CalibratedAbstainer, SupportAbstainer
-from selfright.roles.abstain_model import read_model, shipped_model
-from selfright.roles.abstain_signals import SIGNALS, Grounds, signals
-from selfright.roles.evaluate.support import support
+from selfright.roles.abstain import (
+    MISSING,
+    NEAREST,
+    SIGNALS,
+    CalibratedAbstainer,
+    Grounds,
+    SupportAbstainer,
+    read_model,
+    shipped_model,
+    signals,
+)
+from selfright.roles.evaluate.scoring import support
 from tests.support.texts import hits, passage
 
 ABSTAINER = SupportAbstainer(0.5)

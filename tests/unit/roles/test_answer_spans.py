@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selfright.domain.passages import Passage
-from selfright.roles import pairs, strips
-from selfright.roles.grade.answer_spans import MOST_READ, answer_spans
+from selfright.roles import refine
+from selfright.roles.grade import networks
 from selfright.roles.grade.features import Asked
+from selfright.roles.grade.networks import MOST_READ, WINDOWS, answer_spans
 from selfright.roles.grade.offline import OfflineGrader
-from selfright.roles.grade.windows import CHARACTERS
-from selfright.roles.strips import OfflineRefiner
+from selfright.roles.refine import OfflineRefiner
 from tests.support.readers import Damaged, Favourite
 from tests.support.texts import analyzer, hits, passage
 
@@ -36,7 +36,7 @@ def refiner(reader: Favourite | None) -> OfflineRefiner:
 
 def knowing(word: str) -> Favourite:
     """A reader that the shipped weights of strips and sentences take for theirs."""
-    return Favourite(word, name=strips.shipped_model().reader)
+    return Favourite(word, name=refine.shipped_model().reader)
 
 
 @pytest.mark.parametrize("before", ["", "Ships pass. ", "Nothing of it is known here, and nobody asks. " * 30])
@@ -46,10 +46,10 @@ def test_positions_are_those_of_the_passage_whatever_is_shown_of_it(before: str,
     reader = Favourite("Edda Marsh")
     found = answer_spans(asked(), [page], reader)[page.id]
     start = page.text.index("Edda Marsh")
-    assert all(len(text) <= CHARACTERS["en"] + len(title) + 1 for text in reader.seen)
+    assert all(len(text) <= WINDOWS["en"] + len(title) + 1 for text in reader.seen)
     assert [(place.start, place.end) for place in found.places] == [(start, start + len("Edda Marsh"))]
     assert found.covers(start, start + 10)
-    assert found.covers(0, 10) == (len(page.text) <= CHARACTERS["en"])
+    assert found.covers(0, 10) == (len(page.text) <= WINDOWS["en"])
     assert found.chance > 0.9
 
 
@@ -88,8 +88,8 @@ def test_the_strip_that_a_reader_points_at_stays_whatever_its_words() -> None:
 
 
 def test_a_damaged_reader_is_done_without_and_said(caplog: pytest.LogCaptureFixture) -> None:
-    pairs._say.cache_clear()
-    damaged = Damaged("Marsh", name=strips.shipped_model().reader)
+    networks._say.cache_clear()
+    damaged = Damaged("Marsh", name=refine.shipped_model().reader)
     grader = OfflineGrader(READ, reader=damaged)
     assert grader.judge(QUESTION, hits(PAGE)) == OfflineGrader(READ).judge(QUESTION, hits(PAGE))
     assert grader._reader is damaged

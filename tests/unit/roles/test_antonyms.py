@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from selfright.domain.answers import Draft, EvaluationRequest, Sentence
 from selfright.domain.judgements import ClaimStatus, QueryClass
 from selfright.domain.text import has_hangul, language_of
-from selfright.roles.antonyms import PAIRS, opposed
 from selfright.roles.evaluate.offline import LocalEvaluator
+from selfright.roles.words import PAIRS, opposed
 from tests.support.texts import analyzer, hits, passage
 
 READ = analyzer()

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selfright.roles.calibration.blending import blended
+from selfright.roles.calibration.fitting import blended
 from selfright.roles.calibration.measures import auc
 from selfright.roles.calibration.stored import UNCALIBRATED, UNCALIBRATED_CLAIMS
 from selfright.roles.scoring import Blend, log_odds, read_blend

@@ -7,8 +7,7 @@ import pytest
 from selfright.domain.answers import Draft, GenerationRequest, Sentence
 from selfright.domain.chat import Say
 from selfright.domain.judgements import QueryClass
-from selfright.roles.generate.borne import BorneOut
-from selfright.roles.generate.citation_check import CitationChecker
+from selfright.roles.generate.citation_check import BorneOut, CitationChecker
 from selfright.roles.generate.llm import ModelGenerator
 from selfright.roles.generate.scores import PieceScorer
 from tests.support.chat import ScriptedChat

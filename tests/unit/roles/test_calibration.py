@@ -12,12 +12,28 @@ from hypothesis import strategies as st
 
 from selfright.domain.errors import InputError, SettingsError
 from selfright.domain.judgements import Verdict
-from selfright.roles.calibration.coverage import aurc, coverage_at, risk_coverage
-from selfright.roles.calibration.curves import fitted, isotonic, mapped, platt
-from selfright.roles.calibration.measures import auc, brier, calibration_error, quality, reliability
+from selfright.roles.calibration.fitting import (
+    binomial_tail,
+    certified,
+    fewest_to_certify,
+    fitted,
+    isotonic,
+    keeping,
+    mapped,
+    platt,
+)
+from selfright.roles.calibration.measures import (
+    auc,
+    aurc,
+    brier,
+    calibration_error,
+    coverage_at,
+    quality,
+    reliability,
+    risk_coverage,
+)
 from selfright.roles.calibration.refit import JudgedSet, refit
 from selfright.roles.calibration.stored import GraderCalibration, Origin, read_calibration
-from selfright.roles.calibration.thresholds import binomial_tail, certified, fewest_to_certify, keeping
 from selfright.roles.scoring import Curve
 
 ORIGIN = Origin("2025-01-01T00:00:00+00:00", 4, 2, "0" * 64, "words+abc", 0.1)

@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 
 from selfright.domain.answers import Message
 from selfright.domain.judgements import QueryClass
-from selfright.roles.classify.offline import OfflineClassifier
-from selfright.roles.classify.phrases import is_greeting
-from selfright.roles.classify.small_talk import (
+from selfright.roles.classify import (
+    IndexTopics,
+    OfflineClassifier,
     SmallTalkJudge,
     SmallTalkWeights,
+    is_greeting,
     read_weights,
     shipped_weights,
     small_talk_judge,
 )
-from selfright.roles.classify.topics import IndexTopics
 from tests.support.embedders import WordHashes
 from tests.support.texts import analyzer
 

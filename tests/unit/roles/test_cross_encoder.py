@@ -7,9 +7,9 @@ import pytest
 
 from selfright.domain.errors import JudgeFailed
 from selfright.domain.judgements import Verdict
-from selfright.roles import pairs
 from selfright.roles.calibration.stored import GraderCalibration, Origin
-from selfright.roles.grade.cross_encoder import CHARACTERS, MOST_JUDGED
+from selfright.roles.grade import networks
+from selfright.roles.grade.networks import JUDGED_CHARACTERS, MOST_JUDGED
 from selfright.roles.grade.offline import OfflineGrader
 from selfright.roles.scoring import Blend, Curve
 from tests.support.readers import Damaged, Favourite
@@ -90,7 +90,7 @@ def test_at_most_twenty_are_read_those_most_probable_by_the_signals_and_of_each_
     assert len(found.grades) == len(near) + 1
     grader(judge).judge(QUESTION, hits(far))
     assert "Bread" in judge.seen[-1]
-    assert len(judge.seen[-1]) <= CHARACTERS + 1
+    assert len(judge.seen[-1]) <= JUDGED_CHARACTERS + 1
 
 
 def test_before_a_model_that_judges_it_stays_for_the_user_chose_it() -> None:
@@ -106,7 +106,7 @@ def test_a_score_that_is_no_number_fails_the_judge(broken: float) -> None:
 
 
 def test_one_that_cannot_be_used_is_done_without_and_said_once(caplog: pytest.LogCaptureFixture) -> None:
-    pairs._say.cache_clear()
+    networks._say.cache_clear()
     broken = Damaged("compactor", name="own-123", languages=("en", "ko"))
     for _ in range(2):
         assert grader(broken).judge(QUESTION, hits(LEFT)) == ALONE.judge(QUESTION, hits(LEFT))

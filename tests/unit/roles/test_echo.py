@@ -10,8 +10,7 @@ from selfright.domain.text import language_of
 from selfright.evals.models.checking import NoWriter
 from selfright.roles.generate.answer_parsing import parse_answer
 from selfright.roles.generate.citation_check import CitationChecker
-from selfright.roles.generate.echo import without_echo
-from selfright.roles.generate.llm import ModelGenerator
+from selfright.roles.generate.llm import ModelGenerator, without_echo
 from selfright.roles.prompts import SYSTEM
 from tests.support.chat import ScriptedChat
 from tests.support.texts import analyzer, passage, strip

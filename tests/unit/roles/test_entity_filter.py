@@ -9,8 +9,7 @@ from selfright.domain.judgements import Grade, Grading, Verdict
 from selfright.domain.packs import GENERAL
 from selfright.domain.passages import Hit, Refinement, Strip
 from selfright.medical.pack import MEDICAL
-from selfright.roles.entity_filter import EntityFilterGrader, EntityFilterRefiner
-from selfright.roles.query_entities import QueryEntities
+from selfright.roles.entity_filter import EntityFilterGrader, EntityFilterRefiner, QueryEntities
 from tests.support.texts import hits, passage, strip
 
 

@@ -13,11 +13,10 @@ from selfright.domain.composing import compose
 from selfright.domain.judgements import AnswerQuality, ClaimStatus, Evaluation, EvaluationSource, QueryClass
 from selfright.domain.passages import Hit, Passage, Strip
 from selfright.domain.text import language_of
-from selfright.roles.answer_type_match import answer_type_match
 from selfright.roles.evaluate.heuristic import HeuristicEvaluator
 from selfright.roles.evaluate.offline import LocalEvaluator
-from selfright.roles.evaluate.support import DEFAULT_THRESHOLD, support
-from selfright.roles.questions import AnswerType
+from selfright.roles.evaluate.scoring import DEFAULT_THRESHOLD, support
+from selfright.roles.questions import AnswerType, answer_type_match
 from tests.support.texts import analyzer, hits, passage
 
 KETTLE = passage(

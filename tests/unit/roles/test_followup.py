@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from selfright.domain.answers import Message
 from selfright.roles.likeness import Likeness
 from selfright.roles.rewrite.followup import completed, depends_on_history
-from selfright.roles.rewrite.prefixes import LONGEST_QUERY
+from selfright.roles.rewrite.query_text import LONGEST_QUERY
 from tests.support.texts import analyzer
 
 ANALYZER = analyzer(

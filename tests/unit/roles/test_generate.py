@@ -14,10 +14,9 @@ from selfright.domain.markup import plain
 from selfright.domain.passages import Language, Passage, Strip
 from selfright.domain.text import language_of
 from selfright.roles.extractive_units import pieces_of
-from selfright.roles.generate.candidates import Candidate
+from selfright.roles.generate.candidates import Candidate, choose_answer
 from selfright.roles.generate.offline import OfflineGenerator
 from selfright.roles.generate.scores import shipped_model
-from selfright.roles.generate.selection import choose_answer
 from selfright.roles.generate.signals import LEXICAL, SIGNALS, asked_unit
 from tests.support.texts import analyzer, passage, strip
 

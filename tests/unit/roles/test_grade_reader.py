@@ -14,11 +14,10 @@ from selfright.domain.errors import JudgeFailed
 from selfright.domain.passages import Hit, Passage
 from selfright.domain.text import language_of
 from selfright.roles.calibration.stored import GraderCalibration, Origin
-from selfright.roles.grade.answer_spans import MOST_READ
 from selfright.roles.grade.features import Asked, Read, features
 from selfright.roles.grade.model import GraderModel, Variant, names_of, shipped_model
+from selfright.roles.grade.networks import MOST_READ, WINDOWS, shown
 from selfright.roles.grade.offline import OfflineGrader
-from selfright.roles.grade.windows import CHARACTERS, shown
 from selfright.roles.likeness import Likeness
 from selfright.roles.scoring import Curve, Scorer
 from tests.support.readers import Favourite
@@ -132,7 +131,7 @@ def test_of_a_long_passage_the_reader_sees_the_part_to_the_point() -> None:
     text = shown(asked, long, Read.of(asked, long))
     assert "The compactor rewrote the log at night." in text
     assert text.startswith(long.heading)
-    assert len(text) <= CHARACTERS["en"] + len(long.heading) + 1
+    assert len(text) <= WINDOWS["en"] + len(long.heading) + 1
 
 
 @given(st.text(max_size=3_000))
@@ -142,7 +141,7 @@ def test_what_is_shown_is_a_part_of_the_passage(text: str) -> None:
     assert not whole.heading
     seen = shown(asked, whole, Read.of(asked, whole))
     assert seen in whole.text
-    most = CHARACTERS[language_of(whole.text)]
+    most = WINDOWS[language_of(whole.text)]
     assert len(seen) == len(whole.text) if len(whole.text) <= most else 0 < len(seen) <= most
 
 

@@ -8,9 +8,8 @@ from selfright.domain.answers import Message
 from selfright.domain.chat import Job
 from selfright.domain.errors import BudgetSpent, ModelRejected, ModelUnavailable, ReplyUnusable
 from selfright.domain.judgements import QueryClass
-from selfright.roles.asking import JudgingMode
-from selfright.roles.classify.llm import ModelClassifier
-from selfright.roles.classify.offline import OfflineClassifier
+from selfright.roles.classify import ModelClassifier, OfflineClassifier
+from selfright.roles.model_calls import JudgingMode
 from tests.support.chat import Scripted, ScriptedChat
 from tests.support.texts import analyzer
 

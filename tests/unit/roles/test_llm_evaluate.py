@@ -24,12 +24,10 @@ from selfright.domain.judgements import (
 from selfright.domain.passages import Passage
 from selfright.domain.text import language_of
 from selfright.domain.value_parsing import score
-from selfright.roles.asking import JudgingMode
-from selfright.roles.evaluate.crosscheck import evaluation_of
-from selfright.roles.evaluate.llm import QualityEvaluator
+from selfright.roles.evaluate.llm import QualityEvaluator, evaluation_of
 from selfright.roles.evaluate.offline import LocalEvaluator
 from selfright.roles.evaluate.reading import Judgement, read_judgement
-from selfright.roles.schemas import EVALUATION_SCHEMA
+from selfright.roles.model_calls import EVALUATION_SCHEMA, JudgingMode
 from tests.support.chat import Scripted, ScriptedChat
 from tests.support.texts import analyzer, hits, passage
 

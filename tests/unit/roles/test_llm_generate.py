@@ -17,9 +17,8 @@ from selfright.domain.passages import Strip
 from selfright.domain.text import language_of
 from selfright.roles.generate.answer_parsing import MOST_CHARACTERS, parse_answer
 from selfright.roles.generate.citation_check import CitationChecker
-from selfright.roles.generate.llm import ModelGenerator
+from selfright.roles.generate.llm import ModelGenerator, is_refusal
 from selfright.roles.generate.offline import OfflineGenerator
-from selfright.roles.generate.refusal_detection import is_refusal
 from tests.support.chat import Scripted, ScriptedChat
 from tests.support.texts import analyzer, passage, strip
 

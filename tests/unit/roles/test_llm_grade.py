@@ -14,10 +14,10 @@ from selfright.domain.chat import ChatRequest, Job
 from selfright.domain.errors import BudgetSpent, JudgeFailed, ModelRejected, ModelUnavailable, ReplyUnusable
 from selfright.domain.judgements import Grading, Verdict
 from selfright.domain.passages import Passage
-from selfright.roles.asking import JudgingMode
 from selfright.roles.grade.llm import BATCH, ModelGrader
 from selfright.roles.grade.model import shipped_model
 from selfright.roles.grade.offline import OfflineGrader
+from selfright.roles.model_calls import JudgingMode
 from tests.support.chat import Scripted, ScriptedChat
 from tests.support.texts import analyzer, hits
 from tests.support.texts import passage as passage_of

@@ -8,9 +8,8 @@ import pytest
 from selfright.domain.chat import Job
 from selfright.domain.errors import BudgetSpent, ModelRejected, ModelUnavailable, ReplyUnusable
 from selfright.domain.passages import Refinement
-from selfright.roles.asking import JudgingMode
-from selfright.roles.strips import OfflineRefiner
-from selfright.roles.strips_llm import MOST_ASKED, ModelRefiner
+from selfright.roles.model_calls import JudgingMode
+from selfright.roles.refine import MOST_ASKED, ModelRefiner, OfflineRefiner
 from tests.support.chat import Scripted, ScriptedChat
 from tests.support.texts import analyzer, hits, passage
 

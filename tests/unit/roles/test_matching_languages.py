@@ -1,8 +1,7 @@
 """Terms of a question are found in a text of the other language by their translations, and there alone."""
 
 from selfright.retrieval.tokenizer import BilingualTokenizer
-from selfright.roles.analysis import TextAnalyzer
-from selfright.roles.matching import TermMatcher
+from selfright.roles.analysis import TermMatcher, TextAnalyzer
 from tests.support.texts import CountedTerms
 
 ANALYZER = TextAnalyzer(BilingualTokenizer(), CountedTerms([]))

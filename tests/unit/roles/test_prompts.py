@@ -14,7 +14,8 @@ from selfright.domain.chat import Job
 from selfright.domain.judgements import AnswerQuality, Evaluation, EvaluationSource
 from selfright.domain.passages import Hit, Language, Strip
 from selfright.domain.slots import Slot
-from selfright.roles import schemas
+from selfright.roles import model_calls
+from selfright.roles.model_calls import CLASSIFY_SCHEMA, EVALUATION_SCHEMA, GRADING_SCHEMA, STRIPS_SCHEMA
 from selfright.roles.prompting import (
     GRADED_CHARACTERS,
     JUDGED_CHARACTERS,
@@ -33,7 +34,6 @@ from selfright.roles.prompting import (
     web_prompt,
 )
 from selfright.roles.prompts import LABELS, SYSTEM, WITHOUT_DOCUMENTS
-from selfright.roles.schemas import CLASSIFY_SCHEMA, EVALUATION_SCHEMA, GRADING_SCHEMA, STRIPS_SCHEMA
 from tests.support.texts import hits, passage, strip
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
@@ -132,7 +132,7 @@ def test_every_job_has_rules_in_both_languages_and_labels_match() -> None:
 
 
 def test_schemas_are_strict_and_named_for_their_jobs() -> None:
-    def check(schema: schemas.Schema) -> None:
+    def check(schema: model_calls.Schema) -> None:
         if schema.get("type") == "object":
             assert schema["additionalProperties"] is False
             assert schema["required"] == list(schema["properties"])

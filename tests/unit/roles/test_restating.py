@@ -3,7 +3,7 @@
 import pytest
 
 from selfright.domain.answers import Citation, Message
-from selfright.roles.classify.restating import asks_for_fewer_words, restated
+from selfright.roles.restating import asks_for_fewer_words, restated
 
 CITATIONS = (
     Citation(1, "p1", "kettle.md", "Kettle", "", 0, 34, "Limescale is removed with an acid."),

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from selfright.domain.judgements import Grade, Grading, Verdict
 from selfright.domain.passages import Passage, Refinement
-from selfright.roles.decompose import strip_spans
-from selfright.roles.strips import OfflineRefiner
+from selfright.roles.refine import OfflineRefiner
+from selfright.roles.strips import strip_spans
 from tests.support.texts import analyzer, hits
 
 DOCUMENT = """# Maintenance

@@ -10,8 +10,7 @@ from selfright.domain.answers import Message
 from selfright.domain.chat import ChatReply, Finish, Job
 from selfright.domain.errors import BudgetSpent, ModelUnavailable, ReplyUnusable
 from selfright.domain.passages import Language
-from selfright.roles.summary.llm import ModelSummarizer
-from selfright.roles.summary.offline import LONGEST, OfflineSummarizer
+from selfright.roles.summarize import LONGEST, ModelSummarizer, OfflineSummarizer
 from tests.support.chat import Scripted, ScriptedChat
 
 OFFLINE = OfflineSummarizer()

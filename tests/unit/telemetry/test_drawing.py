@@ -5,8 +5,8 @@ import pytest
 
 from selfright.domain.answers import Step
 from selfright.domain.node_outcomes import NodeOutcome
-from selfright.domain.scopes import Scope
 from selfright.domain.traces import Trace
+from selfright.domain.turns import Scope
 from selfright.entrypoints.trace_page import page
 from selfright.telemetry.drawing import drawn, listed, plain, rounds
 from selfright.telemetry.outline import broken, finished

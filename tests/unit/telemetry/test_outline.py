@@ -8,7 +8,7 @@ from selfright.domain.errors import ModelUnavailable
 from selfright.domain.judgements import AnswerQuality, EvaluationSource, QueryClass, StopReason, Verdict
 from selfright.domain.node_outcomes import NodeOutcome
 from selfright.domain.routing import RoutingDecision, RoutingReason
-from selfright.domain.scopes import Scope
+from selfright.domain.turns import Scope
 from selfright.telemetry.drawing import rounds
 from selfright.telemetry.outline import broken, finished, trace_form, trace_of
 from tests.support.traces import ORIGINS, SAID, answer

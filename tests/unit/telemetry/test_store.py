@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from selfright.domain.errors import InputError
-from selfright.domain.scopes import Scope
 from selfright.domain.traces import Trace
+from selfright.domain.turns import Scope
 from selfright.telemetry.outline import finished
 from selfright.telemetry.store import TraceStore
 from tests.support.traces import ORIGINS, answer

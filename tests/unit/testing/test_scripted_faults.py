@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selfright.domain.errors import UnknownName
-from selfright.testing.catalogue import FAULTS, fault_named
-from selfright.testing.content_faults import Cut, NoFinish
+from selfright.testing.catalogue import FAULTS, Cut, NoFinish, fault_named
 from selfright.testing.damage import DAMAGES, damaged
 from selfright.testing.faults import Reset, Slow, Stall, Status
 from selfright.testing.rules import Damaged, Rule, When

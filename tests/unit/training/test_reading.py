@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from selfright.domain.text import language_of
 from selfright.llm.e5_words import installed_file, shared_words
 from selfright.retrieval.tokenizer import BilingualTokenizer
-from selfright.roles.grade.windows import CHARACTERS
+from selfright.roles.grade.networks import WINDOWS
 from training.pairs import is_left_out
 from training.reading_batches import ASKED_PIECES, PASSAGE_PIECES, UNKNOWN, Example, batch_of, batches, example
 from training.reading_rows import NEITHER, SUPPORTED, Row, Windows, claims_of
@@ -36,7 +36,7 @@ def row(sentences: list[str], asked: str, answer: str) -> Row:
 def test_a_window_that_is_moved_holds_the_answer(sentences: list[str], asked: tuple[str, str], moved: bool) -> None:
     windows = Windows(SENTENCES, BilingualTokenizer(), random.Random(1))
     shown = windows.shown(row(sentences, *asked), moved=moved)
-    assert len(shown.text) <= CHARACTERS[language_of(" ".join(sentences))]
+    assert len(shown.text) <= WINDOWS[language_of(" ".join(sentences))]
     assert (shown.start >= 0) or not moved
     if shown.start >= 0:
         assert shown.text[shown.start : shown.end] == asked[1]

@@ -22,8 +22,7 @@ from selfright.entrypoints.studies import of_calibration
 
 if TYPE_CHECKING:
     from selfright.api import Selfright
-    from selfright.roles.calibration.claims import ClaimReport
-    from selfright.roles.calibration.refit import CalibrationReport, Opinions
+    from selfright.roles.calibration.refit import CalibrationReport, ClaimReport, Opinions
 
 _PATH = click.Path(path_type=Path)
 _COVERAGES = tuple(i / 10 for i in range(1, 11))
@@ -64,7 +63,7 @@ def calibrate(
     from selfright.api import Selfright
     from selfright.domain.errors import InputError
     from selfright.entrypoints.progress import bar
-    from selfright.roles.calibration.harm import harms
+    from selfright.roles.calibration.refit import harms
 
     with Selfright.open(**values_of(assignments, index=index)) as selfright, bar("Grading") as progress:
         report, path = selfright.calibrate(labelled, risk=risk, progress=progress, accept=yes or _asked)

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from starlette.requests import Request
 
-from selfright.domain.scopes import Scope
-from selfright.domain.turns import DEFAULT_USER
+from selfright.domain.turns import DEFAULT_USER, Scope
 from selfright.entrypoints.server.admission import LOCAL_KEY
 from selfright.entrypoints.server.errors import Refused
 from selfright.entrypoints.server.keys import Key

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from selfright.evals.aggregation import STEPS
-from selfright.evals.expected import EXPECTED, TARGETED_GAIN
 from selfright.evals.measures.standard import STANDARD
 from selfright.evals.report import figures
 from selfright.evals.report.findings import Outcome, Pair, against_first, main_metric, outcome, pairs
@@ -11,6 +10,7 @@ from selfright.evals.report.markup import Content, Html, data, join, named, tag
 from selfright.evals.report.phrases import Phrases
 from selfright.evals.report.words import with_unit
 from selfright.evals.results import Abstention, Comparison, Estimate, Funnel, Row, RunResult, Study
+from selfright.evals.systems import EXPECTED, TARGETED_GAIN
 
 _MARKS = {Outcome.BETTER: "▲", Outcome.WORSE: "▼", Outcome.DIFFERENT: "◆"}
 _GROUPS: Mapping[str, Sequence[str]] = {
@@ -59,7 +59,11 @@ def summary_table(study: Study, phrases: Phrases) -> Html:
             tag("small", _under(name, found, len(run.rows))),
         ]
 
-    heads = tag("tr", tag("th", phrases("metric"), scope="col"), [_head(run.system) for run in study.runs])
+    heads = tag(
+        "tr",
+        tag("th", phrases("metric"), scope="col"),
+        [tag("th", named(run.system), scope="col") for run in study.runs],
+    )
     bodies = [
         tag(
             "tbody",
@@ -209,10 +213,6 @@ def _under(name: str, found: Estimate, rows: int) -> Content:
 
 def _source(name: str) -> Html:
     return tag("span", name, class_="count")
-
-
-def _head(system: str) -> Html:
-    return tag("th", named(system), scope="col")
 
 
 MOST_LISTED = 40

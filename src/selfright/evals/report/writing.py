@@ -8,8 +8,9 @@ from pathlib import Path
 
 from selfright.domain.passages import Language
 from selfright.evals.report.cases import cases, moved_queries
-from selfright.evals.report.charts.drawing import Drawing, chosen
-from selfright.evals.report.charts.gallery import (
+from selfright.evals.report.charts import (
+    Drawing,
+    chosen,
     cost,
     flows,
     forest,

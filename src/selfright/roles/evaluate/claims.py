@@ -8,11 +8,10 @@ from functools import lru_cache
 
 from selfright.domain.text import has_hangul
 from selfright.roles.analysis import Term, TextAnalyzer
-from selfright.roles.antonyms import opposed
 from selfright.roles.evaluate.edits import Edits
-from selfright.roles.evaluate.evidence import Source, letters
+from selfright.roles.evidence import Source, letters
 from selfright.roles.quantities import Quantity, quantities
-from selfright.roles.words import negated
+from selfright.roles.words import negated, opposed
 
 _WINDOW = 2
 _COMPARABLE = 0.5

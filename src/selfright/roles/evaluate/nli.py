@@ -12,10 +12,9 @@ from selfright.domain.ports import PairJudge
 from selfright.domain.text import language_of
 from selfright.roles.calibration.stored import UNCALIBRATED_CLAIMS, ClaimCalibration
 from selfright.roles.evaluate.claims import ClaimFacts, JudgedClaim
-from selfright.roles.evaluate.evidence import Source
 from selfright.roles.evaluate.scoring import UNSUPPORTED, words_support
-from selfright.roles.grade.windows import CHARACTERS as WINDOWS
-from selfright.roles.pairs import read_pairs
+from selfright.roles.evidence import Source
+from selfright.roles.grade.networks import WINDOWS, read_pairs
 from selfright.roles.scoring import Blend, log_odds
 
 MOST_CLAIMS = 20

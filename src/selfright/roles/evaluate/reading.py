@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 from selfright.domain.errors import JudgeFailed
 from selfright.domain.judgements import AnswerQuality, ClaimStatus
 from selfright.domain.value_parsing import score, strings, truth
-from selfright.roles.evaluate.evidence import letters
 from selfright.roles.evaluate.scoring import Scores
+from selfright.roles.evidence import letters
 
 T = TypeVar("T")
 

@@ -1,15 +1,20 @@
-"""What could be said in answer to a question, each with what it covers and how much it matters."""
+"""What could be said in answer to a question, and which of it makes the answer.
 
+The chosen candidates together cover the question, and none repeats another.
+"""
+
+import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from selfright.domain.text import has_hangul
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.extractive_units import Piece
 from selfright.roles.generate.scores import PieceScorer, ScoredPiece
 from selfright.roles.grade.features import Asked
 from selfright.roles.questions import AnswerType, question_parts
+from selfright.roles.words import word_stems
 
 _LISTED = (AnswerType.LIST, AnswerType.MANNER)
 # How far (log-odds) an entry may be behind the best of its list to be said with it.
@@ -17,7 +22,6 @@ _LIST_MARGIN, _ENTRY_MARGIN = 3.0, 0.7
 _MOST_ITEMS = 8
 _MOST_GROUP_CHARACTERS = 900
 
-_WORD = re.compile(r"[^\W_]+")
 _ASKS = re.compile(r"[?？][\"”'’)\]»*_\s]*$")
 
 
@@ -49,7 +53,7 @@ def candidates(question: str, pieces: Sequence[Piece], analyzer: TextAnalyzer, s
     of_parts = [Asked.of(part, analyzer, translated=True) for part in parts] if len(parts) > 1 else []
     whole, *each_part = scorer.judge([asked, *of_parts], said)
     scored = [
-        Candidate((piece,), judged.score, _by_part(judged, of_piece), judged.coverage, _words((piece,)))
+        Candidate((piece,), judged.score, _by_part(judged, of_piece), judged.coverage, word_stems(piece.text))
         for piece, judged, *of_piece in zip(said, whole, *each_part, strict=True)
     ]
     return [candidate for group in _groups(scored) for candidate in _entries(group, asked)]
@@ -58,12 +62,6 @@ def candidates(question: str, pieces: Sequence[Piece], analyzer: TextAnalyzer, s
 def _by_part(judged: ScoredPiece, of_parts: Sequence[ScoredPiece]) -> tuple[float, ...]:
     """A part seldom names what the whole question is about, so the score of the whole counts for half."""
     return tuple((judged.score + part.score) / 2 for part in of_parts) or (judged.score,)
-
-
-def _words(pieces: Iterable[Piece]) -> frozenset[str]:
-    """The words of the pieces, Korean ones cut to their first two syllables, where most particles are gone."""
-    words = (word for piece in pieces for word in _WORD.findall(piece.text.casefold()))
-    return frozenset(word[:2] if has_hangul(word) else word for word in words)
 
 
 def _groups(scored: Iterable[Candidate]) -> list[list[Candidate]]:
@@ -108,9 +106,76 @@ def _together(entries: Sequence[Candidate]) -> Candidate:
     pieces = tuple(piece for entry in entries for piece in entry.pieces)
     by_part = tuple(map(max, zip(*(entry.by_part for entry in entries), strict=True)))
     score, coverage = max(e.score for e in entries), max(e.coverage for e in entries)
-    return Candidate(pieces, score, by_part, coverage, _words(pieces))
+    return Candidate(pieces, score, by_part, coverage, word_stems(" ".join(piece.text for piece in pieces)))
 
 
 def _is_evidence(piece: Piece) -> bool:
     """Whether the piece tells something: it is no question itself."""
     return not (piece.kind == "sentence" and _ASKS.search(piece.text))
+
+
+# In log-odds: how far behind the best a candidate may be and still be said; how far the best may be behind a candidate
+# on one part of the question before that one must be said.
+_MARGIN, _CLEARLY = 1.8, 1.0
+_WORDS_OF_TWO, _WORDS_OF_MORE = 80, 60
+_SAME = 0.55
+_MOST_SALIENT = 60
+
+
+def choose_answer(candidates: Sequence[Candidate], limit: int = 5) -> list[Candidate]:
+    """The most direct answer, one for each part of the question that it leaves open, then what answers nearly as well.
+
+    None repeats another. What is added last keeps the answer short: a second one within 80 words, more within 60.
+    """
+    if not candidates:
+        return []
+    best = max(candidates, key=lambda candidate: candidate.score)
+    chosen = _for_each_part(best, candidates)[:limit]
+    near = [candidate for candidate in candidates if candidate.score >= best.score - _MARGIN]
+    for rival in sorted(near, key=lambda candidate: -candidate.score):
+        words = sum(candidate.length for candidate in (*chosen, rival))
+        fits = len(chosen) < limit and words <= (_WORDS_OF_TWO if len(chosen) == 1 else _WORDS_OF_MORE)
+        if fits and _repeats(rival, chosen) <= _SAME:
+            chosen.append(rival)
+    return chosen
+
+
+def choose_summary(candidates: Sequence[Candidate], limit: int = 8) -> list[Candidate]:
+    """The candidates that together say most of what the evidence keeps coming back to, in reading order."""
+    spread = Counter(word for candidate in candidates for word in candidate.words)
+    # A word of every other sentence says as little as one that occurs once.
+    worth = {word: count * math.log((1 + len(candidates)) / count) for word, count in spread.items() if len(word) > 1}
+    salient = dict(sorted(worth.items(), key=lambda item: (-item[1], item[0]))[:_MOST_SALIENT])
+    chosen: list[Candidate] = []
+    left = list(candidates)
+    while left and len(chosen) < limit:
+        best = max(left, key=lambda candidate: _summary_gain(candidate, salient))
+        if chosen and _summary_gain(best, salient) <= 0.0:
+            break
+        left.remove(best)
+        chosen.append(best)
+        for word in best.words:
+            salient.pop(word, None)
+    return sorted(chosen, key=candidates.index)
+
+
+def _for_each_part(best: Candidate, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The best candidate, and one for each part of the question that it answers clearly worse than another does."""
+    chosen = [best]
+    for part in range(len(best.by_part)):
+        reached = max(candidate.by_part[part] for candidate in chosen)
+        other = max(candidates, key=lambda candidate: candidate.by_part[part])
+        if reached < other.by_part[part] - _CLEARLY and _repeats(other, chosen) <= _SAME:
+            chosen.append(other)
+    return chosen
+
+
+def _summary_gain(candidate: Candidate, salient: dict[str, float]) -> float:
+    new = sum(salient.get(word, 0.0) for word in candidate.words)
+    return new * (0.3 + candidate.coverage) / math.sqrt(8 + len(candidate.words))
+
+
+def _repeats(candidate: Candidate, chosen: Sequence[Candidate]) -> float:
+    """The share of the candidate's words that one chosen candidate already has."""
+    own = candidate.words
+    return max((len(own & other.words) / max(1, len(own)) for other in chosen), default=0.0)

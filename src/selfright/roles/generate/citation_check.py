@@ -1,16 +1,25 @@
-"""Checks a model's citations: a number stays only where the passage it names supports the sentence."""
+"""Checks a model's answer against its evidence: what the evidence states, and which citations hold.
+
+A citation stays only where the passage it names supports the sentence. A model may repeat whatever stands in a passage,
+and what it only quotes, or says of something else, is no answer. So that a passage holds the words is not enough: they
+must stand there as a statement, outside of quotation marks, in a sentence that could answer.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from selfright.domain.answers import Citation, Draft, Sentence
+from selfright.domain.answers import Draft, Sentence
+from selfright.domain.composing import cited
 from selfright.domain.passages import Strip
 from selfright.domain.text import language_of, sentences_of
 from selfright.roles.analysis import Term, TextAnalyzer
-from selfright.roles.evaluate.claims import ClaimFacts, claim_facts
-from selfright.roles.evaluate.evidence import Source, sources
+from selfright.roles.evaluate.claims import claim_facts
 from selfright.roles.evaluate.scoring import claim_support, contradicted
+from selfright.roles.evidence import Source, letters, sources
+from selfright.roles.extractive_units import Piece, outside_quotes, pieces_of
 from selfright.roles.generate.answer_parsing import ParsedSentence
+from selfright.roles.generate.candidates import candidates
+from selfright.roles.generate.scores import PieceScorer
 
 # The least support that keeps a citation. Lenient beside the judge's 0.5, for one sentence may rest on two passages,
 # each of which has half of it.
@@ -54,10 +63,11 @@ class CitationChecker:
         A citation quotes, exactly, the sentences of its strip that support what cites it.
         """
         book = _Bookkeeping({})
-        cited = {n for said in parsed for n in said.numbers if 1 <= n <= len(strips)}
-        read = {n: _source(strips[n - 1]) for n in cited}
+        named = {n for said in parsed for n in said.numbers if 1 <= n <= len(strips)}
+        read = {n: _source(strips[n - 1]) for n in named}
         sentences = [Sentence(said.text, self._earned(said, read, book)) for said in parsed]
-        citations = tuple(_citation(book.number(n), strips[n - 1], span) for n, span in book.spans.items())
+        spans = ((book.number(n), strips[n - 1].passage, span) for n, span in book.spans.items())
+        citations = tuple(cited(number, passage, span.start, span.end) for number, passage, span in spans)
         return Draft(_text(parsed, sentences), tuple(sentences), citations, dropped_citations=book.dropped)
 
     def _earned(self, said: ParsedSentence, read: dict[int, Source], book: _Bookkeeping) -> tuple[int, ...]:
@@ -80,7 +90,7 @@ class CitationChecker:
         if contradicted(facts):
             return False
         if language_of(sentence) != source.passage.language:
-            return _agrees(facts)
+            return facts.specific and not facts.numbers_missing and facts.names_missing <= _MOST_NAMES_MISSING
         return claim_support(facts) >= self._least
 
     def _span(self, source: Source, sentence: str) -> _Span:
@@ -99,10 +109,6 @@ class CitationChecker:
     def _weights(self, terms: Sequence[Term], text: str) -> dict[str, float]:
         tokens = set(self._analyzer.tokens(text))
         return {term.token: term.weight for term in terms if term.token in tokens}
-
-
-def _agrees(facts: ClaimFacts) -> bool:
-    return facts.specific and not facts.numbers_missing and facts.names_missing <= _MOST_NAMES_MISSING
 
 
 def _grown(found: Sequence[dict[str, float]], best: int, known: dict[str, float], worth: float) -> tuple[int, int]:
@@ -127,21 +133,6 @@ def _source(strip: Strip) -> Source:
     return source
 
 
-def _citation(n: int, strip: Strip, span: _Span) -> Citation:
-    passage = strip.passage
-    return Citation(
-        n=n,
-        passage_id=passage.id,
-        document_id=passage.document_id,
-        title=passage.title,
-        section=passage.section,
-        start=span.start,
-        end=span.end,
-        text=strip.text[span.start - strip.start : span.end - strip.start],
-        url=passage.url,
-    )
-
-
 def _text(parsed: Sequence[ParsedSentence], sentences: Iterable[Sentence]) -> str:
     """The answer as the model laid it out, its citations in our form."""
     text = ""
@@ -150,3 +141,55 @@ def _text(parsed: Sequence[ParsedSentence], sentences: Iterable[Sentence]) -> st
         text += (said.gap if text else "") + said.text
         text += ("\n\n" if said.block else " ") + marks if marks else ""
     return text
+
+
+# How far (log-odds) behind the best sentence of the evidence one may be that an answer rests on.
+_FAR = 4.0
+_SECRET_LETTERS = 24
+
+
+@dataclass(frozen=True, slots=True)
+class BorneOut:
+    """Reads what a model wrote beside its evidence."""
+
+    analyzer: TextAnalyzer
+    scorer: PieceScorer
+
+    def stated(
+        self, question: str, parsed: Sequence[ParsedSentence], strips: Sequence[Strip], rules: str
+    ) -> list[ParsedSentence]:
+        """The sentences without those that only stand in quotation marks there, and those of ``rules``, the prompt's.
+
+        None at all where each of the rest repeats sentences that are far from answering the question.
+        """
+        secret = letters(rules)
+        kept = [said for said in parsed if not _repeats(secret, said.text) and not _only_quoted(said.text, strips)]
+        return kept if self._bears(question, kept, strips) else []
+
+    def _bears(self, question: str, parsed: Sequence[ParsedSentence], strips: Sequence[Strip]) -> bool:
+        found = candidates(question, pieces_of(strips), self.analyzer, self.scorer)
+        best = max((candidate.score for candidate in found), default=0.0)
+        near = [piece for one in found if one.score >= best - _FAR for piece in one.pieces]
+        evidence = letters(" ".join(strip.text for strip in strips))
+        return any(letters(said.text) not in evidence or _stands_in(near, said.text) for said in parsed)
+
+
+def _repeats(secret: str, text: str) -> bool:
+    said = letters(text)
+    return len(said) >= _SECRET_LETTERS and said in secret
+
+
+def _only_quoted(text: str, strips: Sequence[Strip]) -> bool:
+    """Whether the strips have these very words, and only between quotation marks."""
+    said = letters(text)
+    if not said or outside_quotes(text) != text:
+        return False
+    if not any(said in letters(strip.text) for strip in strips):
+        return False
+    return not any(said in letters(outside_quotes(strip.text)) for strip in strips)
+
+
+def _stands_in(pieces: Sequence[Piece], text: str) -> bool:
+    """Whether a piece has the words, or the words have the piece."""
+    said = letters(text)
+    return any(said in whole or whole in said for whole in (letters(piece.text) for piece in pieces))

@@ -1,6 +1,13 @@
-"""An answer by a language model, whose citations are checked; where it fails, the offline writer's."""
+"""An answer by a language model, whose citations are checked; where it fails, the offline writer's.
 
+What a model repeats of its prompt (the question, the rules, the marks around data) is no answer and is taken out; what
+only says that it does not know is a refusal.
+"""
+
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from selfright.background import aside
 from selfright.domain.answers import Draft, GenerationRequest, Sentence
@@ -8,13 +15,150 @@ from selfright.domain.chat import ChatReply, ChatRequest, Finish, Job, Say
 from selfright.domain.errors import ReplyUnusable
 from selfright.domain.judgements import QueryClass
 from selfright.domain.ports import ChatModel, Generator
-from selfright.domain.text import sentence_spans
-from selfright.roles.asking import OUT_OF_REACH
-from selfright.roles.generate.answer_parsing import MOST_CHARACTERS, parse_answer
-from selfright.roles.generate.borne import BorneOut
-from selfright.roles.generate.citation_check import CitationChecker
-from selfright.roles.generate.echo import without_echo
-from selfright.roles.generate.refusal_detection import is_refusal
+from selfright.domain.text import sentence_spans, sentences_of
+from selfright.roles.evidence import letters
+from selfright.roles.generate.answer_parsing import MOST_CHARACTERS, ParsedSentence, parse_answer
+from selfright.roles.generate.citation_check import BorneOut, CitationChecker
+from selfright.roles.model_calls import OUT_OF_REACH
+from selfright.roles.words import content_words
+
+# Marks of our prompts with or without their brackets ("passage-f1751f20d4fa"), of chat templates, and headings.
+_MARKS = re.compile(
+    r"\b[a-z]{2,24}-[0-9a-f]{12}\b|<\|[a-z_]{2,20}\|>|\[/?INST\]|<<?/?SYS>?>|</?(?:s|start_of_turn|end_of_turn)>", re.I
+)
+_LEAD = re.compile(
+    r"\W*(?:the )?(?:(?:short |final |correct |best )?answer(?: to (?:the|this|your) question)?|passages?|question"
+    r"|답변?|정답|문단|질문)(?: is| are|[은는이가])?(?: as follows| the following| below| this|\s?다음과 같습니다)?\W*",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"\[\d{1,4}\]")
+_WORD = re.compile(r"[^\W_]+")
+_SECRET_LETTERS = 24
+_REPEATED = 3  # a sentence that stands there so often is no statement but a loop
+_COPIED = re.compile(r"\A(?:\W{0,3}\b(?:question|user|q|질문|사용자)\b\W{0,3}[:：]\s*)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    """What a model was told to do: all of it letter by letter, and its sentences."""
+
+    whole: str
+    sentences: frozenset[str]
+
+    @classmethod
+    @lru_cache(maxsize=8)
+    def of(cls, text: str) -> "_Rules":
+        text = _NUMBER.sub("", text)  # as they are gone from what was said
+        return cls(letters(text), frozenset(letters(text[start:end]) for start, end in sentences_of(text)))
+
+    def has(self, said: str) -> bool:
+        return said in self.sentences or (len(said) >= _SECRET_LETTERS and said in self.whole)
+
+
+def without_echo(question: str, parsed: Sequence[ParsedSentence], rules: str = "") -> list[ParsedSentence]:
+    """The sentences that are not repeated from the prompt: its question, its ``rules``, its marks; of loops the first.
+
+    Nothing is left of an answer that says nothing else.
+    """
+    asked, secret = content_words(question), _Rules.of(rules)
+    seen: dict[str, int] = {}
+    kept = []
+    for said in parsed:
+        text = letters(said.text)
+        seen[text] = seen.get(text, 0) + 1
+        if seen[text] == 1 and not _is_echo(said.text, text, asked, letters(question), secret):
+            kept.append(said)
+    return [] if _is_loop(seen, len(parsed)) and not _says_more(kept) else kept
+
+
+def _is_echo(said: str, text: str, asked: frozenset[str], question: str, secret: "_Rules") -> bool:
+    if not text or _MARKS.search(said) or _LEAD.fullmatch(said) or _stutters(said):
+        return True
+    if secret.has(text):
+        return True
+    rest = _COPIED.sub("", said)
+    words = content_words(rest)
+    # A sentence that has no word beyond the question's says nothing, unless it says no, or a part that was offered.
+    return letters(rest) == question or (rest.rstrip().endswith(("?", "？")) and bool(words) and words <= asked)
+
+
+def _stutters(said: str) -> bool:
+    words = _WORD.findall(said.casefold())
+    return len(words) >= _REPEATED and len(set(words)) == 1
+
+
+def _is_loop(seen: dict[str, int], count: int) -> bool:
+    return count >= _REPEATED and max(seen.values(), default=0) * 2 > count
+
+
+def _says_more(kept: Sequence[ParsedSentence]) -> bool:
+    return any(len(letters(said.text)) >= 8 for said in kept)
+
+
+_LONGEST = 400
+
+_EVIDENCE_EN = r"(?:passages?|documents?|sources?|context|text|evidence|information|materials?|excerpts?|data)"
+_SAYS_NOT = (
+    r"(?:do(?:es)?|did|is|are)(?:n['’]t| not)\s+(?:\w+\s){0,2}?(?:say|state|contain|mention|provide|include|specify"
+    r"|give|answer|cover|address|discuss|describe|have|tell|enough|sufficient|available|indicate|offer|explain)"
+)
+_CANNOT = (
+    r"(?:(?:do|did|could|can)(?:n['’]t| not)|cannot|can['’]t|unable to|not able to|not)\s(?:\w+\s)?"
+    r"(?:know|find|answer|determine|tell|say|sure|confirm|provide|locate)"
+)
+_DECLINES_EN = (
+    rf"\b{_EVIDENCE_EN}\b.{{0,60}}\b{_SAYS_NOT}\b"
+    rf"|\b(?:no|not enough|insufficient|without)\s(?:\w+\s){{0,3}}?{_EVIDENCE_EN}\b"
+    rf"|\bnot\s(?:\w+\s)?(?:mentioned|stated|specified|provided|found|given|covered|included|available|addressed)\b"
+    rf".{{0,40}}\b{_EVIDENCE_EN}\b"
+    rf"|\b(?:i|we)(?:['’]m| am| are|['’]re)?\s(?:\w+\s)?{_CANNOT}\b"
+    r"|^(?:it|this|that|the (?:answer|question)) (?:is|can(?:not|['’]t)|could not) (?:\w+\s){0,2}?"
+    r"(?:unknown|unclear|be (?:answered|determined))"
+)
+_EVIDENCE_KO = (
+    r"(?:문단|문서|자료|본문|지문|출처|근거|정보|내용|언급|기록|설명|답변?)(?:들)?"
+    r"(?:에서는?|에는?|에|으로는?|로는?|만으로는?|이|가|은|는|을|를|도|상|의|\s)"
+)
+_DECLINES_KO = (
+    rf"{_EVIDENCE_KO}.{{0,60}}(?:없(?:습니다|어요|다|음|네요|으므로|어)|않(?:습니다|아요|았습니다|다|음|으므로|아)|못(?:했|합|하))"
+    r"|(?:알|답(?:변)?(?:을)? ?(?:드릴|할)|말씀드릴|확인할|찾을) 수(?:가|는)? 없"
+    r"|모르겠|모릅니다|찾지 못했|답(?:변)?(?:하|드리)(?:지 못|기 어렵)|확인되지 않"
+)
+_DECLINES = re.compile(f"{_DECLINES_EN}|{_DECLINES_KO}", re.IGNORECASE)
+_CONTRAST = re.compile(
+    r"\b(?:but|however|although|though|except|nevertheless|while)\b|하지만|그러나|다만|지만(?=[\s,])|(?<=[가-힣])는데",
+    re.I,
+)
+_OPENING = re.compile(
+    r"^\W*(?:(?:i['’]?m|i am|we['’]?re|we are)?\s?(?:very |so )?(?:sorry|afraid)|my apologies|apologies|unfortunately)"
+    r"\W{1,3}(?:but\s)?|^\W*(?:죄송하지만|죄송합니다만|유감스럽게도|유감이지만|아쉽지만|안타깝지만)\W*",
+    re.IGNORECASE,
+)
+_POLITE = re.compile(
+    r"\b(?:sorry|apolog\w+|unfortunately)\b|\b(?:please|you (?:may|might|could|can)|feel free|let me know|if you)\b"
+    r"|죄송|유감|(?:해|하여|여쭤|물어|알려|문의해) ?(?:주세요|주십시오|보세요|보시기|주시면)|원하시면|문의하|도와드리"
+    r"|바랍니다",
+    re.IGNORECASE,
+)
+
+
+def is_refusal(sentences: Sequence[str]) -> bool:
+    """Whether all that is said, Korean or English, is that the answer is not known or not in the passages.
+
+    Politeness beside it does not count; a sentence with a "but" may go on with an answer, and does.
+    """
+    said = [sentence for sentence in sentences if sentence.strip()]
+    declining = [_is_refusal(sentence) for sentence in said]
+    return any(declining) and all(no or _is_polite(sentence) for no, sentence in zip(declining, said, strict=True))
+
+
+def _is_refusal(sentence: str) -> bool:
+    rest = _OPENING.sub("", sentence)
+    return len(sentence) <= _LONGEST and bool(_DECLINES.search(rest)) and not _CONTRAST.search(rest)
+
+
+def _is_polite(sentence: str) -> bool:
+    return len(sentence) <= _LONGEST and bool(_POLITE.search(sentence)) and not _CONTRAST.search(sentence)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,7 @@
-"""An answer without a language model: the sentences of the evidence that answer, in their own words, each cited."""
+"""An answer without a language model: the sentences of the evidence that answer, in their own words, each cited.
+
+Greetings, thanks and goodbyes get short fixed replies.
+"""
 
 import asyncio
 import re
@@ -6,17 +9,123 @@ from collections.abc import Sequence
 
 from selfright.domain.answers import Draft, GenerationRequest, Sentence
 from selfright.domain.chat import Say
+from selfright.domain.composing import cited, compose
 from selfright.domain.judgements import QueryClass
-from selfright.domain.passages import Language
+from selfright.domain.passages import Language, Passage
 from selfright.domain.ports import PairJudge
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.extractive_units import Piece, pieces_of
-from selfright.roles.generate.candidates import Candidate, candidates
-from selfright.roles.generate.citing import draft_of
+from selfright.roles.generate.candidates import Candidate, candidates, choose_answer, choose_summary
 from selfright.roles.generate.scores import PieceScorer
-from selfright.roles.generate.selection import choose_answer, choose_summary
-from selfright.roles.generate.smalltalk import nothing_found, reply
 from selfright.roles.likeness import Likeness
+
+_THANKS = re.compile(r"\b(?:thanks?|thank you|thx|cheers|appreciated?)\b|고마|고맙|감사", re.IGNORECASE)
+_BYE = re.compile(
+    r"\b(?:bye|goodbye|good night|see you|farewell)\b|잘 ?가|잘 ?있어|안녕히 (?:계|가)|다음에 (?:봐|만나)|또 봐", re.I
+)
+_WHO = re.compile(
+    r"\b(?:who|what) are you\b|\bwhat can you do\b|\byour name\b|\bhelp me\b|^help\b"
+    r"|(?:너|넌|당신|네).{0,6}(?:누구|뭐|이름)|뭘? ?할 수 있|도와줄 수|도와줘",
+    re.IGNORECASE,
+)
+_HOW = re.compile(
+    r"\bhow(?:'s| is| are) (?:you|it|things|everything)\b|\bwhat'?s up\b|잘 지내|기분|뭐 ?해|어때", re.IGNORECASE
+)
+
+_CAN: dict[Language, str] = {
+    "en": "I answer questions from the indexed documents, with sources. Ask me anything that they cover.",
+    "ko": "등록된 문서에서 근거를 찾아 출처와 함께 답해 드립니다. 문서에 관해 무엇이든 물어보세요.",
+}
+_REPLIES: dict[Language, tuple[tuple[re.Pattern[str], str], ...]] = {
+    "en": (
+        (_THANKS, "You are welcome. If anything else in the documents interests you, just ask."),
+        (_BYE, "Goodbye. Come back whenever you have a question about the documents."),
+        (_WHO, f"I am Selfright, an assistant for documents. {_CAN['en']}"),
+        (_HOW, f"All is well, thank you. {_CAN['en']}"),
+    ),
+    "ko": (
+        (_THANKS, "천만에요. 문서에 관해 더 궁금한 점이 있으면 언제든 물어보세요."),
+        (_BYE, "안녕히 가세요. 문서에 관해 궁금한 점이 생기면 다시 찾아 주세요."),
+        (_WHO, f"저는 문서를 바탕으로 답하는 Selfright입니다. {_CAN['ko']}"),
+        (_HOW, f"잘 지내고 있습니다, 고맙습니다. {_CAN['ko']}"),
+    ),
+}
+_GREETING: dict[Language, str] = {"en": f"Hello! {_CAN['en']}", "ko": f"안녕하세요! {_CAN['ko']}"}
+_NOTHING: dict[Language, str] = {
+    "en": "I found nothing in the documents that answers this question.",
+    "ko": "문서에서 이 질문에 답할 만한 내용을 찾지 못했습니다.",
+}
+
+
+def reply(text: str, language: Language) -> str:
+    """A fitting answer to small talk; a greeting when it is nothing else."""
+    return next((answer for pattern, answer in _REPLIES[language] if pattern.search(text)), _GREETING[language])
+
+
+def nothing_found(language: Language) -> str:
+    """The sentence that stands in for an answer when the evidence holds none."""
+    return _NOTHING[language]
+
+
+_SENTENCE_END = re.compile(r"[.!?。]\W*$")
+_NUMBERED = re.compile(r"^(?:\(?\d{1,3}[.)]\s|[①-⑳]|[가-하][.)]\s)")
+
+
+def draft_of(groups: Sequence[Sequence[Piece]]) -> Draft:
+    """The draft that says ``groups`` in this order; a group is one sentence or the entries of one list or table.
+
+    Pieces of one strip share one citation, whose span reaches from the first to the last of them.
+    """
+    numbers: dict[int, int] = {}
+    spans: dict[int, tuple[Passage, int, int]] = {}
+    sentences: list[Sentence] = []
+    for group in groups:
+        for piece, text in zip(group, _worded(group), strict=True):
+            key = id(piece.strip)
+            n = numbers.setdefault(key, len(numbers) + 1)
+            passage, start, end = spans.get(key, (piece.strip.passage, piece.start, piece.end))
+            led = piece.lead_start if piece is group[0] and piece.lead_start >= 0 else piece.start
+            spans[key] = (passage, min(start, piece.start, led), max(end, piece.end))
+            sentences.append(Sentence(text, (n,)))
+    citations = tuple(cited(numbers[key], *span) for key, span in spans.items())
+    return Draft(compose(sentences), tuple(sentences), citations)
+
+
+def _worded(group: Sequence[Piece]) -> list[str]:
+    """How each piece of a group reads; the first one carries the lead-in."""
+    first = group[0]
+    if first.kind == "sentence":
+        return [piece.text for piece in group]
+    if first.kind == "code":
+        return [f"{piece.lead}\n{piece.text}" if piece.lead else piece.text for piece in group]
+    if len(group) == 1 and first.kind == "item":
+        return [_alone(first)]
+    lead = first.lead or _topic(first)
+    entries = _entries([piece.text for piece in group])
+    return [f"{lead}\n{entries[0]}" if lead else entries[0], *entries[1:]]
+
+
+def _entries(texts: Sequence[str]) -> list[str]:
+    """With their numbers where these differ: Markdown may write 1. before each of a list."""
+    marks = [mark.group() if (mark := _NUMBERED.match(text)) else "" for text in texts]
+    if all(marks) and len(set(marks)) == len(marks):
+        return list(texts)
+    return [f"- {text[len(mark) :]}" for text, mark in zip(texts, marks, strict=True)]
+
+
+def _alone(item: Piece) -> str:
+    """An item told outside of its list: without its number, and with what introduces it unless it is a sentence."""
+    text = _NUMBERED.sub("", item.text, count=1)
+    lead = item.lead or ("" if _SENTENCE_END.search(text) else _topic(item))
+    return f"{lead} {text}" if lead else text
+
+
+def _topic(piece: Piece) -> str:
+    """The heading a list stands under, as its lead-in: "Side effects:"."""
+    section = piece.strip.passage.section.rpartition(">")[2].strip()
+    heading = section or piece.strip.passage.title
+    return f"{heading.rstrip(':?!. ')}:" if heading else ""
+
 
 # Below both, nothing of the question is in the evidence and no judge believed in the strip either. Words of another
 # language cannot be in it, so there a judge need only find it likelier than most.

@@ -6,14 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from selfright.roles.analysis import TextAnalyzer
-from selfright.roles.answer_type_match import answer_type_match
+from selfright.roles.analysis import Places, TextAnalyzer
 from selfright.roles.extractive_units import Piece
-from selfright.roles.grade.answer_spans import AnswerSpans
 from selfright.roles.grade.features import Asked
-from selfright.roles.matching import Places
+from selfright.roles.grade.networks import AnswerSpans
 from selfright.roles.quantities import Quantity, quantities
-from selfright.roles.questions import AnswerType
+from selfright.roles.questions import AnswerType, answer_type_match
 
 SIGNALS = (
     "coverage",  # idf share of the question's terms in the piece

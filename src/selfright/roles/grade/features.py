@@ -10,11 +10,10 @@ from dataclasses import dataclass
 
 from selfright.domain.passages import Passage
 from selfright.domain.text import has_hangul, language_of, sentences_of
-from selfright.roles.analysis import TextAnalyzer
-from selfright.roles.matching import Places, TermMatcher
+from selfright.roles.analysis import Places, TermMatcher, TextAnalyzer
+from selfright.roles.evidence import visible
 from selfright.roles.quantities import Quantity, quantities
 from selfright.roles.questions import AnswerType, answer_type, matches_type
-from selfright.roles.visible import visible
 from selfright.roles.words import negated
 
 FEATURES = (

@@ -13,10 +13,9 @@ from selfright.domain.passages import Hit
 from selfright.domain.ports import ChatModel
 from selfright.domain.text import language_of
 from selfright.domain.value_parsing import score
-from selfright.roles.asking import OUT_OF_REACH, JudgingMode, told
 from selfright.roles.grade.offline import GradedHits, OfflineGrader
+from selfright.roles.model_calls import GRADING_SCHEMA, OUT_OF_REACH, JudgingMode, told
 from selfright.roles.prompting import grading_prompt
-from selfright.roles.schemas import GRADING_SCHEMA
 
 BATCH = 8
 

@@ -13,16 +13,12 @@ from selfright.domain.passages import Hit
 from selfright.domain.ports import PairJudge
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.calibration.stored import UNCALIBRATED, GraderCalibration
-from selfright.roles.grade.answer_spans import MOST_READ
-from selfright.roles.grade.cross_encoder import opinions
+from selfright.roles.evidence import visible
 from selfright.roles.grade.features import Asked, Read, features, with_scores
-from selfright.roles.grade.model import GraderModel, Variant, set_signals, shipped_model
-from selfright.roles.grade.opposing import without_opposing
-from selfright.roles.grade.windows import shown
+from selfright.roles.grade.model import GraderModel, Variant, set_signals, shipped_model, without_opposing
+from selfright.roles.grade.networks import MOST_READ, opinions, read_pairs, shown
 from selfright.roles.likeness import Likeness
-from selfright.roles.pairs import read_pairs
 from selfright.roles.scoring import Blend
-from selfright.roles.visible import visible
 
 _MOST_HITS = 50
 _LIKELY = 0.5
@@ -33,7 +29,7 @@ class GradedHits:
     """Graded hits, each with its features, the scorers that fit it, and its probability of helping to answer.
 
     ``withheld`` are hits of which nothing is evidence; their probability is 0. ``opinions`` are what signals and the
-    user's own judge say of each hit (``cross_encoder.opinions``); none without such a judge.
+    user's own judge say of each hit (``networks.opinions``); none without such a judge.
     """
 
     hits: tuple[Hit, ...]
@@ -106,7 +102,7 @@ class OfflineGrader:
         """The first 50 hits with their signals and probabilities; raises as ``grade`` does."""
         first = hits[:_MOST_HITS]
         # What no reader sees takes no part: beside it, others would look the better.
-        withheld = tuple(hit for hit in first if _is_blank(visible(hit.passage), hit))
+        withheld = tuple(hit for hit in first if hit.passage.text.strip() and not visible(hit.passage).strip())
         graded = tuple(hit for hit in first if hit not in withheld)
         _require_numbers([score for hit in graded for score in _scores(hit)])
         if not graded:
@@ -210,10 +206,6 @@ class OfflineGrader:
         for i, found in zip(chosen, judged, strict=True) if judged is not None else ():
             scores[i] = found.score
         return scores
-
-
-def _is_blank(left: str, hit: Hit) -> bool:
-    return not left.strip() and bool(hit.passage.text.strip())
 
 
 def _zeros(reading: GradedHits) -> tuple[Grade, ...]:

@@ -10,11 +10,10 @@ from dataclasses import dataclass, field
 from selfright.domain.answers import Message
 from selfright.domain.passages import Language
 from selfright.domain.text import language_of
-from selfright.roles.analysis import Term, TextAnalyzer
-from selfright.roles.classify.restating import asks_for_fewer_words
+from selfright.roles.analysis import Term, TextAnalyzer, distinct, phrases
 from selfright.roles.likeness import Likeness
-from selfright.roles.phrases import distinct, phrases
-from selfright.roles.rewrite.prefixes import bounded
+from selfright.roles.restating import asks_for_fewer_words
+from selfright.roles.rewrite.query_text import bounded
 
 _MOST_MESSAGES = 12
 _MOST_TOPIC_TERMS = 4

@@ -9,8 +9,8 @@ from fastapi import APIRouter, Path, Query, Request
 
 from selfright.answer_form import answer_view
 from selfright.domain.errors import InputError
-from selfright.domain.scopes import Scope
 from selfright.domain.traces import ReplayOptions, Trace
+from selfright.domain.turns import Scope
 from selfright.entrypoints.server.callers import caller_of
 from selfright.entrypoints.server.errors import Refused
 from selfright.entrypoints.server.service import Service, in_thread, service_of

@@ -1,1 +1,0 @@
-"""The report's plots, each with what it shows in words and its figures as a table."""

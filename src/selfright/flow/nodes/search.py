@@ -1,0 +1,217 @@
+"""What is found: retrieve → grade → web_search, and rewrite → retrieve for another pass.
+
+The web replaces the index if the verdict is incorrect, and adds to it if ambiguous or unknown.
+"""
+
+import asyncio
+import logging
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from selfright.domain.answers import RewriteRequest
+from selfright.domain.errors import FAILURES, JudgeFailed, SelfrightError
+from selfright.domain.events import VerdictReached
+from selfright.domain.flags import Flags
+from selfright.domain.judgements import Grading, Verdict
+from selfright.domain.passages import Hit, Retrieval, WebFinding
+from selfright.domain.ports import Grader, Router
+from selfright.domain.routing import RoutingDecision, RoutingReason
+from selfright.domain.slots import Profile
+from selfright.domain.tools import Tools
+from selfright.flow.evidence import as_hits, nearest
+from selfright.flow.guards import text_hashes
+from selfright.flow.routes import instead_of_index
+from selfright.flow.state import AgentState
+
+log = logging.getLogger(__name__)
+
+
+async def judged(grader: Grader, question: str, hits: Sequence[Hit], flags: Flags) -> tuple[Grading, tuple[str, ...]]:
+    """The grading, with the flags' thresholds applied, and a note if the grader failed."""
+    try:
+        return decided(_checked(await grader.grade(question, hits)), flags), ()
+    except FAILURES as error:
+        log.warning("the grader failed: %s", type(error).__name__)
+        reason = f"the grader failed ({type(error).__name__})"
+        return Grading(Verdict.UNKNOWN, None, reason=reason), (f"{reason}; its verdict is unknown",)
+
+
+def decided(grading: Grading, flags: Flags) -> Grading:
+    """The grading with the verdict by the flags' thresholds. Without passages it stays incorrect."""
+    if grading.sufficiency is None or grading.verdict is Verdict.UNKNOWN or not grading.grades:
+        return grading
+    return replace(grading, verdict=_verdict(grading.verdict, grading.sufficiency, flags))
+
+
+def _verdict(own: Verdict, sufficiency: float, flags: Flags) -> Verdict:
+    upper, lower = flags.correct_threshold, flags.incorrect_threshold
+    if upper and sufficiency >= upper:
+        return Verdict.CORRECT
+    if sufficiency < lower:
+        return Verdict.INCORRECT
+    # On a side with a threshold, the grader's own verdict does not count.
+    overruled = (own is Verdict.CORRECT and upper > 0) or (own is Verdict.INCORRECT and lower > 0)
+    return Verdict.AMBIGUOUS if overruled else own
+
+
+def _checked(grading: Grading) -> Grading:
+    given = [grading.sufficiency, *(grade.probability for grade in grading.grades)]
+    if any(p is not None and not (math.isfinite(p) and 0 <= p <= 1) for p in given):
+        raise JudgeFailed("a probability from 0 to 1 was expected of the grader, and something else came")
+    return grading
+
+
+async def retrieve(state: AgentState, tools: Tools) -> dict[str, Any]:
+    """Searches all collections or the chosen ones, and clears the evidence of the previous pass."""
+    found, routing = await _found(state, tools)
+    hits = await _best(found.hits, state, tools)
+    return {
+        **({"routing": routing} if routing else {}),
+        "retrieved_docs": hits,
+        "query_vector": found.query_vector,
+        "retrieved_docs_history": (text_hashes(hit.passage.text for hit in hits),),
+        "used_retrieval": True,
+        "grading": None,
+        "verdict": None,
+        "strips": None,
+        "web_docs": (),
+        "web_grading": None,
+        "web_strips": (),
+    }
+
+
+async def _best(found: Sequence[Hit], state: AgentState, tools: Tools) -> tuple[Hit, ...]:
+    """The ``top_k`` hits to go on with: chosen by the reranker among twice as many, or the first."""
+    k, ordered = tools.flags.top_k, nearest(found, state["language"], 2 * tools.flags.top_k)
+    if tools.reranker is None:
+        return ordered[:k]
+    try:
+        return await tools.reranker.rerank(state["question"], ordered, k)
+    except FAILURES as error:
+        log.warning("reranking failed (%s): the search's own order stays", type(error).__name__)
+        return ordered[:k]
+
+
+async def _found(state: AgentState, tools: Tools) -> tuple[Retrieval, RoutingDecision | None]:
+    query, k, given = state["query_for_retrieval"], 2 * tools.flags.top_k, tools.retriever.scope.collections
+    if given is not None:
+        return await tools.retriever.search(query, k), RoutingDecision(given, RoutingReason.NAMED_BY_USER)
+    router = tools.router if tools.flags.dynamic_rag_routing else None
+    if router is None:
+        return await tools.retriever.search(query, k), None
+    routing = await _routed(state, router)
+    found = await tools.retriever.search(query, k, routing.collections)
+    if routing.collections and not await _suffices(router, query, found):
+        found = await tools.retriever.search(query, k)
+        routing = RoutingDecision.everywhere(RoutingReason.TOO_LITTLE, routing.names)
+    return found, routing
+
+
+async def _routed(state: AgentState, router: Router) -> RoutingDecision:
+    """The router's choice for the first pass; later passes search all collections."""
+    if "routing" in state:
+        return RoutingDecision.everywhere(RoutingReason.SEARCHED_BEFORE)
+    try:
+        return await router.route(state["question"], state.get("query_class"), state.get("slot_out", ()))
+    except FAILURES as error:
+        log.warning("the router failed (%s): all collections are searched", type(error).__name__)
+        return RoutingDecision.everywhere(RoutingReason.ROUTER_FAILED, type(error).__name__)
+
+
+async def _suffices(router: Router, query: str, found: Retrieval) -> bool:
+    try:
+        return await asyncio.to_thread(router.suffices, query, found.hits)
+    except FAILURES as error:
+        log.warning("the router failed (%s): all collections are searched", type(error).__name__)
+        return False
+
+
+async def grade(state: AgentState, tools: Tools) -> dict[str, Any]:
+    """Judges the passages against the original question, not against a rewritten one."""
+    grading, notes = await judged(tools.grader, state["question"], state["retrieved_docs"], tools.flags)
+    ask_web = tools.web is not None and tools.flags.web_search_enabled
+    if not ask_web and grading.verdict is Verdict.INCORRECT:
+        notes = (*notes, _NO_WEB[state["language"]])
+    if tools.emit is not None:
+        tools.emit(VerdictReached(grading.verdict, grading.sufficiency))
+    return {"grading": grading, "verdict": grading.verdict, "ask_web": ask_web, "notes": notes}
+
+
+_NO_WEB = {
+    "en": "the index does not seem to answer this, and no web search is configured",
+    "ko": "색인에 알맞은 자료가 없는 것으로 보이며, 웹 검색은 설정되어 있지 않습니다",
+}
+
+
+PAGES = 5
+
+
+async def web_search(state: AgentState, tools: Tools) -> dict[str, Any]:
+    """Searches the web and grades the results; also refines them if the index is refined in parallel."""
+    evaluation = state.get("evaluation")
+    missing = evaluation.missing_info if evaluation else ()
+    finding, notes = await _search(state, tools, missing)
+    tools.meter.web_requests += finding.requests
+    hits = as_hits(finding.passages)
+    if not hits:
+        return {"web_docs": (), "web_grading": None, "web_provider": finding.provider, "notes": notes}
+    grading, trouble = await judged(tools.grader, state["question"], hits, tools.flags)
+    update: dict[str, Any] = {
+        "web_docs": hits,
+        "web_grading": grading,
+        "web_provider": finding.provider,
+        "notes": (*notes, *trouble),
+    }
+    if not instead_of_index(state):
+        refinement = await tools.refiner.refine(state["question"], hits, grading)
+        update["web_strips"] = () if refinement.fell_back else refinement.strips
+    return update
+
+
+async def _search(state: AgentState, tools: Tools, missing: tuple[str, ...]) -> tuple[WebFinding, tuple[str, ...]]:
+    nothing = WebFinding((), "none", 0)
+    if tools.web is None:
+        return nothing, ()
+    try:
+        query = await tools.rewriter.for_web(state["question"], missing)
+        return await tools.web.search(query, PAGES), ()
+    except FAILURES as error:
+        # A failing provider does not end the turn.
+        log.warning("the web search failed: %s", type(error).__name__)
+        why = str(error) if isinstance(error, SelfrightError) else type(error).__name__
+        requests = getattr(error, "requests", 0)
+        return WebFinding((), "none", requests), (f"the web search failed ({why}) and was left out",)
+
+
+ANSWER_CHARACTERS = 200
+
+
+async def rewrite(state: AgentState, tools: Tools) -> dict[str, Any]:
+    """Writes a new query from what was missing; answers are still judged by the original question."""
+    if not tools.flags.query_rewrite_enabled:
+        return {}
+    evaluation = state.get("evaluation")
+    query = await tools.rewriter.rewrite(
+        RewriteRequest(
+            question=state["question"],
+            query=state["query_for_retrieval"],
+            language=state["language"],
+            previous_answer=state.get("answer", "")[:ANSWER_CHARACTERS],
+            missing_info=evaluation.missing_info if evaluation else (),
+            improvement_suggestions=evaluation.improvement_suggestions if evaluation else (),
+            profile_summary=_profile(state, tools),
+            slots=state.get("slot_out", ()),
+            hits=state.get("retrieved_docs", ()),
+            iteration=state["iteration_count"],
+            tried=tuple(done.query for done in state.get("iterations", ())),
+        )
+    )
+    return {"query_for_retrieval": query.strip() or state["question"]}
+
+
+def _profile(state: AgentState, tools: Tools) -> str:
+    """The profile, if it concerns the question; other queries should not contain it."""
+    said_now = state.get("given_profile", Profile()).slots or state.get("slot_out", ())
+    return state.get("profile_summary", "") if said_now or tools.pack.about(state["question"]) else ""

@@ -1,0 +1,116 @@
+"""What is asked, and by whom: contextualize → extract_slots → store_memory → classify.
+
+``classify`` is visited once more after an off-topic answer.
+"""
+
+from typing import Any
+
+from selfright.domain.answers import Focus, Restated
+from selfright.domain.judgements import QueryClass
+from selfright.domain.slots import Profile
+from selfright.domain.text import language_of
+from selfright.domain.tools import Tools
+from selfright.flow.state import AgentState
+
+
+async def contextualize(state: AgentState, tools: Tools) -> dict[str, Any]:
+    """Keeps the last messages, summarises older ones, and turns the message into a question that stands alone.
+
+    The question is separated from its context, and a follow-up is completed from the conversation. Search and judges
+    use the result.
+    """
+    message = state["user_text"].strip()
+    context = await _context(state, tools)
+    messages, summary = context["messages"], context["summary"]
+    focus = await _focus(message, state, tools)
+    question, query = focus.question, focus.query
+    if (messages or summary) and state["mode"] != "llm":
+        question = await tools.rewriter.standalone(focus.question, messages, summary)
+        query = query if question == focus.question else question
+    return {
+        **context,
+        "question": question,
+        "query_for_retrieval": query,
+        "told": focus.told,
+        "language": language_of(message),
+    }
+
+
+async def _focus(message: str, state: AgentState, tools: Tools) -> Focus:
+    if state["mode"] == "llm" or not tools.flags.query_rewrite_enabled:
+        return Focus(message, message)
+    return await tools.rewriter.focused(message, tools.pack, bool(state.get("messages")))
+
+
+async def _context(state: AgentState, tools: Tools) -> dict[str, Any]:
+    messages, summary, limit = state.get("messages", ()), state.get("summary", ""), tools.flags.history_limit
+    older = len(messages) - limit
+    if older > 0 and limit:
+        language = language_of(messages[0].content)
+        summary = await tools.summarizer.summarize(summary, messages[:older], language)
+        return {"messages": messages[older:], "summary": summary, "summarized": older}
+    return {"messages": messages if limit else (), "summary": summary, "summarized": 0}
+
+
+async def extract_slots(state: AgentState, tools: Tools) -> dict[str, Any]:
+    """Reads facts about the user from the whole message, not only from its question."""
+    turn = sum(said.role == "user" for said in state.get("messages", ()))
+    return {"slot_out": await tools.slots.extract(state["user_text"], turn)}
+
+
+async def store_memory(state: AgentState, tools: Tools) -> dict[str, Any]:
+    """Stores facts about the user (unless ``memory_mode`` is ``none``), and finds conflicts with the question.
+
+    A profile passed with the question overrides the stored one; facts in the message override both.
+    """
+    # Facts about others ("can people with gout eat fish?") do not belong in the profile.
+    slots = [slot for slot in state.get("slot_out", ()) if slot.subject != "other"]
+    language = state["language"]
+    keeps = tools.flags.memory_mode != "none" and state.get("remembers", True)
+    known = await tools.profiles.remember(state["user"], slots) if keeps else Profile()
+    given = (tools.pack.keyed(slot) for slot in state.get("given_profile", Profile()).slots)
+    profile = known.with_slots((*given, *slots), tools.pack.kinds_by_name)
+    return {
+        "profile": profile,
+        "profile_summary": tools.pack.summary(profile, language),
+        "personal": tools.pack.terms(profile),
+        "concerns": tools.pack.concerns(state["question"], profile, language),
+        "notes": (_FLEETING[language],) if keeps and slots and tools.profiles.ephemeral else (),
+    }
+
+
+_FLEETING = {
+    "en": "profiles cannot be written here: what you say of yourself is forgotten when the program ends",
+    "ko": "프로필을 저장할 수 없어, 알려 주신 내용은 프로그램이 끝나면 사라집니다",
+}
+
+
+async def classify(state: AgentState, tools: Tools) -> dict[str, Any]:
+    """Classifies the message. On a second visit, chit-chat and the fast path are ruled out, because they failed."""
+    first = state["iteration_count"] == 0
+    if first and (again := await _restated(state, tools)) is not None:
+        asked = {"question": again.question, "query_for_retrieval": again.question} if again.question else {}
+        return {"query_class": QueryClass.QUESTION, "fast_path": True, "restated": again, **asked}
+    kind = await tools.classifier.classify(state["user_text"], state.get("messages", ()))
+    if not first and kind is QueryClass.CHITCHAT:
+        kind = QueryClass.QUESTION
+    fast = first and (kind is QueryClass.CHITCHAT or await _fast(state, tools))
+    return {"query_class": kind, "fast_path": fast}
+
+
+async def _restated(state: AgentState, tools: Tools) -> Restated | None:
+    """The previous answer in fewer words, if that is all the user wants."""
+    history = state.get("messages", ())
+    if not (history and tools.flags.fast_path_enabled):
+        return None
+    return await tools.classifier.restated(state["user_text"], history)
+
+
+async def _fast(state: AgentState, tools: Tools) -> bool:
+    """Whether to answer first and retrieve only if that fails. An extractive writer cannot do that."""
+    if not tools.flags.fast_path_enabled or tools.generator.needs_documents:
+        return False
+    if tools.flags.fast_path == "always":
+        return True
+    history = state.get("messages", ())
+    return bool(history) and await tools.classifier.conversational(state["user_text"], history)

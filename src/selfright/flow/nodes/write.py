@@ -1,0 +1,121 @@
+"""The draft: refine_knowledge → assemble_context → generate.
+
+Without retrieval a pass begins at ``assemble_context``.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+from selfright.domain.answers import Restated
+from selfright.domain.chat import Say
+from selfright.domain.events import AnswerToken
+from selfright.domain.passages import Strip
+from selfright.domain.tools import Tools
+from selfright.flow.attempts import generation_request
+from selfright.flow.evidence import carried, cited, merged, outweighs, whole, with_strips
+from selfright.flow.routes import instead_of_index
+from selfright.flow.state import AgentState
+
+_MOST_CONCERNS = 2
+_MOST_STRIPS = 2
+
+
+async def refine_knowledge(state: AgentState, tools: Tools) -> dict[str, Any]:
+    """Reduces the evidence to the strips that help; if none does, lowers the verdict one step.
+
+    Web results replace those of the index only if the grader finds them more sufficient; otherwise both are used.
+    """
+    question, verdict = state["question"], state["verdict"]
+    web = state.get("web_docs", ()) if instead_of_index(state) else ()
+    found = await tools.refiner.refine(question, web, state.get("web_grading")) if web else None
+    if found is not None and outweighs(state.get("web_grading"), state.get("grading")):
+        return {"strips": found.strips, "verdict": verdict, "removed_share": found.removed_share}
+    refinement = await tools.refiner.refine(question, state["retrieved_docs"], state.get("grading"))
+    if refinement.fell_back and verdict is not None:
+        verdict = verdict.lowered()
+    beside = found.strips if found and not found.fell_back else ()
+    warnings = await _profile_warnings(state, tools)
+    strips = merged(with_strips(refinement.strips, warnings), beside)
+    return {"strips": strips, "verdict": verdict, "removed_share": refinement.removed_share}
+
+
+async def _profile_warnings(state: AgentState, tools: Tools) -> list[Strip]:
+    """Strips about conflicts between the profile and the question's subject, which the question may not mention."""
+    found: list[Strip] = []
+    for concern in state.get("concerns", ())[:_MOST_CONCERNS]:
+        bearing = [h for h in state["retrieved_docs"] if concern.bears(h.passage.heading, h.passage.text)]
+        refined = await tools.refiner.refine(concern.text, bearing) if bearing else None
+        strips = refined.strips if refined else ()
+        found += [s for s in strips if concern.bears(s.passage.heading, s.text)][:_MOST_STRIPS]
+    return found
+
+
+async def assemble_context(state: AgentState, tools: Tools) -> dict[str, Any]:
+    """Merges the evidence and builds the prompts; in mode ``llm`` the model gets the message unchanged."""
+    if state["mode"] == "llm":
+        notes = (_NO_MODEL[state["language"]],) if tools.generator.needs_documents else ()
+        return {"strips": (), "system_prompt": "", "user_prompt": state["user_text"], "notes": notes}
+    again = _said_again(state)
+    strips = _evidence(state, tools)
+    system, user = tools.prompter.prompts(
+        _asked(state),
+        state["language"],
+        strips if again or state.get("used_retrieval") or state.get("web_docs") else None,
+        state.get("profile_summary", ""),
+        state.get("messages", ()),
+        state.get("summary", ""),
+        state.get("slot_out", ()),
+        state.get("concerns", ()),
+    )
+    return {"strips": strips, "system_prompt": system, "user_prompt": user}
+
+
+def _asked(state: AgentState) -> str:
+    """The question for the writing model, with the context that search and judges do not use."""
+    if state.get("restated") is not None:  # an earlier question; the message says how to answer it again
+        return f"{state['question']} {state['user_text']}".strip()
+    return f"{state.get('told', '')} {state['question']}".strip()
+
+
+def _said_again(state: AgentState) -> Restated | None:
+    """The previous answer, if this pass restates it."""
+    return None if state.get("used_retrieval") else state.get("restated")
+
+
+def _evidence(state: AgentState, tools: Tools) -> tuple[Strip, ...]:
+    if again := _said_again(state):
+        # An extractive writer repeats the draft; a model may use all sources of the previous answer.
+        return cited(again.draft.citations if tools.generator.needs_documents else again.sources)
+    refined = state.get("strips")
+    index = whole(state.get("retrieved_docs", ())) if refined is None else refined
+    fresh = merged(index, state.get("web_strips", ()))
+    return (*carried(state.get("best"), fresh), *fresh)
+
+
+_NO_MODEL = {
+    "en": "this preset lets a language model answer by itself, and none is configured; another preset looks things up",
+    "ko": "이 프리셋은 언어 모델이 스스로 답하게 하지만 설정된 모델이 없습니다. 다른 프리셋은 문서를 찾아봅니다",
+}
+
+
+async def generate(state: AgentState, tools: Tools) -> dict[str, Any]:
+    """Writes a draft from the evidence; a listener gets urgent advice first."""
+    say = _say(state["iteration_count"], tools)
+    if say is not None and (urgent := tools.pack.urgent(state["user_text"], state["language"])):
+        say(f"{urgent}\n\n")
+    again = state.get("restated") if tools.generator.needs_documents else None
+    if again is not None and not state.get("used_retrieval"):
+        if say is not None:
+            say(again.draft.text)
+        return {"draft": again.draft, "answer": again.draft.text}
+    best, request = state.get("best"), generation_request(state)
+    if tools.weak_writer and tools.floor and best is not None and best.draft.stands_in:
+        draft = replace(await tools.floor[0].generate(request, say), stands_in=True)  # the model's draft has failed
+    else:
+        draft = await tools.generator.generate(request, say)
+    return {"draft": draft, "answer": draft.text}
+
+
+def _say(iteration: int, tools: Tools) -> Say | None:
+    emit = tools.emit
+    return (lambda text: emit(AnswerToken(text, iteration))) if emit is not None else None

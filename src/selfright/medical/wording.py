@@ -1,0 +1,246 @@
+"""A message and a profile in the words of the field.
+
+What the things in a message are usually called, for searching: preferred names, and the words they are made of. The
+line that prompts have of a profile, the wordings by which an answer shows it was heard, and the kinds of slots in the
+order in which readers see them.
+"""
+
+import functools
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
+from selfright.domain.passages import Language
+from selfright.domain.slots import Profile, Slot, SlotKind
+from selfright.domain.text import has_hangul
+from selfright.medical.lexicon import Concept, load_lexicon
+from selfright.medical.spotting import spotter
+from selfright.medical.units import measure_table
+
+# What these name is, by itself, more often a thing of another field (a disk, a key).
+OF_OTHER_FIELDS = ("디스크", "키")
+
+_LONGEST_NAME = 10_000
+_MOST = 8
+_WORD = re.compile(r"[a-z]+")
+
+
+def names(text: str) -> tuple[str, ...]:
+    """The preferred names of what ``text`` mentions, each in the language of its mention, in the order of the text."""
+    found = spotter("condition", "symptom", "drug", "lab").find(text[:_LONGEST_NAME])
+    meant = (mention for mention in found if text[mention.start : mention.end] not in OF_OTHER_FIELDS)
+    return tuple(dict.fromkeys(mention.concept.name(mention.language) for mention in meant))[:_MOST]
+
+
+@functools.cache
+def vocabulary() -> frozenset[str]:
+    """Every English word in the names of the lexicon, in lower case."""
+    forms = (form for concept in load_lexicon().concepts.values() for form in concept.forms_en)
+    return frozenset(word for form in forms for word in _WORD.findall(form.lower()))
+
+
+def concept_of(slot: Slot) -> Concept | None:
+    """What the lexicon knows of a slot's value; None for what it does not know."""
+    known = load_lexicon().concepts.get(slot.detail("key") or "")
+    return known or _by_form().get(_plain(slot.value))
+
+
+def keyed(slot: Slot) -> Slot:
+    """The slot with the key of its value, where the lexicon knows it; a key that it has stays."""
+    concept = concept_of(slot)
+    if concept is None or slot.detail("key"):
+        return slot
+    return replace(slot, details=tuple(sorted((*slot.details, ("key", concept.id)))))
+
+
+def wordings(slot: Slot) -> tuple[str, ...]:
+    """The value first, then every name of the same thing in both languages."""
+    concept = concept_of(slot)
+    names = (*concept.forms_ko, *concept.forms_en) if concept else ()
+    return tuple(dict.fromkeys((slot.value, *names)))
+
+
+def name_in(slot: Slot, language: Language) -> str:
+    """The value as a reader of ``language`` knows it."""
+    concept = concept_of(slot)
+    return concept.name(language) if concept else slot.value
+
+
+def names_of(name: str) -> tuple[str, ...]:
+    """``name`` with the brands and other names of the same medicine."""
+    concept = _by_form().get(_plain(name))
+    others = (*concept.forms_ko, *concept.forms_en) if concept and concept.kind == "drug" else ()
+    return tuple(dict.fromkeys((name, *others)))
+
+
+@functools.cache
+def _by_form() -> Mapping[str, Concept]:
+    found: dict[str, Concept] = {}
+    for concept in load_lexicon().concepts.values():
+        for form in (*concept.forms_en, *concept.forms_ko):
+            found.setdefault(_plain(form), concept)
+    return found
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+_ABOUT = (
+    SlotKind("age", {"en": "age", "ko": "나이"}),
+    SlotKind("sex", {"en": "sex", "ko": "성별"}, lasting=True),
+    SlotKind("pregnancy", {"en": "pregnancy", "ko": "임신"}),
+    SlotKind("conditions", {"en": "conditions", "ko": "질환"}, many=True, lasting=True),
+    SlotKind("symptoms", {"en": "symptoms", "ko": "증상"}, many=True),
+    SlotKind("medications", {"en": "medicines", "ko": "복용 약"}, many=True),
+    SlotKind("allergies", {"en": "allergies", "ko": "알레르기"}, many=True, lasting=True),
+)
+
+MEASURES = tuple(SlotKind(row["slot"], {"en": row["en"], "ko": row["ko"]}) for row in measure_table())
+KINDS = (*_ABOUT, *MEASURES)
+
+_MEN = ("m", "male", "man", "boy", "남", "남성", "남자", "남아")
+_WOMEN = ("f", "female", "woman", "girl", "여", "여성", "여자", "여아")
+_SEX: dict[Language, dict[str, str]] = {
+    "en": {"male": "male", "female": "female"},
+    "ko": {"male": "남성", "female": "여성"},
+}
+_NAMES = frozenset(kind.name for kind in KINDS)
+_MEASURES = {kind.name: kind.label for kind in MEASURES}
+_AGES: dict[Language, dict[str, str]] = {
+    "en": {"years": "{}-year-old", "months": "{}-month-old", "weeks": "{}-week-old"},
+    "ko": {"years": "{}세", "months": "{}개월", "weeks": "생후 {}주"},
+}
+_PATTERNS: dict[Language, dict[str, str]] = {
+    "en": {
+        "allergies": "allergic to {}", "medications": "takes {}", "symptoms": "has {}", "past": "{} in the past",
+        "family": "family history of {}", "disputed": "{} (said both ways)",
+    },
+    "ko": {
+        "allergies": "{} 알레르기", "medications": "{} 복용 중", "symptoms": "{} 증상", "past": "과거 {}",
+        "family": "가족력 {}", "disputed": "{}(진술 엇갈림)",
+    },
+}  # fmt: skip
+_ALLERGY = re.compile(r"알레르기|allerg", re.IGNORECASE)
+_DAILY = re.compile(r"(\d+)/day")
+_TIMES: dict[Language, str] = {"en": "{} times a day", "ko": "하루 {}회"}
+_SEVERITY: dict[Language, dict[str, str]] = {
+    "en": {"mild": "mild", "moderate": "moderate", "severe": "severe"},
+    "ko": {"mild": "경미한", "moderate": "중등도", "severe": "심한"},
+}
+_MOST_ITEMS = 14
+_LONGEST = 400
+
+
+def summary(profile: Profile, language: Language) -> str:
+    """What matters first, in one line of at most 400 characters: "60세 남성, 2형 당뇨병, 신장 기능 경미한 저하"."""
+    mine = [slot for slot in profile.slots if slot.subject == "user"]
+    now = [slot for slot in mine if slot.time == "current" and not slot.negated]
+    items = [_person(now, language), *(_pregnancy(slot, language) for slot in now if slot.name == "pregnancy")]
+    for name in ("conditions", "allergies", "medications", "symptoms"):
+        items += [_named(slot, profile, language) for slot in now if slot.name == name]
+    items += [_measure(slot, language) for slot in now if slot.name in _MEASURES]
+    items += [slot.value for slot in now if slot.name not in _NAMES]
+    items += [_said("past", slot, language) for slot in mine if slot.name == "conditions" and _is_past(slot)]
+    items += [_said("family", slot, language) for slot in profile.slots if _in_family(slot)]
+    line = ""
+    for item in [item for item in dict.fromkeys(items) if item][:_MOST_ITEMS]:
+        longer = f"{line}, {item}" if line else item
+        line = longer if len(longer) <= _LONGEST else line
+    return line
+
+
+def terms(profile: Profile) -> tuple[tuple[str, ...], ...]:
+    """For each current fact the wordings that count: any name of the same thing, in either language."""
+    mine = (s for s in profile.slots if s.subject == "user" and s.time == "current" and not s.negated)
+    return tuple(_wordings(slot) for slot in mine)
+
+
+def _wordings(slot: Slot) -> tuple[str, ...]:
+    match slot.name:
+        case "age":
+            return f"{slot.value}세", f"{slot.value}살", f"{slot.value}-year-old", f"{slot.value} years"
+        case "sex":
+            return (
+                ("남성", "남자", "male", " man", " men")
+                if _sex(slot) == "male"
+                else ("여성", "여자", "female", "woman", "women")
+            )
+        case "pregnancy":
+            return "임신", "임부", "pregnan"
+        case name if name in _MEASURES:
+            return tuple(f"{label} {slot.value}" for label in _MEASURES[name].values())
+        case _:
+            return wordings(slot)
+
+
+def _person(now: list[Slot], language: Language) -> str:
+    """Age and sex as one item: "60세 남성", "60-year-old male"."""
+    age = next((_age(slot, language) for slot in reversed(now) if slot.name == "age"), "")
+    sexes = (_SEX[language].get(_sex(slot), slot.value) for slot in reversed(now) if slot.name == "sex")
+    sex = next(sexes, "")
+    return " ".join(part for part in (age, sex) if part)
+
+
+def _age(slot: Slot, language: Language) -> str:
+    if not slot.value.replace(".", "").isdigit():
+        return slot.value
+    return _AGES[language].get(slot.unit or "years", "{} " + (slot.unit or "")).format(slot.value)
+
+
+def _sex(slot: Slot) -> str:
+    said = slot.value.casefold().strip()
+    return "male" if said in _MEN else "female" if said in _WOMEN else said
+
+
+def _pregnancy(slot: Slot, language: Language) -> str:
+    number = slot.detail("weeks") or (slot.value if slot.value.isdigit() else "")
+    if language == "ko":
+        return f"임신 {number}주" if number else "임신 중"
+    return f"{number} weeks pregnant" if number else "pregnant"
+
+
+def _named(slot: Slot, profile: Profile, language: Language) -> str:
+    name = _graded(name_in(slot, language), _SEVERITY[language].get(slot.detail("severity") or "", ""))
+    pattern = _PATTERNS[language].get(slot.name, "{}")
+    named = f"{name} {_dose(slot, language)}".strip()
+    item = name if slot.name == "allergies" and _ALLERGY.search(name) else pattern.format(named)
+    disputed = any(old.name == slot.name and (old.thing == slot.thing or _denies_all(old)) for old in profile.disputed)
+    return _PATTERNS[language]["disputed"].format(item) if disputed else item
+
+
+def _denies_all(slot: Slot) -> bool:
+    return slot.negated and slot.thing == "any"
+
+
+def _graded(name: str, severity: str) -> str:
+    """The name with how severe it is before its last word: "신장 기능 경미한 저하", "mild asthma"."""
+    if not severity or severity in name:
+        return name
+    head, blank, last = name.rpartition(" ") if has_hangul(name) else ("", "", name)
+    return f"{head}{blank}{severity} {last}"
+
+
+def _dose(slot: Slot, language: Language) -> str:
+    """Dose and how often: "500 mg 하루 2회"."""
+    often = slot.detail("frequency") or ""
+    daily = _DAILY.fullmatch(often)
+    often = _TIMES[language].format(daily[1]) if daily else often
+    return " ".join(part for part in (slot.detail("dose") or "", often) if part)
+
+
+def _measure(slot: Slot, language: Language) -> str:
+    label = _MEASURES[slot.name][language]
+    return " ".join(part for part in (label, slot.value, slot.unit or "") if part)
+
+
+def _said(pattern: str, slot: Slot, language: Language) -> str:
+    return _PATTERNS[language][pattern].format(name_in(slot, language))
+
+
+def _is_past(slot: Slot) -> bool:
+    return slot.time == "past" and not slot.negated
+
+
+def _in_family(slot: Slot) -> bool:
+    return slot.subject == "family" and slot.name == "conditions" and not slot.negated

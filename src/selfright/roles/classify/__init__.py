@@ -1,1 +1,0 @@
-"""Tells what kind of message it is."""

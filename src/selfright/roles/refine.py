@@ -1,0 +1,251 @@
+"""Knowledge refinement: decompose passages into strips, keep those that help, put them together in document order.
+
+A strip is kept when it comes close to the best strip of its passage, for how words are shared differs from passage to
+passage; the weights and the margin are in ``strips.json``, written by ``training/fit_strips.py``. A language model may
+choose instead; what a strip is, and how strips are put together, stays the offline role's.
+"""
+
+import asyncio
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from selfright.domain.chat import Job
+from selfright.domain.errors import ReplyUnusable
+from selfright.domain.judgements import Grading
+from selfright.domain.passages import Hit, Passage, Refinement, Strip
+from selfright.domain.ports import ChatModel, PairJudge
+from selfright.domain.text import language_of
+from selfright.roles.analysis import TextAnalyzer
+from selfright.roles.grade.features import Asked
+from selfright.roles.grade.networks import AnswerSpans, answer_spans
+from selfright.roles.model_calls import OUT_OF_REACH, STRIPS_SCHEMA, JudgingMode, told
+from selfright.roles.prompting import strips_prompt
+from selfright.roles.scoring import Scorer, read_scorer
+from selfright.roles.strips import strip_signals, strip_spans
+
+_LEAST_REMAINDER = 20
+_LIMITS = ("lexical_margin", "read_margin", "floor", "irrelevant", "share_of_best")
+
+
+@dataclass(frozen=True, slots=True)
+class StripModel:
+    """Scorers by words, and with what the reader of that name says; how far (log-odds) a strip may fall behind its
+    passage's best.
+
+    A passage whose best strip is under ``floor`` (log-odds) holds nothing; passages the grader gave less than
+    ``irrelevant`` are not looked at. A strip with less than ``share_of_best`` of the best strip's probability goes too.
+    """
+
+    reader: str
+    lexical: Scorer
+    read: Scorer
+    lexical_margin: float
+    read_margin: float
+    floor: float
+    irrelevant: float
+    share_of_best: float
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A strip with its score (log-odds) and whether it comes close enough to the best of its passage."""
+
+    strip: Strip
+    score: float
+    kept: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """The strips of a retrieval's relevant passages, and all of its passages, the most probable first."""
+
+    scored: tuple[Scored, ...]
+    passages: tuple[Passage, ...]
+
+
+class OfflineRefiner:
+    """Implements the port ``Refiner``. ``reader`` is used if the weights know it."""
+
+    def __init__(
+        self, analyzer: TextAnalyzer, model: StripModel | None = None, reader: PairJudge | None = None
+    ) -> None:
+        self._analyzer = analyzer
+        self._model = model or shipped_model()
+        self._reader = reader if reader is not None and reader.name == self._model.reader else None
+
+    def without_reader(self) -> "OfflineRefiner":
+        """The same, by words: for a turn whose grader is a model, where nobody else needs a reader."""
+        return OfflineRefiner(self._analyzer, self._model)
+
+    async def refine(self, question: str, hits: Sequence[Hit], grading: Grading | None = None) -> Refinement:
+        """The strips of ``hits`` that help to answer; documents in the order of their best passage."""
+        return await asyncio.to_thread(self.filter, question, hits, grading)
+
+    def filter(self, question: str, hits: Sequence[Hit], grading: Grading | None = None) -> Refinement:
+        """As ``refine``, without waiting."""
+        weighed = self.weighed(question, hits, grading)
+        return refinement(weighed, self.chosen(weighed))
+
+    def weighed(self, question: str, hits: Sequence[Hit], grading: Grading | None = None) -> Weighed:
+        """All strips of the passages that may be relevant, with what speaks for them."""
+        asked = Asked.of(question, self._analyzer)
+        ranked = _ranked(hits, grading)
+        relevant = [(passage, p) for passage, p in ranked if p is None or p >= self._model.irrelevant] or ranked
+        # In the order of the hits, as the grader reads them: so none is read for this alone.
+        read = answer_spans(asked, [hit.passage for hit in hits], self._reader)
+        scored = [strip for passage, p in relevant for strip in self._scored(asked, passage, p, read.get(passage.id))]
+        return Weighed(tuple(scored), tuple(passage for passage, _ in ranked))
+
+    def chosen(self, weighed: Weighed) -> list[Strip]:
+        """The strips that are worth keeping; none when no passage holds anything."""
+        least = self._model.share_of_best * max((s.strip.score for s in weighed.scored), default=0.0)
+        return [s.strip for s in weighed.scored if s.kept and s.strip.score >= least]
+
+    def _scored(
+        self, asked: Asked, passage: Passage, probability: float | None, read: AnswerSpans | None
+    ) -> list[Scored]:
+        spans = strip_spans(passage.text)
+        if not spans:
+            return []
+        scorer, margin = self._model.lexical, self._model.lexical_margin
+        if read:
+            scorer, margin = self._model.read, self._model.read_margin
+        signals = strip_signals(asked, passage, spans, read)
+        scores = [scorer.score(values) for values in signals]
+        best = max(scores)
+        # Words alone cannot tell across languages, so all of it stays.
+        blind = read is None and asked.korean != (passage.language == "ko")
+        found = []
+        for (start, end), score in zip(spans, scores, strict=True):
+            chance = scorer.curve(score) * (1.0 if probability is None else probability)
+            strip = Strip(passage, passage.start + start, passage.start + end, passage.text[start:end], chance)
+            kept = blind or (best - score <= margin and best >= self._model.floor)
+            found.append(Scored(strip, score, kept))
+        return found
+
+
+def refinement(weighed: Weighed, kept: Sequence[Strip]) -> Refinement:
+    """``kept`` put together in document order; the best strip alone when there is nothing to keep."""
+    if not weighed.scored:
+        return Refinement((), 0.0)
+    best = max(weighed.scored, key=lambda s: (s.score, -s.strip.start)).strip
+    order = [passage.document_id for passage in weighed.passages]
+    strips = tuple(_recomposed(kept or [best], order))
+    return Refinement(strips, _removed_share(strips, weighed.passages), not kept)
+
+
+def read_model(stored: Mapping[str, Any]) -> StripModel:
+    """A model from its JSON form."""
+    return StripModel(
+        stored["reader"],
+        read_scorer(stored["lexical"]),
+        read_scorer(stored["read"]),
+        *(float(stored[name]) for name in _LIMITS),
+    )
+
+
+@cache
+def shipped_model() -> StripModel:
+    """The model that ships with the package."""
+    return read_model(json.loads(files("selfright.roles").joinpath("strips.json").read_text(encoding="utf-8")))
+
+
+def _ranked(hits: Sequence[Hit], grading: Grading | None) -> list[tuple[Passage, float | None]]:
+    """Each passage once with its probability, the most probable first, else in the order of the hits."""
+    passages = {hit.passage.id: hit.passage for hit in hits}
+    graded = {grade.passage_id: grade.probability for grade in grading.grades} if grading else {}
+    pairs = [(passage, graded.get(name)) for name, passage in passages.items()]
+    return sorted(pairs, key=lambda pair: -(pair[1] if pair[1] is not None else 0.0))
+
+
+def _recomposed(strips: Iterable[Strip], documents: Sequence[str]) -> Iterable[Strip]:
+    """In document order and without the same stretch of a document twice, where passages overlap."""
+    order = {name: place for place, name in reversed(list(enumerate(documents)))}
+    reached: dict[str, int] = {}
+    for strip in sorted(strips, key=lambda s: (order[s.passage.document_id], s.start, -s.end)):
+        document = strip.passage.document_id
+        fresh = _from(strip, reached.get(document, strip.start))
+        if fresh is not None:
+            reached[document] = fresh.end
+            yield fresh
+
+
+def _from(strip: Strip, position: int) -> Strip | None:
+    """The part of ``strip`` from ``position`` on, or None when too little is left of it to be read."""
+    if position <= strip.start:
+        return strip
+    rest = strip.passage.text[position - strip.passage.start : strip.end - strip.passage.start]
+    start = strip.end - len(rest.lstrip())
+    return replace(strip, start=start, text=rest.lstrip()) if strip.end - start >= _LEAST_REMAINDER else None
+
+
+def _removed_share(strips: Sequence[Strip], passages: Sequence[Passage]) -> float:
+    total = sum(_union([(p.document_id, p.start, p.end) for p in passages]))
+    kept = sum(strip.end - strip.start for strip in strips)
+    return max(0.0, 1 - kept / total) if total else 0.0
+
+
+def _union(stretches: Iterable[tuple[str, int, int]]) -> Iterable[int]:
+    """Lengths of stretches of documents, what overlaps counted once."""
+    document, reached = "", 0
+    for name, start, end in sorted(stretches):
+        if name != document:
+            document, reached = name, 0
+        yield max(0, end - max(start, reached))
+        reached = max(reached, end)
+
+
+MOST_ASKED = 40
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRefiner:
+    """Implements the port ``Refiner``: one call for all strips, and only when the model is asked ``always``.
+
+    At most 40 strips are shown, those with the best scores; the offline filter decides on the rest, and on all of
+    them when the model is out of reach or names a strip that it was not shown.
+    """
+
+    chat: ChatModel
+    offline: OfflineRefiner
+    judging: JudgingMode = "cascade"
+
+    async def refine(self, question: str, hits: Sequence[Hit], grading: Grading | None = None) -> Refinement:
+        """The strips of ``hits`` that help to answer; documents in the order of their best passage."""
+        weighed = await asyncio.to_thread(self.offline.weighed, question, hits, grading)
+        kept = self.offline.chosen(weighed)
+        if self.judging == "always" and weighed.scored:
+            shown = _shown(weighed.scored)
+            picked = await self._picked(question, shown)
+            if picked is not None:
+                kept = [*picked, *(strip for strip in kept if strip not in shown)]
+        return refinement(weighed, kept)
+
+    async def _picked(self, question: str, shown: Sequence[Strip]) -> list[Strip] | None:
+        prompts = strips_prompt(question, shown, language_of(question))
+        try:
+            numbers = _numbers(await told(self.chat, Job.STRIPS, prompts, STRIPS_SCHEMA), len(shown))
+        except (*OUT_OF_REACH, ReplyUnusable):
+            return None
+        return [shown[n - 1] for n in numbers]
+
+
+def _shown(scored: Sequence[Scored]) -> list[Strip]:
+    """The best strips, in the order in which they stand."""
+    best = sorted(range(len(scored)), key=lambda i: (-scored[i].score, i))[:MOST_ASKED]
+    return [scored[i].strip for i in sorted(best)]
+
+
+def _numbers(said: Mapping[str, Any], most: int) -> list[int]:
+    kept = said.get("kept")
+    if not isinstance(kept, list | tuple) or not all(_is_number(n, most) for n in kept):
+        raise ReplyUnusable(f"numbers from 1 to {most} were expected of the strip filter, and something else came")
+    return sorted(set(kept))
+
+
+def _is_number(value: object, most: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= most

@@ -1,0 +1,300 @@
+"""Queries, without a language model and by one [S3]: what was missing, who asks, and what the best hits talk about.
+
+The offline rewriter stands in whenever what comes of a model is no query.
+"""
+
+import asyncio
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from selfright.domain.answers import Focus, Message, RewriteRequest
+from selfright.domain.chat import Job
+from selfright.domain.packs import DomainPack
+from selfright.domain.passages import Hit, Language
+from selfright.domain.ports import ChatModel
+from selfright.domain.text import has_hangul, language_of, sentence_spans
+from selfright.roles.analysis import Term, TermMatcher, TextAnalyzer, distinct, phrases
+from selfright.roles.likeness import Likeness
+from selfright.roles.model_calls import JudgingMode, written
+from selfright.roles.prompting import rewrite_prompt, standalone_prompt, web_prompt
+from selfright.roles.questions import question_parts
+from selfright.roles.rewrite.focus import focus
+from selfright.roles.rewrite.followup import completed, depends_on_history
+from selfright.roles.rewrite.query_text import LONGEST_QUERY, bounded, strip_prefix
+
+MOST_TERMS = 4
+
+_MOST_HITS = 5
+_LONGEST = 2_000
+_LEAST_COVERAGE = 0.5
+_LEAST_IN_SENTENCE = 0.3
+_SHORTEST = 2
+_DIGIT = re.compile(r"\d")
+
+
+def feedback_terms(question: str, hits: Sequence[Hit], analyzer: TextAnalyzer, known: str = "") -> list[str]:
+    """At most four words, as the hits write them, that go with the question; none when the hits miss the question.
+
+    A word counts when it stands beside the question's words in at least two hits; it counts more in a higher hit and
+    when it is rare. Numbers and words of ``known`` are left out.
+    """
+    matcher = TermMatcher(analyzer, analyzer.key_terms(question))
+    taken = set(analyzer.tokens(f"{question} {known}"))
+    score: defaultdict[str, float] = defaultdict(float)
+    seen: Counter[str] = Counter()
+    surface: dict[str, str] = {}
+    for rank, hit in enumerate(hits[:_MOST_HITS], start=1):
+        text = hit.passage.text[:_LONGEST]
+        if matcher.share(matcher.places(f"{hit.passage.heading} {text}")) < _LEAST_COVERAGE:
+            continue
+        around = _around(matcher, hit, text, analyzer)
+        seen.update({term.token for term in around})
+        for term in around:
+            if term.token not in taken and len(term.surface) >= _SHORTEST and not _DIGIT.search(term.surface):
+                score[term.token] += term.weight / rank
+                surface.setdefault(term.token, term.surface)
+    repeated = [token for token in score if seen[token] > 1]
+    best = sorted(repeated, key=lambda token: (-score[token], token))
+    return list({surface[token].casefold(): surface[token] for token in best}.values())[:MOST_TERMS]
+
+
+def _around(matcher: TermMatcher, hit: Hit, text: str, analyzer: TextAnalyzer) -> list[Term]:
+    """The key terms of the sentences that, with the heading, hold a fair share of the question."""
+    found: list[Term] = []
+    for start, end in sentence_spans(text):
+        sentence = text[start:end]
+        if matcher.share(matcher.places(f"{hit.passage.title} {sentence}")) >= _LEAST_IN_SENTENCE:
+            found += distinct(analyzer.key_terms(sentence))
+    return found
+
+
+_LONGEST_QUESTION = 220
+_LONGEST_ITEM = 80
+_LONGEST_PROFILE = 100
+_MOST_ITEMS = 6
+_KNOWN = 0.8
+_KEPT = 0.5
+_MOST_WEB_TERMS = 3
+_MOST_BESIDE = 2
+_OWN_TOPIC: dict[Language, int] = {"en": 2, "ko": 3}  # key terms; Korean verbs are among them
+_CONJUNCTION = re.compile(r"^(?:and|also|그리고|또한|또)\s+", re.I)
+_POINTS_BACK = re.compile(
+    r"\b(?:it|its|they|them|their|this|that|these|those)\b|(?:그것|이것|그거|이거|그게|이게)", re.I
+)
+# A capitalised word, but not for opening the sentence; a word with a capital or a digit inside; Latin amid Hangul.
+_NAME = re.compile(
+    r"(?<!^)(?<![.?!]\s)\b[A-Z][\w-]+|\b[A-Za-z]+(?:[A-Z]|-?\d)[\w.-]*|(?<=[가-힣]\s)[A-Za-z]{2,}|\b[A-Za-z]{2,}(?=[가-힣])"
+)
+_ONE_LETTER = re.compile(r"[A-Za-z]$")
+_SYLLABLES = re.compile(r"[가-힣]+$")
+_ITEMS = re.compile(r"\s*[,;·]\s+")
+
+# Few words besides the content: every word of a query is also searched for.
+_ESPECIALLY: dict[Language, str] = {"ko": "{question} 특히 {items}", "en": "{question} Especially: {items}"}
+_PROFILED = "{question} ({profile})"
+
+
+class OfflineRewriter:
+    """Rewrites queries from the judge's feedback, the profile and the hits (port ``Rewriter``)."""
+
+    def __init__(self, analyzer: TextAnalyzer, likeness: Likeness | None = None) -> None:
+        self._analyzer, self._likeness = analyzer, likeness
+
+    async def rewrite(self, request: RewriteRequest) -> str:
+        """The question with the profile, what was missing, or feedback terms; at most 400 characters, never empty.
+
+        It differs from the queries already tried as long as there is anything to vary.
+        """
+        return await asyncio.to_thread(self._rewrite, request)
+
+    async def for_web(self, question: str, missing_info: Sequence[str] = ()) -> str:
+        """The topic (the rarest name, else the rarest word) and at most three more key terms, joined by blanks.
+
+        Missing terms that the question does not have come first, then names, for what is common in the index can be
+        what sets a page apart in the web.
+        """
+        terms = [term for term in distinct(self._analyzer.key_terms(question)) if not _ONE_LETTER.match(term.surface)]
+        if not terms:
+            return bounded(strip_prefix(question) or question)
+        starts = _name_starts(question)
+        ranked = sorted(terms, key=lambda term: (term.start not in starts, -term.weight))
+        lacking = [p for item in missing_info for p in phrases(item, self._analyzer.key_terms(item))[:1]]
+        new = [item for item in lacking if self._analyzer.coverage(item, question) < _KNOWN][:_MOST_WEB_TERMS]
+        own = sorted(ranked[: 1 + _MOST_WEB_TERMS - len(new)], key=lambda term: term.start)
+        words = dict.fromkeys(_whole_word(question, term) for term in own)
+        return bounded(" ".join(dict.fromkeys((*words, *new))))
+
+    async def standalone(self, question: str, history: Sequence[Message], summary: str = "") -> str:
+        """A follow-up with what it leaves out filled in; unchanged when it stands alone. ``summary`` is not needed."""
+        del summary
+        return await asyncio.to_thread(completed, question, history, self._analyzer, self._likeness)
+
+    async def focused(self, message: str, pack: DomainPack, follows: bool = False) -> Focus:
+        """What of a message is asked, what is searched for, and what is told besides; see ``rewrite.focus``."""
+        return await asyncio.to_thread(focus, message, pack, self._analyzer, follows)
+
+    def depends_on_history(self, question: str) -> bool:
+        """Whether the question leaves out what it is about."""
+        return depends_on_history(question, self._analyzer)
+
+    def keeps(self, question: str, query: str) -> bool:
+        """Whether ``query`` still has at least half of what ``question`` says, by the weight of its key terms."""
+        terms = self._analyzer.key_terms(question)
+        return not terms or self._analyzer.terms_coverage(terms, query) >= _KEPT
+
+    def _rewrite(self, request: RewriteRequest) -> str:
+        tried = {query.strip() for query in (*request.tried, request.query)}
+        last = request.question
+        for candidate in self._candidates(request):
+            last = bounded(candidate).strip() or last
+            if last not in tried:
+                return last
+        return last
+
+    def _candidates(self, request: RewriteRequest) -> Iterator[str]:
+        """Queries from the best to the barest; only as many are made as are looked at."""
+        question = bounded(strip_prefix(request.question) or request.query, _LONGEST_QUESTION)
+        profiled = self._with_profile(question, request)
+        items = self._new_items(question, request.missing_info)
+        if items:
+            yield _with_items(profiled, items, request.language)
+            yield _with_items(question, items[: len(items) // 2 or 1], request.language)
+        if not request.missing_info:
+            yield profiled
+        yield from self._other_words(question, request, " ".join(items))
+        yield profiled
+        yield question
+
+    def _other_words(self, question: str, request: RewriteRequest, known: str) -> Iterator[str]:
+        """The question in fewer or other words: the same words would find the same passages again."""
+        terms = distinct(self._analyzer.key_terms(question))
+        if part := self._open_part(question, terms, request.missing_info):
+            yield self._with_profile(part, request)
+        feedback = feedback_terms(request.question, request.hits, self._analyzer, known=known)
+        if terms:
+            yield self._with_profile(" ".join((*_focus(question, terms), *feedback[:_MOST_BESIDE])), request)
+        words = phrases(question, terms)
+        yield " ".join((*words, *feedback))
+        yield " ".join(words)
+        yield " ".join(term.surface for term in _rarest(terms, _MOST_WEB_TERMS))
+
+    def _open_part(self, question: str, terms: Sequence[Term], missing_info: Sequence[str]) -> str:
+        """Of several questions in one, the one that is still open; empty if all are.
+
+        It gets the topic of the whole unless it has one of its own: the other part's words would find the other part.
+        """
+        parts = question_parts(question)
+        left = [part for part in parts if any(item in part or part in item for item in missing_info)]
+        elsewhere = [term for term in terms if left and term.surface not in left[0]]
+        if not elsewhere or len(left) == len(parts):
+            return ""
+        own = len(terms) - len(elsewhere)
+        if own >= _OWN_TOPIC["ko" if has_hangul(left[0]) else "en"] and not _POINTS_BACK.search(left[0]):
+            return _CONJUNCTION.sub("", left[0])
+        return f"{max(elsewhere, key=lambda term: term.weight).surface} {left[0]}"
+
+    def _with_profile(self, question: str, request: RewriteRequest) -> str:
+        """The question with what is known of the user and not in it already."""
+        facts = [fact.strip() for fact in _ITEMS.split(request.profile_summary) if fact.strip()]
+        new = [fact for fact in facts if self._analyzer.coverage(fact, question) < _KNOWN]
+        if not new:
+            return question
+        return _PROFILED.format(question=question, profile=bounded(", ".join(new), _LONGEST_PROFILE))
+
+    def _new_items(self, question: str, missing_info: Sequence[str]) -> list[str]:
+        """Missing items that say more than the question does."""
+        items = [bounded(item.strip(), _LONGEST_ITEM) for item in missing_info if item.strip()]
+        fresh = [i for i in items if i not in question and self._analyzer.coverage(i, question) < _KNOWN]
+        return list(dict.fromkeys(fresh))[:_MOST_ITEMS]
+
+
+def _whole_word(question: str, term: Term) -> str:
+    """The term with the syllables before it in its word: analysers cut unknown Korean names (새|솔물류)."""
+    before = _SYLLABLES.search(question, 0, term.start) if has_hangul(term.surface) else None
+    return (before.group() if before else "") + term.surface
+
+
+def _focus(question: str, terms: Sequence[Term]) -> list[str]:
+    """The rarer half of the words, and all names: what a question turns on, without the words it is wrapped in."""
+    named = _name_starts(question)
+    rare = {*_rarest(terms, (len(terms) + 1) // 2), *(term for term in terms if term.start in named)}
+    return list(dict.fromkeys(_whole_word(question, term) for term in sorted(rare, key=lambda term: term.start)))
+
+
+def _name_starts(question: str) -> set[int]:
+    return {match.start() for match in _NAME.finditer(question)}
+
+
+def _rarest(terms: Sequence[Term], most: int) -> list[Term]:
+    """The rarest ``most`` terms, but at least two, in reading order."""
+    rarest = sorted(terms, key=lambda term: -term.weight)[: max(2, most)]
+    return sorted(rarest, key=lambda term: term.start)
+
+
+def _with_items(question: str, items: Sequence[str], language: Language) -> str:
+    return _ESPECIALLY[language].format(question=question, items=", ".join(items))
+
+
+REWRITE_TEMPERATURE = 0.5
+_MOST_WEB_WORDS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class QueryRewriter:
+    """Implements the port ``Rewriter``.
+
+    Without feedback there is nothing to rewrite from, and no call is made. In a cascade a question is made stand-alone
+    by the model only when it leans on the conversation; web queries are the model's only when it is asked ``always``.
+    """
+
+    chat: ChatModel
+    offline: OfflineRewriter
+    judging: JudgingMode = "cascade"
+
+    async def rewrite(self, request: RewriteRequest) -> str:
+        """A query of at most 400 characters that was not tried yet, else what the offline rewriter makes of it."""
+        if not (request.missing_info or request.improvement_suggestions):
+            return await self.offline.rewrite(request)
+        query = _query(await written(self.chat, Job.REWRITE, rewrite_prompt(request), REWRITE_TEMPERATURE))
+        tried = {_folded(text) for text in (request.question, request.query, *request.tried)}
+        return query if query and _folded(query) not in tried else await self.offline.rewrite(request)
+
+    async def for_web(self, question: str, missing_info: Sequence[str] = ()) -> str:
+        """At most eight words; the offline rewriter's when the model is not asked or writes more than that."""
+        if self.judging == "always":
+            prompts = web_prompt(question, missing_info, language_of(question))
+            query = _query(await written(self.chat, Job.WEB_QUERY, prompts, REWRITE_TEMPERATURE))
+            if query and len(query.split()) <= _MOST_WEB_WORDS:
+                return query
+        return await self.offline.for_web(question, missing_info)
+
+    async def focused(self, message: str, pack: DomainPack, follows: bool = False) -> Focus:
+        """As the offline rewriter: no call is made before anything was looked up."""
+        return await self.offline.focused(message, pack, follows)
+
+    async def standalone(self, question: str, history: Sequence[Message], summary: str = "") -> str:
+        """The question without its conversation; unchanged when it stands alone.
+
+        What a model writes must keep at least half of the question's own words: it is then no answer to it.
+        """
+        if not history and not summary.strip():
+            return question
+        if self.judging == "always" or await asyncio.to_thread(self.offline.depends_on_history, question):
+            prompts = standalone_prompt(question, history, summary, language_of(question))
+            query = _query(await written(self.chat, Job.STANDALONE, prompts))
+            keeps = await asyncio.to_thread(self.offline.keeps, question, query)
+            if query and keeps:
+                return query
+        return await self.offline.standalone(question, history, summary)
+
+
+def _query(text: str | None) -> str:
+    """The bare query; empty for nothing and for what is too long to be one, for it is then an answer or a lecture."""
+    query = strip_prefix(text or "")
+    return query if any(map(str.isalnum, query)) and len(query) <= LONGEST_QUERY else ""
+
+
+def _folded(query: str) -> str:
+    return " ".join(query.casefold().split()).rstrip(" ?.!？。")

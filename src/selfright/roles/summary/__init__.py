@@ -1,1 +1,0 @@
-"""Keeps what was said before the last messages."""
