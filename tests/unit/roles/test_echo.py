@@ -75,6 +75,12 @@ def test_of_a_loop_its_first_sentence_stays() -> None:
     assert left("The city lies on the river. " * 30) == ["The city lies on the river."]
 
 
+def test_of_a_list_that_counts_on_and_says_the_same_its_first_item_stays() -> None:
+    loop = "\n".join(f"{n}. When not to use it" for n in range(1, 9))
+    assert left(f"The list:\n{loop}") == ["The list:", "1. When not to use it"]
+    assert len(left("1. Ada serves the coffee.\n2. Bo bakes the bread.\n3. Cy sells both.")) == 3
+
+
 def test_a_loop_of_nothing_is_nothing() -> None:
     assert left("1. 1. 1. 1. 1. 1.") == []
 

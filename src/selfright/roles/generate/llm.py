@@ -32,6 +32,7 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"\[\d{1,4}\]")
+_ITEM = re.compile(r"\A\s*\d{1,3}[.)]\s+(?=\S)")  # a list that loops counts on
 _WORD = re.compile(r"[^\W_]+")
 _SECRET_LETTERS = 24
 _REPEATED = 3  # a sentence that stands there so often is no statement but a loop
@@ -64,7 +65,7 @@ def without_echo(question: str, parsed: Sequence[ParsedSentence], rules: str = "
     seen: dict[str, int] = {}
     kept = []
     for said in parsed:
-        text = letters(said.text)
+        text = letters(_ITEM.sub("", said.text))
         seen[text] = seen.get(text, 0) + 1
         if seen[text] == 1 and not _is_echo(said.text, text, asked, letters(question), secret):
             kept.append(said)
