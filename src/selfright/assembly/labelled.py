@@ -51,7 +51,7 @@ def read_labelled(path: Path) -> Labelled:
 def _row(line: str, where: str) -> tuple[Kind, Row]:
     try:
         row: Any = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise InputError(f"{where}: JSON was expected, one object to a line") from None
     if not isinstance(row, dict):
         raise InputError(f'{where}: an object {{"question", "passage", "label"}} was expected')
