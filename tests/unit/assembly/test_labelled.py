@@ -1,4 +1,4 @@
-"""Labelled rows from anywhere: what is no row is named by its line, and every text can be calibrated with."""
+"""Labelled rows from anywhere: what is no row, or no text, is named by its line."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,6 @@ import pytest
 
 from selfright.assembly.labelled import read_labelled
 from selfright.domain.errors import InputError
-from selfright.roles.calibration.rows import is_for_weights
 
 ROW = {"question": "Who?", "passage": "Ada.", "label": 1}
 
@@ -20,8 +19,9 @@ def test_what_is_no_row_is_named_by_its_line(tmp_path: Path, line: str) -> None:
         read_labelled(file)
 
 
-def test_half_characters_are_text(tmp_path: Path) -> None:
+def test_half_a_character_is_named_by_its_line(tmp_path: Path) -> None:
     file = tmp_path / "labelled.jsonl"
-    file.write_text(json.dumps({**ROW, "question": "Who\ud800?"}), encoding="utf-8")
-    (row,) = read_labelled(file).rows
-    assert is_for_weights(row.text) in (True, False)
+    for wrong in ({**ROW, "question": "Who\ud800?"}, {**ROW, "passage": "\udfffAda."}):
+        file.write_text(f"{json.dumps(ROW)}\n{json.dumps(wrong)}\n", encoding="utf-8")
+        with pytest.raises(InputError, match=r"line 2: half of a surrogate pair"):
+            read_labelled(file)

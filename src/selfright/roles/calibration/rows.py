@@ -30,4 +30,4 @@ def is_for_weights(text: str) -> bool:
 
     Curves and thresholds need rows that shaped nothing of the score. The text decides, not its place in the file.
     """
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[0] % 2 == 0
+    return hashlib.sha256(text.encode()).digest()[0] % 2 == 0
