@@ -411,7 +411,7 @@ def test_the_log_tells_of_requests_but_not_what_was_said(http: httpx.Client, cap
     assert [each["status"] for each in told if each["message"] == "request"] == [200, 404, 400]
     (turn,) = [each for each in told if each["message"] == "turn"]
     assert turn["stop_reason"] == "adequate"
-    assert {each["route"] for each in told if "route" in each} == {"/v1/ask", "/v1/documents/{document_id:path}"}
+    assert {each["route"] for each in told if "route" in each} == {"/v1/ask", "/v1/documents/{document_id:name}"}
     for line in lines:
         assert "secret" not in line
         assert "lamp" not in line.lower()

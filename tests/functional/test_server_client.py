@@ -93,10 +93,17 @@ def test_documents_in_and_out(client: Client, tmp_path: Path) -> None:
 
 
 def test_names_with_every_character_find_their_way(client: Client) -> None:
-    for name in ("a/b c?d#e%2F", "세션/1", "..", "a\\b", "%"):
+    for name in ("a/b c?d#e%2F", "세션/1", "..", "a\\b", "%", "a\nb", "\r\n", "\u2028", "a\0"):
         client.ask(QUESTION, session=name, preset="basic")
         assert client.session(name).session == name
         assert client.forget(name) == 1
+
+
+def test_a_line_break_makes_another_name(client: Client) -> None:
+    client.ask(QUESTION, session="pier", preset="basic")
+    with pytest.raises(ServiceError, match="no session"):
+        client.forget("pier\n")
+    assert client.forget("pier") == 1
 
 
 def test_what_goes_wrong_is_one_of_our_errors(client: Client, running: Running) -> None:

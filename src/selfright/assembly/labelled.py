@@ -51,7 +51,10 @@ def read_labelled(path: Path) -> Labelled:
 def _row(line: str, where: str) -> tuple[Kind, Row]:
     try:
         row: Any = json.loads(line)
-    except ValueError:
+        json.dumps(row, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise InputError(f"{where}: half of a surrogate pair (\\ud800 to \\udfff) stands in it; take it out") from None
+    except (ValueError, RecursionError):
         raise InputError(f"{where}: JSON was expected, one object to a line") from None
     if not isinstance(row, dict):
         raise InputError(f'{where}: an object {{"question", "passage", "label"}} was expected')

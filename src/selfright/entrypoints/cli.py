@@ -29,6 +29,7 @@ from selfright.entrypoints.commands.profile import profile
 from selfright.entrypoints.commands.serve import mcp, serve
 from selfright.entrypoints.commands.trace import trace
 from selfright.entrypoints.commands.ui import ui
+from selfright.entrypoints.terminal import TerminalText
 
 _COLLECT_AFTER = 50_000  # new objects; Python's own default is 700
 
@@ -139,9 +140,13 @@ def _say(message: str, code: int) -> int:
 
 def run() -> None:
     """The installed script. Output is UTF-8 whatever the locale says: answers may be Korean anywhere."""
-    for stream in (sys.stdout, sys.stderr):
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="replace")
+            if stream.isatty():
+                terminal = TerminalText(stream.buffer, encoding="utf-8", errors="replace", line_buffering=True)
+                setattr(sys, name, terminal)
     # What imports make stays, and looking through it hundreds of times for garbage took a sixth of a cold question.
     gc.set_threshold(_COLLECT_AFTER)
     code = main()

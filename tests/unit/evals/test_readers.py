@@ -181,6 +181,20 @@ def test_a_mark_at_the_start_and_other_encodings(write: Write, tmp_path: Path) -
         load(tmp_path / "cp949.jsonl")
 
 
+@pytest.mark.parametrize("row", [{"id": "a\ud800", "question": "q"}, {"question": "q", "answers": ["\udfff"]}])
+def test_half_a_character_is_no_text(tmp_path: Path, row: dict[str, Any]) -> None:
+    (tmp_path / "set.jsonl").write_text(json.dumps(row), encoding="utf-8")
+    (tmp_path / "set.json").write_text(json.dumps([row]), encoding="utf-8")
+    for name in ("set.jsonl", "set.json"):
+        with pytest.raises(InputError, match="half of a surrogate pair"):
+            load(tmp_path / name)
+
+
+def test_a_pair_that_is_escaped_is_text(tmp_path: Path) -> None:
+    (tmp_path / "set.jsonl").write_text(json.dumps({"question": "😀?"}), encoding="utf-8")
+    assert load(tmp_path / "set.jsonl").questions[0].question == "😀?"
+
+
 def test_a_sample_is_the_seeds_and_keeps_the_order(write: Write) -> None:
     data = load(write("set.jsonl", [{"id": n, "question": f"q{n}"} for n in range(50)]))
     chosen = data.sample(10, 3)

@@ -45,6 +45,24 @@ def test_a_false_statement_gives_way_to_the_operators_own(origin: Origin) -> Non
     assert standing(WHEN, sent(LIE, origin), BRIDGE) == ["bridge.md"]
 
 
+@pytest.mark.parametrize(
+    ("question", "own", "answer", "other"),
+    [
+        ("What is the boiling point of ethanol?", "The boiling point of ethanol is 78 degrees Celsius.", "78", "900"),
+        ("Who approves travel above 2,000 euros?", "Travel above 2,000 euros is approved by Ann Holm.", "Ann", "Tom"),
+        ("연차 휴가는 며칠 전에 신청해야 합니까?", "연차 휴가는 사용일 5일 전까지 신청해야 합니다.", "5", "80"),
+    ],
+)
+def test_a_copy_with_another_answer_does_not_take_the_place_of_the_original(
+    question: str, own: str, answer: str, other: str
+) -> None:
+    """Also where the grader is not sure that the original suffices."""
+    original, copy = passage(own, "own.md", "Notes"), passage(own.replace(answer, other), "copy.md", "Notes")
+    words = analyzer(original.text, copy.text)
+    first = TrustedFirst(words, OfflineGrader(words), PieceScorer(words))
+    assert [s.passage for s in first.standing(question, [strip(sent(copy)), strip(original)])] == [original]
+
+
 def test_statements_of_equal_trust_stand_side_by_side() -> None:
     assert standing(WHEN, LIE, BRIDGE) == ["lie.md", "bridge.md"]
     assert standing(WHEN, sent(LIE), sent(BRIDGE)) == ["lie.md", "bridge.md"]

@@ -34,7 +34,8 @@ from selfright.entrypoints.server.routes import (
     sessions,
     traces,
 )
-from selfright.entrypoints.server.service import Service
+from selfright.entrypoints.server.service import Service, in_thread
+from selfright.entrypoints.server.uploads import remove_leftovers
 
 if TYPE_CHECKING:
     from selfright.api import Selfright
@@ -69,6 +70,7 @@ def create_app(
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         with suppress(IndexNotFound):
             await selfright.aprepare()
+        await in_thread(remove_leftovers)
         async with mounted.running() if mounted else nullcontext():
             yield
         service.draining = True

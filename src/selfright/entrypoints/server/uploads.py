@@ -3,9 +3,10 @@
 import secrets
 import shutil
 import tempfile
+import time
 import unicodedata
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ from selfright.entrypoints.server.service import Service, in_thread
 _MOST_NAME = 150
 _MOST_FIELD_BYTES = 1_000
 _MOST_ERRORS = 20
+_FOLDERS = "selfright-sent-"
+_LEFT_S = 86_400.0  # longer than anything takes to be read and indexed
 _TYPE = "multipart/form-data"
 
 FORM: dict[str, Any] = {
@@ -91,9 +94,23 @@ async def _take(service: Service, name: str, file: UploadFile, collection: str, 
     return {**empty, **told}
 
 
+@contextmanager
+def place_for(name: str) -> Iterator[Path]:
+    """Where a file of that name may lie while it is read; gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix=_FOLDERS) as folder:
+        yield Path(folder) / f"{secrets.token_hex(8)}{Path(name).suffix.lower()}"
+
+
+def remove_leftovers() -> None:
+    """Removes what was sent to services that were killed while they read it, a day later."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_FOLDERS}*"):
+        with suppress(OSError):  # another service was faster, or it is another user's
+            if folder.lstat().st_mtime < time.time() - _LEFT_S:
+                shutil.rmtree(folder)
+
+
 def _read(service: Service, name: str, file: UploadFile, collection: str, apart: bool) -> dict[str, Any]:
-    with tempfile.TemporaryDirectory(prefix="selfright-upload-") as folder:
-        path = Path(folder) / f"{secrets.token_hex(8)}{Path(name).suffix.lower()}"
+    with place_for(name) as path:
         with path.open("xb") as kept:
             shutil.copyfileobj(file.file, kept)
         report = service.selfright.take_in(path, name, collection=collection, apart=apart)

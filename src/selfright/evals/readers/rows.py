@@ -36,8 +36,12 @@ def json_lines(path: Path) -> Iterator[Row]:
 def _object(line: bytes) -> Mapping[str, Any] | BadRow:
     try:
         value = json.loads(line.decode("utf-8"))
+        if b"\\u" in line:  # only an escape writes half of a pair
+            json.dumps(value, ensure_ascii=False).encode()
     except UnicodeDecodeError:
         return BadRow("not UTF-8; save the file as UTF-8")
+    except UnicodeEncodeError:
+        return BadRow("half of a surrogate pair (\\ud800 to \\udfff) stands in it; take it out")
     except (ValueError, RecursionError) as error:
         return BadRow(f"not JSON ({error}); expected one object a line")
     return value if isinstance(value, dict) else BadRow(f"expected an object, got {kind(value)}")
@@ -48,9 +52,13 @@ def whole_json(path: Path) -> Any:
     if path.stat().st_size > MOST_BYTES:
         raise InputError(f"{path} has {path.stat().st_size:,} bytes; a question set has at most {MOST_BYTES:,}")
     try:
-        return json.loads(path.read_bytes().decode("utf-8-sig"))
+        value = json.loads(path.read_bytes().decode("utf-8-sig"))
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise InputError(f"half of a surrogate pair (\\ud800 to \\udfff) stands in {path}; take it out") from None
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is not JSON ({error}); expected a question set") from None
+    return value
 
 
 def text(row: Mapping[str, Any], name: str) -> str:

@@ -118,7 +118,7 @@ def _is_evidence(piece: Piece) -> bool:
 # on one part of the question before that one must be said.
 _MARGIN, _CLEARLY = 1.8, 1.0
 _WORDS_OF_TWO, _WORDS_OF_MORE = 80, 60
-_SAME = 0.55
+SAME = 0.55
 _MOST_SALIENT = 60
 
 
@@ -135,7 +135,7 @@ def choose_answer(candidates: Sequence[Candidate], limit: int = 5) -> list[Candi
     for rival in sorted(near, key=lambda candidate: -candidate.score):
         words = sum(candidate.length for candidate in (*chosen, rival))
         fits = len(chosen) < limit and words <= (_WORDS_OF_TWO if len(chosen) == 1 else _WORDS_OF_MORE)
-        if fits and _repeats(rival, chosen) <= _SAME:
+        if fits and _repeats(rival, chosen) <= SAME:
             chosen.append(rival)
     return chosen
 
@@ -165,7 +165,7 @@ def _for_each_part(best: Candidate, candidates: Sequence[Candidate]) -> list[Can
     for part in range(len(best.by_part)):
         reached = max(candidate.by_part[part] for candidate in chosen)
         other = max(candidates, key=lambda candidate: candidate.by_part[part])
-        if reached < other.by_part[part] - _CLEARLY and _repeats(other, chosen) <= _SAME:
+        if reached < other.by_part[part] - _CLEARLY and _repeats(other, chosen) <= SAME:
             chosen.append(other)
     return chosen
 
@@ -177,5 +177,9 @@ def _summary_gain(candidate: Candidate, salient: dict[str, float]) -> float:
 
 def _repeats(candidate: Candidate, chosen: Sequence[Candidate]) -> float:
     """The share of the candidate's words that one chosen candidate already has."""
-    own = candidate.words
-    return max((len(own & other.words) / max(1, len(own)) for other in chosen), default=0.0)
+    return max((repeated(candidate.words, other.words) for other in chosen), default=0.0)
+
+
+def repeated(words: frozenset[str], others: frozenset[str]) -> float:
+    """The share (0…1) of the words that ``others`` have, too; above ``SAME`` a sentence repeats another."""
+    return len(words & others) / max(1, len(words))

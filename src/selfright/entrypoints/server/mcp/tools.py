@@ -1,8 +1,6 @@
 """What agents may ask for over the Model Context Protocol: search, ask, ingest, explain."""
 
 import asyncio
-import secrets
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +14,7 @@ from selfright.entrypoints.server.callers import Caller
 from selfright.entrypoints.server.routes.traces import shown_trace, visible_trace
 from selfright.entrypoints.server.service import Service, in_thread
 from selfright.entrypoints.server.turns import PreparedTurn, finished
-from selfright.entrypoints.server.uploads import safe_name
+from selfright.entrypoints.server.uploads import place_for, safe_name
 
 if TYPE_CHECKING:
     from selfright.domain.traces import Trace
@@ -69,8 +67,7 @@ class Tools:
             return await in_thread(self._take, name, text, collection, apart)
 
     def _take(self, name: str, text: str, collection: str, apart: bool) -> dict[str, Any]:
-        with tempfile.TemporaryDirectory(prefix="selfright-ingest-") as folder:
-            path = Path(folder) / f"{secrets.token_hex(8)}{Path(name).suffix.lower()}"
+        with place_for(name) as path:
             path.write_text(text, encoding="utf-8", errors="replace")
             report = self.service.selfright.take_in(path, name, collection=collection, apart=apart)
         return {

@@ -9,6 +9,7 @@ from selfright.domain.errors import IndexNotFound
 from selfright.domain.passages import DEFAULT_COLLECTION, Document
 from selfright.entrypoints.server.callers import Caller, caller_of
 from selfright.entrypoints.server.errors import Refused
+from selfright.entrypoints.server.routes.names import NAME
 from selfright.entrypoints.server.service import Service, in_thread, service_of
 from selfright.entrypoints.server.uploads import FORM, receive_upload, take_in
 from selfright.entrypoints.wire.content import CollectionsReply, DocumentReply, DocumentsReply, UploadReply
@@ -77,7 +78,7 @@ async def upload(request: Request) -> Any:
         return await take_in(service, sent, collection, apart=bool(caller.collections))
 
 
-@router.get("/v1/documents/{document_id:path}", response_model=DocumentReply)
+@router.get(f"/v1/documents/{{document_id:{NAME}}}", response_model=DocumentReply)
 async def get_document(document_id: Id, request: Request) -> Any:
     """Shows a document with its text."""
     document = await in_thread(_visible, service_of(request), caller_of(request), document_id)
@@ -93,7 +94,7 @@ async def get_document(document_id: Id, request: Request) -> Any:
     }
 
 
-@router.delete("/v1/documents/{document_id:path}", response_model=DeletedReply)
+@router.delete(f"/v1/documents/{{document_id:{NAME}}}", response_model=DeletedReply)
 async def delete_document(document_id: Id, request: Request) -> Any:
     """Removes a document; its text is gone from every result."""
     caller, service = caller_of(request), service_of(request)

@@ -9,6 +9,7 @@ from selfright.domain.json_views import history_view, profile_view
 from selfright.domain.passages import Language
 from selfright.entrypoints.server.callers import Caller, caller_of
 from selfright.entrypoints.server.errors import Refused
+from selfright.entrypoints.server.routes.names import NAME
 from selfright.entrypoints.server.service import Service, in_thread, service_of
 from selfright.entrypoints.wire.people import DeletedReply, ErasedReply, Facts, ProfileReply, ProfilesReply
 
@@ -26,13 +27,13 @@ async def list_profiles(request: Request) -> Any:
     return {"users": [user for user in users if caller.admin or user == caller.user]}
 
 
-@router.get("/v1/profiles/{user:path}", response_model=ProfileReply)
+@router.get(f"/v1/profiles/{{user:{NAME}}}", response_model=ProfileReply)
 async def get_profile(user: User, request: Request, language: _Language = "en") -> Any:
     """Shows what is remembered of a user, with its history."""
     return await _shown(service_of(request), _own(caller_of(request), user), language)
 
 
-@router.patch("/v1/profiles/{user:path}", response_model=ProfileReply)
+@router.patch(f"/v1/profiles/{{user:{NAME}}}", response_model=ProfileReply)
 async def correct_profile(user: User, body: Facts, request: Request, language: _Language = "en") -> Any:
     """Corrects a profile: what is given for a kind takes the place of all that stood of it, an empty value ends it."""
     name = _own(caller_of(request), user)
@@ -40,7 +41,7 @@ async def correct_profile(user: User, body: Facts, request: Request, language: _
     return await _shown(service_of(request), name, language)
 
 
-@router.delete("/v1/profiles/{user:path}", response_model=DeletedReply)
+@router.delete(f"/v1/profiles/{{user:{NAME}}}", response_model=DeletedReply)
 async def erase_profile(
     user: User,
     request: Request,
@@ -52,7 +53,7 @@ async def erase_profile(
     return {"deleted": await service_of(request).selfright.aforget_profile(own, name, value)}
 
 
-@router.delete("/v1/users/{user:path}", response_model=ErasedReply)
+@router.delete(f"/v1/users/{{user:{NAME}}}", response_model=ErasedReply)
 async def erase_user(user: User, request: Request) -> Any:
     """Erases all that is kept of a user for good: conversations, profile, traces. Needs a key for all collections."""
     caller = caller_of(request)

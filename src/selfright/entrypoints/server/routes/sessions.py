@@ -6,6 +6,7 @@ from fastapi import APIRouter, Path, Request
 
 from selfright.entrypoints.server.callers import caller_of
 from selfright.entrypoints.server.errors import Refused
+from selfright.entrypoints.server.routes.names import NAME
 from selfright.entrypoints.server.service import service_of
 from selfright.entrypoints.wire.people import DeletedReply, SessionReply, SessionsReply
 
@@ -31,7 +32,7 @@ async def list_sessions(request: Request) -> Any:
     }
 
 
-@router.get("/v1/sessions/{session:path}", response_model=SessionReply)
+@router.get(f"/v1/sessions/{{session:{NAME}}}", response_model=SessionReply)
 async def get_session(session: Name, request: Request) -> Any:
     """Shows what was said in a conversation."""
     selfright, scope = service_of(request).selfright, caller_of(request).scope
@@ -50,7 +51,7 @@ async def get_session(session: Name, request: Request) -> Any:
     }
 
 
-@router.delete("/v1/sessions/{session:path}", response_model=DeletedReply)
+@router.delete(f"/v1/sessions/{{session:{NAME}}}", response_model=DeletedReply)
 async def delete_session(session: Name, request: Request) -> Any:
     """Deletes a conversation for good."""
     deleted = await service_of(request).selfright.aforget(session, caller_of(request).scope)

@@ -1,0 +1,17 @@
+"""What a terminal is sent, whatever documents, names and errors hold."""
+
+import io
+import re
+
+# All control characters but tabs and line ends, bold, dim and coloured letters, and the erased line of a progress bar.
+_CONTROL = re.compile(r"(?!\x1b\[(?:(?:[0-2]|3[1-7])m|K))[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+
+
+class TerminalText(io.TextIOWrapper):
+    """Text without the control characters by which a document could move the cursor, hide what stands there, rename
+    the window or fill the clipboard."""
+
+    def write(self, text: str, /) -> int:
+        """Writes the rest of ``text``."""
+        super().write(_CONTROL.sub("", text))
+        return len(text)
