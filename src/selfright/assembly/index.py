@@ -222,8 +222,8 @@ class IndexService:
 
     def verify(self, *, repair: bool) -> "list[Finding]":
         """Checks the index, also one that cannot be opened."""
-        from selfright.retrieval.as_made import AsMade
         from selfright.retrieval.mending import verify
+        from selfright.retrieval.schema import AsMade
         from selfright.retrieval.stores.opening import folder_of
 
         folder = folder_of(self._settings.index, "verify")
@@ -313,7 +313,7 @@ class IndexService:
 
     def _as_made(self) -> "OpenedStore":
         """The store for what embeds nothing: the open one, else one that asks for no embedder."""
-        from selfright.retrieval.as_made import AsMade
+        from selfright.retrieval.schema import AsMade
         from selfright.retrieval.stores.opening import open_store
 
         with self._lock:

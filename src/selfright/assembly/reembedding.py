@@ -8,9 +8,9 @@ from selfright.assembly.copies import copy_index
 from selfright.domain.errors import UsageError
 from selfright.domain.ports import Embedder, Tokenizer
 from selfright.retrieval import reembedding
-from selfright.retrieval.as_made import AsMade
 from selfright.retrieval.locations import locate, shown
 from selfright.retrieval.preparing import embedder_name
+from selfright.retrieval.schema import AsMade
 from selfright.retrieval.stores.opening import open_store
 
 if TYPE_CHECKING:
