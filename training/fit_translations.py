@@ -20,8 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from selfright.llm.e5 import E5
-from selfright.llm.e5_words import shared_words
+from selfright.llm.e5 import E5, shared_words
 from selfright.retrieval.korean import Morpheme, content_morphemes
 from selfright.retrieval.tokenizer import BilingualTokenizer, is_stop_word
 

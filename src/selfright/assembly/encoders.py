@@ -9,7 +9,7 @@ from selfright.domain.ports import Embedder
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
 
-    from selfright.llm.e5_words import E5Words
+    from selfright.llm.e5 import E5Words
     from selfright.llm.pair_net import PairViews
 
 _FITTED = "multilingual-e5-small-q4"
@@ -36,7 +36,7 @@ def pair_views(embedder: Embedder | None) -> "PairViews | None":
         return _views(embedder.words)
     if not _is_installed():
         return None
-    from selfright.llm.e5_words import shared_words
+    from selfright.llm.e5 import shared_words
 
     return _views(shared_words())
 
@@ -49,7 +49,7 @@ def _views(words: "E5Words") -> "PairViews":
 
 
 def _is_installed() -> bool:
-    from selfright.llm.e5_words import installed_file
+    from selfright.llm.e5 import installed_file
 
     return installed_file() is not None
 
