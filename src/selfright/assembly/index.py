@@ -29,8 +29,8 @@ from selfright.domain.text import several
 from selfright.settings import Settings
 
 if TYPE_CHECKING:
-    from selfright.assembly.reembedding import ReembedReport
-    from selfright.assembly.uploads import UploadReport
+    from selfright.assembly.ingestion import UploadReport
+    from selfright.assembly.transfers import ReembedReport
     from selfright.domain.stores import Finding
     from selfright.ingest.copying import CopyReport
     from selfright.ingest.exporting import ExportReport
@@ -152,7 +152,7 @@ class IndexService:
     def _add_on(
         self, ray: str, paths: Sequence[Path], collection: str, progress: "Progress | None", origin: Origin
     ) -> "Report":
-        from selfright.assembly.bulk import BulkTarget, add_to
+        from selfright.assembly.ingestion import BulkTarget, add_to
         from selfright.ingest.ray_cluster import RayCluster
 
         encoder = None if self._overrides.embeddings is not None else self._settings.embedder
@@ -162,7 +162,7 @@ class IndexService:
 
     def take_in(self, path: Path, name: str, collection: str, apart: bool) -> "UploadReport":
         """Reads and indexes one file that somebody sent; the index is made when there is none."""
-        from selfright.assembly.uploads import take_in
+        from selfright.assembly.ingestion import take_in
 
         self._check_own()
         return take_in(path, name, collection, lambda: self._opened(create=True), apart=apart)
@@ -189,14 +189,14 @@ class IndexService:
 
     def copy(self, to: str, *, into: bool, progress: "Progress | None") -> "CopyReport":
         """Copies the index to another place, as it is."""
-        from selfright.assembly.copies import copy_index
+        from selfright.assembly.transfers import copy_index
 
         parts = self._settings.index, to, self.tokenizer, self.cached_embedder
         return copy_index(self._opened(), *parts, into, progress)
 
     def reembed(self, to: str | None, progress: "Progress | None") -> "ReembedReport":
         """Gives the index the vectors of the embedder that is set, where it lies or in another place."""
-        from selfright.assembly.reembedding import reembed
+        from selfright.assembly.transfers import reembed
 
         self._check_own()
         if self.embedder is None and self._settings.embedder != "none":

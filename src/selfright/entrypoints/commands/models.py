@@ -67,7 +67,7 @@ def _say_what_it_costs(name: str, calls: int, *, ask: bool) -> None:
 def _checked(settings: "Settings", found: "Probes", items: int | None) -> "tuple[CheckReport, float]":
     import time
 
-    from selfright.assembly.checking import open_bench
+    from selfright.assembly.examining import open_bench
     from selfright.entrypoints.progress import bar
     from selfright.evals.models.checking import NoWriter, check_model
 
