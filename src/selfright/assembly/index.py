@@ -123,9 +123,8 @@ class IndexService:
 
         ``ray`` is the address of a cluster that does the work, ``origin`` says who brought the files.
         """
-        from selfright.ingest.discover import discover
         from selfright.ingest.pipeline import ingest
-        from selfright.ingest.reading import SUFFIXES
+        from selfright.ingest.reading import SUFFIXES, discover
 
         self._check_own()
         found = discover(paths, SUFFIXES)

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from selfright.entrypoints.server.keys import KeyRing, Keys
-from selfright.memory.postgres_rows import DatabaseRows
+from selfright.memory.postgres_schema import DatabaseRows
 
 if TYPE_CHECKING:
     from selfright.memory.postgres import PostgresDatabase
