@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from selfright.entrypoints.server.envelope import ClientGone
+from selfright.entrypoints.server.middleware import ClientGone
 
 T = TypeVar("T")
 _HEARTBEAT = b": still at work\n\n"

@@ -13,9 +13,8 @@ from selfright.domain.events import TurnEvent, TurnFinished
 from selfright.domain.flags import Flags
 from selfright.domain.turns import TurnOptions, preset_for
 from selfright.entrypoints.server import logging
-from selfright.entrypoints.server.callers import Caller, caller_of
 from selfright.entrypoints.server.errors import Refused
-from selfright.entrypoints.server.service import Service, service_of
+from selfright.entrypoints.server.service import Caller, Service, caller_of, service_of
 from selfright.entrypoints.server.streaming import unless_gone
 from selfright.entrypoints.wire.answers import Flag, TurnRequest
 from selfright.flow.presets import PRESETS

@@ -16,8 +16,8 @@ from starlette.formparsers import MultiPartException
 from starlette.requests import Request
 
 from selfright.domain.errors import UnreadableFile
+from selfright.entrypoints.server.admission import Limits
 from selfright.entrypoints.server.errors import Refused
-from selfright.entrypoints.server.limits import Limits
 from selfright.entrypoints.server.service import Service, in_thread
 
 _MOST_NAME = 150

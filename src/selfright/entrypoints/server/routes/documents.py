@@ -7,12 +7,11 @@ from fastapi import APIRouter, Path, Query, Request
 
 from selfright.domain.errors import IndexNotFound
 from selfright.domain.passages import DEFAULT_COLLECTION, Document
-from selfright.entrypoints.server.callers import Caller, caller_of
 from selfright.entrypoints.server.errors import Refused
-from selfright.entrypoints.server.service import Service, in_thread, service_of
+from selfright.entrypoints.server.service import Caller, Service, caller_of, in_thread, service_of
 from selfright.entrypoints.server.uploads import FORM, receive_upload, take_in
-from selfright.entrypoints.wire.content import CollectionsReply, DocumentReply, DocumentsReply, UploadReply
-from selfright.entrypoints.wire.people import DeletedReply, ExamplesReply
+from selfright.entrypoints.wire.answers import CollectionsReply, DocumentReply, DocumentsReply, UploadReply
+from selfright.entrypoints.wire.user_data import DeletedReply, ExamplesReply
 
 router = APIRouter(tags=["documents"])
 Id = Annotated[str, Path(min_length=1, max_length=1_000)]
