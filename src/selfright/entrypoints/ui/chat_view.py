@@ -11,9 +11,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from selfright.entrypoints.client import AskOptions, Client, ServiceError, SessionLine, TurnEvent, WhoReply
 from selfright.entrypoints.ui import answers, evidence
-from selfright.entrypoints.ui.markup import plain, tag, text
+from selfright.entrypoints.ui.markup import go_to, plain, tag, text
 from selfright.entrypoints.ui.state import Memory, Turn, heard, memory, said_of, service, told, who
-from selfright.entrypoints.ui.style import go_to
 from selfright.entrypoints.ui.words import PRESETS
 
 MOST_SHOWN = 12

@@ -22,8 +22,7 @@ from selfright.domain.json_views import search_view, searched_view
 from selfright.domain.turns import TurnOptions
 from selfright.entrypoints.server.middleware import refusal_for
 from selfright.entrypoints.server.service import caller_of, in_thread, service_of
-from selfright.entrypoints.server.streaming import EventStream, frame
-from selfright.entrypoints.server.turns import PreparedTurn, answered, events, prepare_turn
+from selfright.entrypoints.server.turns import EventStream, PreparedTurn, answered, events, frame, prepare_turn
 from selfright.entrypoints.wire.answers import (
     AskRequest,
     CorrectedEvent,

@@ -25,8 +25,7 @@ from selfright.entrypoints.server.errors import Refused
 from selfright.entrypoints.server.middleware import refusal_for
 from selfright.entrypoints.server.routes.ask import event_stream
 from selfright.entrypoints.server.service import Service, service_of
-from selfright.entrypoints.server.streaming import frame
-from selfright.entrypoints.server.turns import PreparedTurn, answered, events, prepare_turn
+from selfright.entrypoints.server.turns import PreparedTurn, answered, events, frame, prepare_turn
 from selfright.entrypoints.wire.answers import ErrorReply
 from selfright.entrypoints.wire.openai import ChatMessage, ChatReply, ChatRequest, Extras, Model, ModelsReply
 from selfright.flow.presets import PRESETS

@@ -13,8 +13,7 @@ from selfright.domain.scopes import Scope
 from selfright.domain.traces import ReplayOptions, Trace
 from selfright.entrypoints.server.errors import Refused
 from selfright.entrypoints.server.service import Service, caller_of, in_thread, service_of
-from selfright.entrypoints.server.streaming import unless_gone
-from selfright.entrypoints.server.turns import allowed
+from selfright.entrypoints.server.turns import allowed, unless_gone
 from selfright.entrypoints.wire.user_data import DeletedReply, ReplayReply, ReplayRequest, TraceReply, TracesReply
 from selfright.telemetry.outline import trace_form
 
