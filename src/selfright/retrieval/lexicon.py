@@ -29,17 +29,6 @@ _ENDING = re.compile(
 _ANYWHERE = 3  # syllables; so long a name is meant wherever it stands
 
 
-@dataclass(frozen=True, slots=True)
-class NoLexicon:
-    """Knows nothing."""
-
-    name: str = "none"
-
-    def expand(self, text: str, language: Language) -> Sequence[str]:  # noqa: ARG002 - the port's signature
-        """Nothing."""
-        return ()
-
-
 class FileLexicon:
     """A list of names in a file: one thing a line, Korean, a tab, English; synonyms are separated by ``|``.
 
