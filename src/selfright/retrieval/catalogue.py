@@ -15,13 +15,13 @@ from selfright.domain.passages import Document, DocumentInfo, Passage
 from selfright.retrieval.catalogue_file import (
     FILE_NAME,
     LOCK_NAME,
+    Connections,
     IndexStats,
     check_unused,
     is_content,
     make_file,
     read_stats,
 )
-from selfright.retrieval.connections import Connections
 from selfright.retrieval.files import WriterLock
 from selfright.retrieval.records import (
     INFO_COLUMNS,

@@ -11,8 +11,7 @@ from selfright.domain.judgements import QueryClass
 from selfright.domain.passages import Document
 from selfright.domain.routing import Collection
 from selfright.retrieval.catalogue import Catalogue
-from selfright.retrieval.catalogue_file import IndexStats, passages_in, read_stats, write_stats
-from selfright.retrieval.connections import explained
+from selfright.retrieval.catalogue_file import IndexStats, explained, passages_in, read_stats, write_stats
 from selfright.retrieval.records import (
     DOCUMENT_COLUMNS,
     PASSAGE_COLUMNS,
