@@ -29,7 +29,7 @@ from typing import Any
 from unittest import mock
 
 from benchmarks.retrieval_quality import rows
-from selfright.assembly.bulk import BulkTarget, add_to
+from selfright.assembly.ingestion import BulkTarget, add_to
 from selfright.background import LoopThread
 from selfright.ingest import pipeline
 from selfright.ingest.comparing import Tolerance, Unequal, compare

@@ -37,7 +37,7 @@ with Selfright.open(sys.argv[2], home=sys.argv[3], embedder="none") as selfright
 """,
     "selfright, reading": """
 from pathlib import Path
-from selfright.ingest.discover import discover
+from selfright.ingest.reading import discover
 from selfright.ingest.parallel import readings
 from selfright.ingest.reading import SUFFIXES
 from selfright.ingest.splitting import split

@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from selfright.assembly.calibrating import calibrate_grading, judged_sets
-from selfright.assembly.labelled import Labelled, Row
+from selfright.assembly.calibrating import Labelled, Row, calibrate_grading, judged_sets
 from selfright.domain.ports import PairJudge, Tokenizer
 from selfright.llm.pair_net import PairViews, shipped_net
 from selfright.roles.analysis import TextAnalyzer

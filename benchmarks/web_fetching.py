@@ -95,11 +95,10 @@ def babbling() -> Iterator[int]:
 def fetched(port: int, read: bool, answers: Any) -> None:
     """In a process of its own: one fetch, and the reading of the page where that is wanted."""
     from selfright.domain.errors import WebError
-    from selfright.web.addresses import Permissions
+    from selfright.web.addresses import Permissions, target_of
     from selfright.web.extract import PageReader
     from selfright.web.guard import Guard
     from selfright.web.types import PAGES, Reply, Request, Tally
-    from selfright.web.urls import target_of
 
     reader = PageReader()
     if read:  # what is loaded once shall not count

@@ -10,7 +10,7 @@ the own language where it was. The Korean share was chosen among 0, 0.2, 0.3, 0.
 0.2, 0.3 and 0.4 on every second question of ``benchmarks.mixed_languages``, where 0.4 puts the Korean passage before
 its English translation for 15 of 100 questions and 0.3 for 6. Prints what the steps do to each language, on passages
 that they were fitted on and on a half that they were not; the file holds the same as JSON. Its hash belongs into
-``llm/leaning.py``.
+``llm/e5.py``.
 """
 
 import argparse

@@ -20,11 +20,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from selfright.llm.e5 import E5
-from selfright.llm.e5_words import shared_words
+from selfright.llm.e5 import E5, shared_words
 from selfright.retrieval.korean import Morpheme, content_morphemes
-from selfright.retrieval.stopwords import is_stop_word
-from selfright.retrieval.tokenizer import BilingualTokenizer
+from selfright.retrieval.tokenizer import BilingualTokenizer, is_stop_word
 
 SETS = (
     *("tydiqa_ko_en", "nomiracl_ko_en", "klue_nli", "kobest_boolq", "question_class", "squad2", "clapnq"),

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from selfright.domain.ports import Embedder, Tokenizer
-from selfright.retrieval.stopwords import content_terms
+from selfright.retrieval.tokenizer import content_terms
 from training.bm25 import Index
 from training.fusion_tasks import Task
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from selfright.domain.text import sentence_spans
-from selfright.retrieval.stopwords import content_terms
+from selfright.retrieval.tokenizer import content_terms
 
 MOST = 600  # queries of a natural task
 MOST_DERIVED = 250

@@ -24,8 +24,8 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
+from selfright.llm.e5 import installed_file, shared_words
 from selfright.llm.e5_file import E5File
-from selfright.llm.e5_words import installed_file, shared_words
 from selfright.llm.pair_net import FILE
 from training.fitting import auc
 from training.reading_batches import UNKNOWN, Batch, Example, batch_of, batches, example

@@ -15,11 +15,10 @@ from selfright.domain.judgements import StopReason, Verdict
 from selfright.domain.passages import Hit, Passage, Ranked
 from selfright.domain.turns import Scope
 from selfright.flow.state import AgentState
-from selfright.memory.conversation import Conversation, Retention, TurnRecord
+from selfright.memory.conversation import HEADS, Conversation, Retention, TurnRecord
 from selfright.memory.opening import open_sessions, sessions_in_memory
 from selfright.memory.postgres import PostgresDatabase
 from selfright.memory.sessions import Sessions
-from selfright.memory.store_keys import HEADS
 from tests.support.postgres import PostgresServer
 
 Opened = Callable[[Path, Retention], Awaitable[Sessions]]

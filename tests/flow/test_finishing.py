@@ -111,7 +111,7 @@ WARNS = Concern("alpha was taken before", ("alpha",), ("alpha",), warns=True)
 
 @pytest.mark.parametrize(
     ("warning", "begins"),
-    [({}, "your profile speaks against this"), ({"en": "read the label first"}, "read the label first")],
+    [({}, "this conflicts with your profile"), ({"en": "read the label first"}, "read the label first")],
 )
 def test_a_warning_begins_as_the_pack_says(warning: dict[Language, str], begins: str) -> None:
     field = dataclasses.replace(FIELD, concerns=lambda *_: (WARNS,), warning=warning)

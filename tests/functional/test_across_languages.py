@@ -3,7 +3,7 @@
 import pytest
 
 from selfright import Selfright
-from selfright.llm.e5_words import installed_file
+from selfright.llm.e5 import installed_file
 
 pytestmark = pytest.mark.skipif(installed_file() is None, reason="the encoder is not installed")
 

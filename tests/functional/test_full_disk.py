@@ -81,7 +81,7 @@ def fill(disk: Path) -> None:
 _KILLED = """
 import os, signal, sys
 from selfright import Selfright
-from selfright.retrieval.projection_sync import ProjectionSync
+from selfright.retrieval.upkeep import ProjectionSync
 if sys.argv[1] == "before the search indexes followed":
     ProjectionSync.sync = lambda self: os.kill(os.getpid(), signal.SIGKILL)
 selfright = Selfright.open()

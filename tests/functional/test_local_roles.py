@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from selfright import Selfright, TurnFinished
-from selfright.assembly.checking import Bench, open_bench
+from selfright.assembly.examining import Bench, open_bench
 from selfright.domain.answers import Draft, EvaluationRequest, GenerationRequest, Message, RewriteRequest, Sentence
 from selfright.domain.chat import Job
 from selfright.domain.errors import FAILURES

@@ -15,8 +15,8 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
+from selfright.entrypoints.server.admission import Limits
 from selfright.entrypoints.server.keys import KeyRing
-from selfright.entrypoints.server.limits import Limits
 from selfright.testing.server import ScriptedServer
 from tests.support.service import QUESTION, serving, write_index
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from selfright import Selfright
-from selfright.assembly.labelled import read_labelled
+from selfright.assembly.calibrating import read_labelled
 from selfright.domain.errors import InputError
 from selfright.domain.turns import Scope
 from selfright.entrypoints.client import Client, DoneEvent

@@ -20,7 +20,7 @@ import pytest
 if sys.platform == "win32" or importlib.util.find_spec("ray") is None:
     pytest.skip("Ray is not installed", allow_module_level=True)
 
-from selfright.assembly.bulk import BulkTarget, add_to
+from selfright.assembly.ingestion import BulkTarget, add_to
 from selfright.domain.errors import StoreError
 from selfright.entrypoints.cli import main
 from selfright.evals.readers.formats import load

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from selfright import Selfright
 from selfright.assembly import encoders
 from selfright.assembly.encoders import named_embedder
-from selfright.assembly.reembedding import reembed as reembed_at
+from selfright.assembly.transfers import reembed as reembed_at
 from selfright.domain.errors import IncompatibleIndex, IndexBusy, StoreError, UsageError
 from selfright.domain.passages import Language
 from selfright.domain.routing import Collection

@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
-from selfright.entrypoints.server.keys_in_database import DatabaseKeys
+from selfright.entrypoints.server.keys import DatabaseKeys
 from selfright.memory.postgres import PostgresDatabase
 from selfright.testing.server import ScriptedServer
 from tests.support.postgres import PostgresServer

@@ -14,8 +14,8 @@ from typing import Any
 import httpx
 import pytest
 
+from selfright.entrypoints.server.admission import Limits
 from selfright.entrypoints.server.keys import KeyRing
-from selfright.entrypoints.server.limits import Limits
 from selfright.ingest import parallel
 from selfright.ingest.files import SourceFile
 from selfright.testing.server import ScriptedServer

@@ -20,8 +20,7 @@ ROWS = [
 
 @pytest.fixture(scope="module")
 def vectors() -> NDArray[np.float32]:
-    from selfright.llm.e5 import E5
-    from selfright.llm.e5_words import installed_file
+    from selfright.llm.e5 import E5, installed_file
 
     if installed_file() is None:
         pytest.skip("the encoder is not installed")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from selfright import Selfright
-from selfright.assembly.uploads import UploadReport
+from selfright.assembly.ingestion import UploadReport
 from tests.support.embedders import WordHashes
 
 TEXT = "The kiln of the pottery is fired with oak."

@@ -13,10 +13,9 @@ from pathlib import Path
 import pytest
 
 from selfright.domain.errors import PageRefused, PageUnusable, WebError
-from selfright.web.addresses import WEB_PORTS, Permissions
+from selfright.web.addresses import WEB_PORTS, Permissions, target_of
 from selfright.web.guard import Guard
 from selfright.web.types import PAGES, Reply, Request, RequestLimits, Tally
-from selfright.web.urls import target_of
 from tests.support.web_rooms import QUICK, guard, names
 from tests.support.web_servers import Answer, WebServer, serving, site
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from selfright.assembly.bulk import _joined, _prepared_by
+from selfright.assembly.ingestion import _joined, _prepared_by
 from selfright.ingest.bulk import Prepared
 from tests.support.embedders import WordHashes
 from tests.support.histories import TOKENIZER

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from selfright.assembly import copies
-from selfright.assembly.copies import copy_index
+from selfright.assembly import transfers
+from selfright.assembly.transfers import copy_index
 from selfright.domain.stores import Store
 from selfright.ingest import copying
 from selfright.ingest.copying import CopyReport
@@ -99,7 +99,7 @@ def _copy_and_die(source: Path, to: str, number: int) -> None:
             setattr(store, name, deadly(getattr(store, name)))
         return store
 
-    setattr(copies, "open_store", watched)  # noqa: B010 - a name that the module does not export
+    setattr(transfers, "open_store", watched)  # noqa: B010 - a name that the module does not export
     copied(source, to)
 
 

@@ -18,9 +18,9 @@ from typing import Any
 import httpx
 
 from selfright import Selfright
+from selfright.entrypoints.server.admission import Limits
 from selfright.entrypoints.server.app import create_app
 from selfright.entrypoints.server.keys import KeyRing
-from selfright.entrypoints.server.limits import Limits
 from selfright.entrypoints.server.running import Server, listen, server_of
 from selfright.entrypoints.server.service import Service
 

@@ -10,8 +10,7 @@ from selfright.web.extract import PageReader
 from selfright.web.guard import Guard
 from selfright.web.live import LiveWeb
 from selfright.web.pages import Pages
-from selfright.web.providers.api import Api, ApiPolicy
-from selfright.web.providers.results import Provider
+from selfright.web.providers.api import Api, ApiPolicy, Provider
 from selfright.web.providers.services import Brave, DuckDuckGo, SearXng, Tavily
 from selfright.web.types import RequestLimits
 from selfright.web.visiting import HostThrottle, Visitor

@@ -1,15 +1,23 @@
-"""The networks of an index: the embedder that the user hands over or names, and the one that reads pairs beside it."""
+"""The networks of an index: the embedder that the user hands over or names, and the one that reads pairs beside it.
 
+Most of that runs without Python's lock, so it takes a second core instead of time. The Korean analyser is left to the
+turn: it holds the lock while it loads, and nothing would go on beside it.
+"""
+
+import logging
+import threading
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from selfright.domain.ports import Embedder
+from selfright.domain.errors import SelfrightError
+from selfright.domain.ports import Embedder, PairJudge
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
 
-    from selfright.llm.e5_words import E5Words
+    from selfright.assembly.index import IndexService
+    from selfright.llm.e5 import E5Words
     from selfright.llm.pair_net import PairViews
 
 _FITTED = "multilingual-e5-small-q4"
@@ -36,7 +44,7 @@ def pair_views(embedder: Embedder | None) -> "PairViews | None":
         return _views(embedder.words)
     if not _is_installed():
         return None
-    from selfright.llm.e5_words import shared_words
+    from selfright.llm.e5 import shared_words
 
     return _views(shared_words())
 
@@ -49,7 +57,7 @@ def _views(words: "E5Words") -> "PairViews":
 
 
 def _is_installed() -> bool:
-    from selfright.llm.e5_words import installed_file
+    from selfright.llm.e5 import installed_file
 
     return installed_file() is not None
 
@@ -80,3 +88,40 @@ def _embedder_of(embeddings: "Embeddings | Embedder") -> Embedder:
     from selfright.llm.embedders import LangChainEmbedder
 
     return LangChainEmbedder(embeddings) if isinstance(embeddings, Embeddings) else embeddings
+
+
+log = logging.getLogger(__name__)
+
+
+class Preload:
+    """Loads the encoder of an index and, with ``reads``, the reader that ships; once."""
+
+    def __init__(self, index: "IndexService", *, reads: bool) -> None:
+        self._index = index
+        self._reads = reads
+        self._unbegun = threading.Lock()  # taken by the first question, and never given back
+
+    def expect(self, question: str) -> None:
+        """Begins to load what an answer to ``question`` needs, and does not wait for it."""
+        del question  # either language needs the same
+        if not self._unbegun.acquire(blocking=False):
+            return
+        try:
+            embedder = self._index.embedder
+            if embedder is None or not is_fitted(embedder):  # another's may cost money
+                return
+            views = pair_views(embedder) if self._reads else None
+        except SelfrightError:
+            return  # the turn meets the same, and says it where it is heard
+        # No daemon: a process that ended within the foreign code of a load could crash.
+        networks = embedder, views.questions if views else None
+        threading.Thread(target=_load, args=networks, name="selfright-preload").start()
+
+
+def _load(embedder: Embedder, reader: PairJudge | None) -> None:
+    try:
+        embedder.embed([])
+        if reader is not None:
+            reader.read("", [])
+    except Exception as error:  # as above
+        log.debug("not loaded ahead: %s", error)

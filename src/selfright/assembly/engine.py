@@ -6,6 +6,7 @@ from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from selfright.assembly.encoders import Preload
 from selfright.assembly.index import IndexService
 from selfright.assembly.judges import JudgeService
 from selfright.assembly.listeners import langchain_listens
@@ -13,7 +14,6 @@ from selfright.assembly.models import Models
 from selfright.assembly.overrides import Overrides
 from selfright.assembly.packs import load_pack, open_profiles, with_pack
 from selfright.assembly.persistence import open_database
-from selfright.assembly.preload import Preload
 from selfright.assembly.roles import OfflineRoles, Roles, offline_roles, with_models
 from selfright.domain.budget import Meter
 from selfright.domain.chat import Job
@@ -33,8 +33,8 @@ from selfright.settings import Settings
 if TYPE_CHECKING:
     from selfright.assembly.calibrating import Accept
     from selfright.assembly.calibrating import Progress as CalibrationProgress
-    from selfright.assembly.recorded_models import ReplayedModels
-    from selfright.assembly.reembedding import ReembedReport
+    from selfright.assembly.replay_stubs import ReplayedModels
+    from selfright.assembly.transfers import ReembedReport
     from selfright.assembly.web import Webs
     from selfright.flow.compile import Graph
     from selfright.ingest.pipeline import Progress

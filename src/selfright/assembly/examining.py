@@ -1,23 +1,76 @@
-"""Turns watched through their own ports: nothing of the flow is changed, and an answer comes out as it always does."""
+"""For those who examine: turns watched through their own ports, and the jobs of which a model is checked."""
 
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import aclosing
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from selfright.assembly.engine import Engine
+from selfright.assembly.roles import OfflineRoles, Roles, with_models
 from selfright.assembly.turns import TurnService
 from selfright.domain.answers import Answer, Draft, EvaluationRequest, GenerationRequest, Sentence
+from selfright.domain.budget import Meter
+from selfright.domain.chat import Job
 from selfright.domain.composing import MARKER
-from selfright.domain.errors import ModelError
+from selfright.domain.errors import ModelError, UsageError
 from selfright.domain.events import TurnFinished
 from selfright.domain.flags import Flags
-from selfright.domain.passages import Hit, Passage
+from selfright.domain.passages import DEFAULT_COLLECTION, Hit, Passage
+from selfright.domain.ports import Generator
 from selfright.domain.text import sentence_spans
 from selfright.domain.traces import Examined, Judge, WatchedPass
-from selfright.domain.turns import Scope, TurnOptions
+from selfright.domain.turns import DEFAULT_USER, Scope, ScopedRetriever, TurnOptions
 from selfright.flow.run import Turn
+from selfright.settings import OFFLINE, Settings
 from selfright.telemetry.taps import PortCall, intercept
+
+_PLENTY = 1_000_000_000
+_MOST_SECONDS = 86_400.0
+
+
+@dataclass(slots=True)
+class Bench:
+    """``name`` is the model's; ``writer`` writes with it with no offline writer behind it. ``failed``:
+    replies that a role could make nothing of, beside those that the meter counts."""
+
+    name: str
+    offline: OfflineRoles
+    model: Roles
+    writer: Generator
+    retriever: ScopedRetriever
+    meter: Meter
+    failed: int = 0
+
+
+@contextmanager
+def open_bench(settings: Settings, documents: Path, nothing: Generator) -> Iterator[Bench]:
+    """A bench over an index of ``documents``, which ``settings`` name; ``nothing`` stands behind the writer.
+
+    Raises ``UsageError`` when no model is set, and what opening it raises.
+    """
+    from selfright.roles.generate.citation_check import CitationChecker
+    from selfright.roles.generate.llm import ModelGenerator
+
+    if settings.llm == OFFLINE:
+        raise UsageError("a check needs a model: selfright models check openai:gpt-4o-mini, or local:smollm2")
+    engine = Engine(settings)
+    try:
+        engine.index.add([documents], DEFAULT_COLLECTION, None, None)
+        meter = Meter(_PLENTY, _PLENTY, _MOST_SECONDS)
+        chat = engine.models.chat(meter)
+        offline = engine.offline
+        yield Bench(
+            name=engine.models.names[Job.GRADE],
+            offline=offline,
+            model=with_models(offline, chat, frozenset(Job), "always"),
+            writer=ModelGenerator(chat, nothing, CitationChecker(offline.analyzer)),
+            retriever=engine.index.retriever(Scope(DEFAULT_USER, None)),
+            meter=meter,
+        )
+    finally:
+        engine.close()
+
 
 T = TypeVar("T")
 

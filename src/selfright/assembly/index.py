@@ -29,8 +29,8 @@ from selfright.domain.turns import Scope, ScopedRetriever
 from selfright.settings import Settings
 
 if TYPE_CHECKING:
-    from selfright.assembly.reembedding import ReembedReport
-    from selfright.assembly.uploads import UploadReport
+    from selfright.assembly.ingestion import UploadReport
+    from selfright.assembly.transfers import ReembedReport
     from selfright.domain.stores import Finding
     from selfright.ingest.copying import CopyReport
     from selfright.ingest.exporting import ExportReport
@@ -123,9 +123,8 @@ class IndexService:
 
         ``ray`` is the address of a cluster that does the work, ``origin`` says who brought the files.
         """
-        from selfright.ingest.discover import discover
         from selfright.ingest.pipeline import ingest
-        from selfright.ingest.reading import SUFFIXES
+        from selfright.ingest.reading import SUFFIXES, discover
 
         self._check_own()
         found = discover(paths, SUFFIXES)
@@ -152,7 +151,7 @@ class IndexService:
     def _add_on(
         self, ray: str, paths: Sequence[Path], collection: str, progress: "Progress | None", origin: Origin
     ) -> "Report":
-        from selfright.assembly.bulk import BulkTarget, add_to
+        from selfright.assembly.ingestion import BulkTarget, add_to
         from selfright.ingest.ray_cluster import RayCluster
 
         encoder = None if self._overrides.embeddings is not None else self._settings.embedder
@@ -162,7 +161,7 @@ class IndexService:
 
     def take_in(self, path: Path, name: str, collection: str, apart: bool) -> "UploadReport":
         """Reads and indexes one file that somebody sent; the index is made when there is none."""
-        from selfright.assembly.uploads import take_in
+        from selfright.assembly.ingestion import take_in
 
         self._check_own()
         return take_in(path, name, collection, lambda: self._opened(create=True), apart=apart)
@@ -189,14 +188,14 @@ class IndexService:
 
     def copy(self, to: str, *, into: bool, progress: "Progress | None") -> "CopyReport":
         """Copies the index to another place, as it is."""
-        from selfright.assembly.copies import copy_index
+        from selfright.assembly.transfers import copy_index
 
         parts = self._settings.index, to, self.tokenizer, self.cached_embedder
         return copy_index(self._opened(), *parts, into, progress)
 
     def reembed(self, to: str | None, progress: "Progress | None") -> "ReembedReport":
         """Gives the index the vectors of the embedder that is set, where it lies or in another place."""
-        from selfright.assembly.reembedding import reembed
+        from selfright.assembly.transfers import reembed
 
         self._check_own()
         if self.embedder is None and self._settings.embedder != "none":
@@ -222,8 +221,8 @@ class IndexService:
 
     def verify(self, *, repair: bool) -> "list[Finding]":
         """Checks the index, also one that cannot be opened."""
-        from selfright.retrieval.as_made import AsMade
         from selfright.retrieval.mending import verify
+        from selfright.retrieval.schema import AsMade
         from selfright.retrieval.stores.opening import folder_of
 
         folder = folder_of(self._settings.index, "verify")
@@ -313,7 +312,7 @@ class IndexService:
 
     def _as_made(self) -> "OpenedStore":
         """The store for what embeds nothing: the open one, else one that asks for no embedder."""
-        from selfright.retrieval.as_made import AsMade
+        from selfright.retrieval.schema import AsMade
         from selfright.retrieval.stores.opening import open_store
 
         with self._lock:

@@ -118,8 +118,7 @@ class JudgeService:
         What would make judging worse is kept only if ``accept`` says so; else the path is None. Raises ``ModelError``
         where a judge of the user's own cannot be used: without it, it would be another fit.
         """
-        from selfright.assembly.calibrating import calibrate_claims, calibrate_grading, keep
-        from selfright.assembly.labelled import read_labelled
+        from selfright.assembly.calibrating import calibrate_claims, calibrate_grading, keep, read_labelled
         from selfright.roles.calibration.refit import harms
 
         if self._index.is_foreign:

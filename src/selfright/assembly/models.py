@@ -68,7 +68,7 @@ class Models:
         """The models within the turn that ``meter`` measures; each job is done by its own."""
         by_job = self._by_job
         if tap is not None:
-            from selfright.assembly.tapped_backends import tapped
+            from selfright.assembly.tapped import tapped
 
             by_job = tapped(by_job, tap)
         return chat_of(by_job, meter, self._policy, self._breakers, self._capabilities)

@@ -1,12 +1,89 @@
-"""What stands in for the world in a replay: it can be read, and nothing in it changes."""
+"""What stands in for the world in a replay: models of which only a recording is left, and stores that do not change."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from selfright.assembly.models import Models, chat_of
+from selfright.assembly.tapped import tapped
+from selfright.domain.budget import Meter
+from selfright.domain.chat import ChatRequest, Job, Say
 from selfright.domain.errors import UsageError
 from selfright.domain.passages import WebFinding
-from selfright.domain.ports import ProfileStore
+from selfright.domain.ports import ChatModel, ProfileStore
 from selfright.domain.slots import Fact, Kinds, Profile, Slot
+from selfright.llm.backend import Backend, Mode, RawReply
+from selfright.settings import OFFLINE
+from selfright.telemetry.taps import Tap
+
+
+class AbsentBackend:
+    """A model of which only the recording is left: its name, and that it cannot be asked."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    @property
+    def name(self) -> str:
+        """As it was recorded."""
+        return self._name
+
+    @property
+    def provider(self) -> str:
+        """The part before the colon."""
+        return self._name.partition(":")[0]
+
+    async def attempt(self, request: ChatRequest, mode: Mode, say: Say | None = None) -> RawReply:
+        """Never called: a player answers, or says that the call is missing."""
+        raise NotImplementedError
+
+
+class ReplayedModels:
+    """The models of a recording, by job; ``living`` are those that may be asked for what it does not hold.
+
+    ``modes`` tells how each was known to give objects when the turn began, for that decides what is asked first.
+    """
+
+    def __init__(self, names: Mapping[str, str], modes: Mapping[str, str], living: Models | None) -> None:
+        self._by_job: dict[Job, Backend | None] = {
+            Job(job): _living(Job(job), name, living) for job, name in names.items()
+        }
+        self._modes = {name: Mode(mode) for name, mode in modes.items()}
+        self._patient = living is not None
+
+    @property
+    def jobs(self) -> frozenset[Job]:
+        """The jobs that a model did."""
+        return frozenset(self._by_job)
+
+    def chat(self, meter: Meter, tap: Tap | None = None) -> ChatModel:
+        """The models within a replayed turn; nothing is learnt from it, and nothing waited for unless it is live."""
+        from selfright.llm.calling import CallPolicy
+        from selfright.llm.structured import Capabilities
+        from selfright.resilience import Breakers
+
+        capabilities = Capabilities()
+        for name, mode in self._modes.items():
+            capabilities.learn(name, mode)
+        sleep = asyncio.sleep if self._patient else _at_once
+        by_job = tapped(self._by_job, tap) if tap else self._by_job
+        return chat_of(by_job, meter, CallPolicy(), Breakers(), capabilities, sleep)
+
+
+def _living(job: Job, name: str, living: Models | None) -> Backend:
+    if living is None:
+        return AbsentBackend(name)
+    backend = living.backend(job)
+    if backend is None or backend.name != name:
+        named = backend.name if backend else OFFLINE
+        raise UsageError(
+            f"the recording had {name} for '{job}', and the settings name {named}; set llm={name} to replay it live"
+        )
+    return backend
+
+
+async def _at_once(_seconds: float) -> None:
+    """Instead of waiting before another attempt."""
 
 
 class AbsentWeb:

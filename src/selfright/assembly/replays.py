@@ -8,8 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from selfright.assembly.engine import Engine
-from selfright.assembly.recorded_models import ReplayedModels
-from selfright.assembly.replay_stubs import AbsentWeb, ReadProfiles
+from selfright.assembly.replay_stubs import AbsentWeb, ReadProfiles, ReplayedModels
 from selfright.domain.answers import Answer, Cost
 from selfright.domain.budget import Meter
 from selfright.domain.errors import InputError, UnknownName, UsageError

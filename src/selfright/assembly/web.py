@@ -15,7 +15,7 @@ from selfright.settings import Settings
 if TYPE_CHECKING:
     from selfright.web.live import Known, LiveWeb
     from selfright.web.pages import Pages, WebCache
-    from selfright.web.providers.results import Provider
+    from selfright.web.providers.api import Provider
 
     CacheOf = Callable[[], WebCache | None]
     Beside = Callable[[Known], WebSearch]

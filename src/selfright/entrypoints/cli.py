@@ -19,12 +19,11 @@ from selfright.domain.errors import SelfrightError
 from selfright.entrypoints.commands.ask import ask, search
 from selfright.entrypoints.commands.calibrate import calibrate, ratings
 from selfright.entrypoints.commands.chat import chat
-from selfright.entrypoints.commands.config import config, graph
+from selfright.entrypoints.commands.config import config, graph, models
 from selfright.entrypoints.commands.demo import demo
 from selfright.entrypoints.commands.eval import ablate, evaluate
 from selfright.entrypoints.commands.index import index
 from selfright.entrypoints.commands.keys import keys
-from selfright.entrypoints.commands.models import models
 from selfright.entrypoints.commands.profile import profile
 from selfright.entrypoints.commands.serve import mcp, serve
 from selfright.entrypoints.commands.trace import trace

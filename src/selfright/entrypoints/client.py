@@ -24,12 +24,18 @@ from selfright.answer_form import (
 )
 from selfright.domain.errors import ServiceError, ServiceUnreachable
 from selfright.entrypoints.wire.answers import (
+    CollectionLine,
     CorrectedEvent,
+    DocumentLine,
+    DocumentReply,
+    DocumentsReply,
     DoneEvent,
+    Hit,
     Message,
     NodeEvent,
     TokenEvent,
     TurnEvent,
+    UploadReply,
     UrgentEvent,
     VerdictEvent,
     WithdrawnEvent,
@@ -44,27 +50,20 @@ from selfright.entrypoints.wire.connecting import (
     reachable,
     set_up,
 )
-from selfright.entrypoints.wire.content import (
-    CollectionLine,
-    DocumentLine,
-    DocumentReply,
-    DocumentsReply,
-    Hit,
-    UploadReply,
-)
-from selfright.entrypoints.wire.people import (
+from selfright.entrypoints.wire.user_data import (
     FactLine,
     KindLine,
     LabelledReply,
     ProfileReply,
     RatedReply,
+    ReplayReply,
     SessionLine,
     SessionReply,
     SlotLine,
+    TraceReply,
     TurnLine,
     WhoReply,
 )
-from selfright.entrypoints.wire.traces import ReplayReply, TraceReply
 
 if TYPE_CHECKING:
     import httpx

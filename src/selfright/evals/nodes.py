@@ -24,8 +24,8 @@ from selfright.evals.results import IndexFacts, Row, row_line
 from selfright.evals.systems import System
 from selfright.evals.worker import asked, lost, read_result, read_task, task_of
 from selfright.ingest.ray_cluster import RayCluster
+from selfright.retrieval.files import WriterLock
 from selfright.retrieval.locations import shown
-from selfright.retrieval.locking import WriterLock
 from selfright.settings import Settings, load_settings
 
 ENTRY = f"{__name__}:start"

@@ -19,8 +19,7 @@ from typing import IO, Any, Self
 
 from selfright.domain.errors import IndexBusy, UsageError
 from selfright.evals.results import Pass, Row, Study, Turn, Value, dumped, row_line, row_of
-from selfright.retrieval.files import write_atomically
-from selfright.retrieval.locking import WriterLock
+from selfright.retrieval.files import WriterLock, write_atomically
 
 _TURN = ("answer", "abstained", "verdict", "stop_reason", "degraded", "language")
 # What a spreadsheet would take for a formula, it shows as text behind an apostrophe.

@@ -4,6 +4,7 @@ With a weak model, an answer that fails its checks is replaced by sentences from
 """
 
 import logging
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -209,21 +210,38 @@ def _introduced(draft: Draft, language: Language) -> Draft:
 
 
 def _reason(reason: StopReason, language: Language) -> str:
-    return _REASONS_KO.get(reason, reason.value) if language == "ko" else reason.value
+    return _REASONS[language][reason]
 
 
-_REASONS_KO = {
-    StopReason.ADEQUATE: "답이 근거와 맞음",
-    StopReason.BASIC: "한 번만 검색함",
-    StopReason.FAST_PATH: "문서가 필요 없었음",
-    StopReason.MAX_ITERATIONS: "반복 한도에 이름",
-    StopReason.DUPLICATE_DOCUMENTS: "같은 문서가 다시 검색됨",
-    StopReason.STAGNATED: "다시 해도 거의 나아지지 않음",
-    StopReason.DECLINED: "다시 하니 나빠짐",
-    StopReason.BUDGET: "예산을 다 씀",
-    StopReason.DEADLINE: "시간을 다 씀",
-    StopReason.DEGRADED: "평가에 실패함",
-    StopReason.ERROR: "오류로 일찍 끝남",
+_REASONS: Mapping[Language, Mapping[StopReason, str]] = {
+    "en": {
+        StopReason.ADEQUATE: "the answer held up",
+        StopReason.BASIC: "one pass was made",
+        StopReason.FAST_PATH: "no documents were needed",
+        StopReason.MAX_ITERATIONS: "the limit of passes was reached",
+        StopReason.DUPLICATE_DOCUMENTS: "the search brought the same documents again",
+        StopReason.STAGNATED: "another pass hardly made it better",
+        StopReason.DECLINED: "another pass made it worse",
+        StopReason.BUDGET: "the budget was used up",
+        StopReason.DEADLINE: "the time was used up",
+        StopReason.ABSTAINED: "nothing supported an answer",
+        StopReason.DEGRADED: "the judge failed",
+        StopReason.ERROR: "an error ended it early",
+    },
+    "ko": {
+        StopReason.ADEQUATE: "답이 근거와 맞음",
+        StopReason.BASIC: "한 번만 검색함",
+        StopReason.FAST_PATH: "문서가 필요 없었음",
+        StopReason.MAX_ITERATIONS: "반복 한도에 이름",
+        StopReason.DUPLICATE_DOCUMENTS: "같은 문서가 다시 검색됨",
+        StopReason.STAGNATED: "다시 해도 거의 나아지지 않음",
+        StopReason.DECLINED: "다시 하니 나빠짐",
+        StopReason.BUDGET: "예산을 다 씀",
+        StopReason.DEADLINE: "시간을 다 씀",
+        StopReason.ABSTAINED: "답을 뒷받침하는 내용이 없음",
+        StopReason.DEGRADED: "평가에 실패함",
+        StopReason.ERROR: "오류로 일찍 끝남",
+    },
 }
 _WORDS = {
     "en": {
@@ -231,7 +249,7 @@ _WORDS = {
         "foreign": "The sources on this are in Korean. They say:",
         "early": "the turn ended early ({error}): this is the best answer it had by then",
         "unsourced": "sentences removed because they may be said only with a source, and had none: {count}",
-        "warns": "your profile speaks against this",
+        "warns": "this conflicts with your profile",
         "unheeded": "your profile matters here, and the documents found do not say how: {what}",
     },
     "ko": {

@@ -13,12 +13,11 @@ from typing import Literal, NamedTuple, Protocol
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import DEFAULT_COLLECTION, Document, Origin, Passage
 from selfright.domain.ports import Documents, Library, Writer
-from selfright.ingest.discover import Discovery, discover
 from selfright.ingest.files import FileLimits, SourceFile
 from selfright.ingest.naming import Elsewhere as StoredElsewhere
 from selfright.ingest.naming import Known, Look, is_same_place, name_of
 from selfright.ingest.parallel import Elsewhere, ReadDocument, Split, readings
-from selfright.ingest.reading import SUFFIXES
+from selfright.ingest.reading import SUFFIXES, Discovery, discover
 from selfright.ingest.splitting import split as split_document
 
 _BATCH = 128  # passages that are embedded and stored at once: a few seconds between two steps of the progress

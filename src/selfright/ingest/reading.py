@@ -1,12 +1,14 @@
-"""Which reader reads which file."""
+"""The files behind the paths a user names, and which reader reads which."""
 
 import importlib
-from collections.abc import Iterator
+import os
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from selfright.domain.errors import UnreadableFile
+from selfright.domain.errors import InputError, UnreadableFile
 from selfright.domain.passages import Document
-from selfright.ingest.files import SourceFile
+from selfright.ingest.files import FileLimits, SourceFile, readable_name
 
 _READERS = {
     ".txt": "plain",
@@ -48,3 +50,115 @@ def read_page(path: Path) -> Document:
             return document
         raise document
     raise UnreadableFile(str(path), "there is no document in it")
+
+
+_NAMED = 20
+_KINDS = 50
+_OTHER_KINDS = "files of other kinds are not read"
+_HIDDEN = "hidden"
+_LEADS_OUT = "the link leads out of its folder"
+
+
+@dataclass(slots=True)
+class Discovery:
+    """What was found: files to read, sorted within each folder; what cannot be read; what was passed over.
+
+    ``skipped`` counts hidden and unsupported files and links that lead out of their folder, ``skipped_why`` by reason;
+    ``skipped_names`` has the first 20 of them with theirs.
+    """
+
+    files: list[SourceFile] = field(default_factory=list)
+    failed: list[UnreadableFile] = field(default_factory=list)
+    skipped: int = 0
+    skipped_names: list[tuple[str, str]] = field(default_factory=list)
+    skipped_why: dict[str, int] = field(default_factory=dict)
+
+    def skip(self, path: Path, why: str) -> None:
+        """Counts a file that is passed over."""
+        self.skipped += 1
+        if len(self.skipped_names) < _NAMED:
+            self.skipped_names.append((readable_name(str(path)), why))
+        kind = why if why in self.skipped_why or len(self.skipped_why) < _KINDS else _OTHER_KINDS
+        self.skipped_why[kind] = self.skipped_why.get(kind, 0) + 1
+
+
+def discover(
+    paths: Sequence[Path], suffixes: Collection[str], limits: FileLimits | None = None, *, maybe_none: bool = False
+) -> Discovery:
+    """The files that ``paths`` (files or folders) name, each once.
+
+    A file in a named folder is called by its path within that folder, a file named itself by its name. Raises
+    ``InputError`` for a path that does not exist, and unless ``maybe_none`` when there is nothing to read in all of
+    them.
+    """
+    found = Discovery()
+    seen: set[str] = set()
+    for path in paths:
+        if not os.path.lexists(path):
+            raise InputError(f"no such file or folder: {path}; check the path")
+        for file in _files(path, found, suffixes, limits or FileLimits()):
+            real = os.path.realpath(file.path)
+            if real not in seen:
+                seen.add(real)
+                found.files.append(file)
+    if not found.files and not found.failed and not maybe_none:
+        where = ", ".join(str(path) for path in paths) or "no paths were given"
+        raise InputError(f"nothing to read in {where}; supported are {_listed(suffixes)}")
+    return found
+
+
+def _listed(suffixes: Collection[str]) -> str:
+    return ", ".join(sorted(suffixes))
+
+
+def _files(path: Path, found: Discovery, suffixes: Collection[str], limits: FileLimits) -> Iterator[SourceFile]:
+    if path.is_dir():
+        yield from sorted(_walk(path, found, suffixes, limits), key=lambda file: file.name)
+        return
+    file = SourceFile(path, readable_name(path.name), limits)
+    # A link that cannot be followed is left to the reader, which says what is wrong with it.
+    if path.suffix.lower() in suffixes or not path.exists():
+        yield file
+    else:
+        instead = OLDER.get(path.suffix.lower())
+        why = f"save it as {instead}" if instead else f"supported are {_listed(suffixes)}"
+        found.failed.append(file.refuse(f"files of this kind are not read; {why}"))
+
+
+def _walk(root: Path, found: Discovery, suffixes: Collection[str], limits: FileLimits) -> Iterator[SourceFile]:
+    inside = os.path.realpath(root) + os.sep
+    folders = [root]
+    while folders:
+        folder = folders.pop()
+        for entry in _entries(folder, found, limits):
+            path = Path(entry.path)
+            if entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
+                folders.append(path)
+            elif why := _why_not(entry, suffixes, inside):
+                found.skip(path, why)
+            else:
+                yield SourceFile(path, readable_name(path.relative_to(root).as_posix()), limits)
+
+
+def _entries(folder: Path, found: Discovery, limits: FileLimits) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError as error:
+        why = f"the folder cannot be opened ({error.strerror}); change its permissions, or leave it out"
+        found.failed.append(SourceFile(folder, folder.name, limits).refuse(why))
+        return []
+
+
+def _why_not(entry: os.DirEntry[str], suffixes: Collection[str], inside: str) -> str:
+    """Why an entry is passed over; empty for a file to read."""
+    suffix = os.path.splitext(entry.name)[1].lower()
+    if entry.name.startswith("."):
+        return _HIDDEN
+    if suffix in OLDER:
+        return f"{suffix}: save it as {OLDER[suffix]}"
+    if suffix not in suffixes:
+        return f"{readable_name(suffix[:12]) or 'files without an ending'}: not a kind that is read"
+    # Links may not lead out of the folder that was named: it may have come from somebody else.
+    leads_out = entry.is_symlink() and not os.path.realpath(entry.path).startswith(inside)
+    return _LEADS_OUT if leads_out else ""

@@ -16,11 +16,10 @@ from typing import TypedDict
 from selfright.domain.errors import InputError
 from selfright.domain.passages import DEFAULT_COLLECTION, Document, DocumentInfo, Origin, Passage
 from selfright.domain.ports import Documents, Writer
-from selfright.ingest.discover import Discovery, discover
 from selfright.ingest.files import FileLimits, SourceFile, readable_name
 from selfright.ingest.parallel import Elsewhere
 from selfright.ingest.pipeline import Progress, Report, Run
-from selfright.ingest.reading import SUFFIXES
+from selfright.ingest.reading import SUFFIXES, Discovery, discover
 from selfright.ingest.splitting import split
 
 FileStates = MutableMapping[str, tuple[int, int]]

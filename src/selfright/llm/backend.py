@@ -1,11 +1,14 @@
-"""One call of a language model as the modules below the port see it: one request, nothing retried or parsed."""
+"""One call of a language model as the modules below the port see it: one request, one raw reply, and how it is read."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from selfright.domain.chat import ChatRequest, Finish, Say
+
+if TYPE_CHECKING:
+    from langchain_core.messages import BaseMessage
 
 
 class Mode(StrEnum):
@@ -53,3 +56,200 @@ class Backend(Protocol):
         lets ``CancelledError`` through; ``NotImplementedError`` where the model cannot do ``mode`` at all.
         """
         ...
+
+
+_FINISHES = ("finish_reason", "done_reason", "stop_reason", "stopReason")
+_CUT = ("length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded")
+_REFUSED = (
+    "content_filter",
+    "content_filtered",
+    "refusal",
+    "safety",
+    "prohibited_content",
+    "blocklist",
+    "recitation",
+    "spii",
+    "language",
+    "guardrail_intervened",
+)
+_FAILED = "error"  # OpenRouter's word for a reply that broke off
+
+
+@dataclass(slots=True)
+class ReplyAssembler:
+    """Puts a reply together, from one message or from the pieces of a stream.
+
+    Anything odd is passed over: what the model wrote is judged elsewhere.
+    """
+
+    texts: list[str] = field(default_factory=list)
+    fragments: list[str] = field(default_factory=list)
+    arguments: Mapping[str, Any] | str | None = None
+    finish: Finish | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    thought: bool = False
+
+    @property
+    def text(self) -> str:
+        """What was heard so far."""
+        return "".join(self.texts)
+
+    def reply(self) -> RawReply:
+        """The reply as far as it was heard."""
+        return RawReply(
+            text=self.text,
+            finish=self.finish or Finish.STOP,
+            arguments="".join(self.fragments) or self.arguments,
+            prompt_tokens=self.prompt_tokens,
+            completion_tokens=self.completion_tokens,
+        )
+
+
+class MessageReading(ReplyAssembler):
+    """Of LangChain's messages."""
+
+    __slots__ = ()
+
+    def add(self, message: "BaseMessage") -> str:
+        """Takes the next piece in and gives its text."""
+        text = text_of(message.content)
+        self.texts.append(text)
+        self.finish = _finish_of(message) or self.finish
+        self._count(getattr(message, "usage_metadata", None))
+        if chunks := getattr(message, "tool_call_chunks", None):
+            # Only one tool is ever offered; a second call of it would be a second opinion.
+            self.fragments += [chunk["args"] for chunk in chunks if chunk.get("args") and not chunk.get("index")]
+        elif self.arguments is None:
+            self.arguments = _arguments_of(message)
+        return text
+
+    def _count(self, usage: object) -> None:
+        """Adds a piece's tokens: providers that count in several pieces count each token once."""
+        if not isinstance(usage, Mapping):
+            return
+        if isinstance(prompt := usage.get("input_tokens"), int):
+            self.prompt_tokens = (self.prompt_tokens or 0) + prompt
+        if isinstance(completion := usage.get("output_tokens"), int):
+            self.completion_tokens = (self.completion_tokens or 0) + completion
+        details = usage.get("output_token_details")
+        self.thought |= isinstance(details, Mapping) and bool(details.get("reasoning"))
+
+
+class CompletionReading(ReplyAssembler):
+    """Of OpenAI's chat completions: whole, or the chunks of a stream."""
+
+    __slots__ = ()
+
+    def whole(self, reply: object) -> None:
+        """Takes in a whole reply. Raises ``NoReplyError`` when it is none."""
+        if not isinstance(reply, Mapping) or reply.get("error") or not _said(_first(reply.get("choices"))):
+            raise NoReplyError(reply)
+        self.add(reply)
+
+    def add(self, reply: object) -> str:
+        """Takes in a whole reply or the next chunk of one, and gives its text. Raises ``NoReplyError``."""
+        if not isinstance(reply, Mapping):
+            raise NoReplyError(reply)
+        self._count(reply.get("usage"))
+        choice = _first(reply.get("choices"))
+        said = _said(choice)
+        self.texts.append(text := text_of(said.get("content")))
+        self.thought |= bool(said.get("reasoning_content") or said.get("reasoning"))
+        self._call(_first(said.get("tool_calls")))
+        if said.get("refusal"):
+            self.finish = Finish.REFUSED
+        elif isinstance(reason := choice.get("finish_reason"), str) and reason:
+            if reason == _FAILED:
+                raise NoReplyError(choice)
+            self.finish = self.finish if self.finish is Finish.REFUSED else meaning(reason)
+        return text
+
+    def _call(self, call: Mapping[str, Any]) -> None:
+        """Of the tool's arguments; only one tool is offered, and a second call of it would be a second opinion."""
+        function = call.get("function")
+        if call.get("index") or not isinstance(function, Mapping):
+            return
+        if isinstance(arguments := function.get("arguments"), str):
+            self.fragments.append(arguments)
+        elif isinstance(arguments, Mapping):
+            self.arguments = arguments
+
+    def _count(self, usage: object) -> None:
+        """Of tokens; a server that counts in every chunk counts from the start each time."""
+        if not isinstance(usage, Mapping):
+            return
+        if type(prompt := usage.get("prompt_tokens")) is int:
+            self.prompt_tokens = prompt
+        if type(completion := usage.get("completion_tokens")) is int:
+            self.completion_tokens = completion
+        details = usage.get("completion_tokens_details")
+        self.thought |= isinstance(details, Mapping) and bool(details.get("reasoning_tokens"))
+
+
+class NoReplyError(Exception):
+    """What came is no chat completion, or says itself that it failed; ``body`` is then the error, ``code`` its code."""
+
+    def __init__(self, reply: object) -> None:
+        super().__init__("expected a chat completion")
+        error = reply.get("error") if isinstance(reply, Mapping) else None
+        self.body = error if isinstance(error, Mapping) else None
+        self.code = self.body.get("code") if self.body else None
+
+
+def text_of(content: object) -> str:
+    """The answer in a message's content: a string, or the text blocks of a list; reasoning is no answer."""
+    if isinstance(content, str):
+        return content
+    return "".join(_texts(content)) if isinstance(content, list) else ""
+
+
+def _texts(blocks: list[Any]) -> Iterator[str]:
+    for block in blocks:
+        if isinstance(block, str):
+            yield block
+        elif isinstance(block, Mapping) and block.get("type", "text") == "text" and isinstance(block.get("text"), str):
+            yield block["text"]
+
+
+def _arguments_of(message: "BaseMessage") -> Mapping[str, Any] | str | None:
+    """What the first tool call was given: read already where the library could, else as written."""
+    for call in getattr(message, "tool_calls", None) or ():
+        return call.get("args")  # type: ignore[no-any-return]  # LangChain's own TypedDict says dict
+    for call in getattr(message, "invalid_tool_calls", None) or ():
+        return call.get("args")  # type: ignore[no-any-return]
+    return None
+
+
+def _finish_of(message: "BaseMessage") -> Finish | None:
+    """Why the model stopped; None while it has not said so."""
+    if message.additional_kwargs.get("refusal"):
+        return Finish.REFUSED
+    metadata = message.response_metadata
+    for name in _FINISHES:
+        if isinstance(reason := metadata.get(name), str) and reason:
+            return meaning(reason)
+    feedback = metadata.get("prompt_feedback")
+    if isinstance(feedback, Mapping) and feedback.get("block_reason"):
+        return Finish.REFUSED
+    return Finish.STOP if metadata.get("done") is True else None
+
+
+def meaning(reason: str) -> Finish:
+    """What a provider's word for why the model stopped comes to; an unknown one is an ordinary end."""
+    word = reason.lower()
+    if word in _CUT:
+        return Finish.LENGTH
+    return Finish.REFUSED if word in _REFUSED else Finish.STOP
+
+
+def _first(items: object) -> Mapping[str, Any]:
+    """The first of a list, if it is an object; else an empty one."""
+    first = items[0] if isinstance(items, list) and items else None
+    return first if isinstance(first, Mapping) else {}
+
+
+def _said(choice: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a choice says: its message, or the piece of it in a stream."""
+    said = choice.get("message") or choice.get("delta")
+    return said if isinstance(said, Mapping) else {}

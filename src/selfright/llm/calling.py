@@ -18,9 +18,8 @@ from typing import Any
 from selfright.domain.budget import Meter
 from selfright.domain.chat import ChatReply, ChatRequest, Finish, Say
 from selfright.domain.errors import BudgetSpent, ModelRejected, ModelUnavailable, ReplyUnusable
-from selfright.llm.attempt_plan import AttemptPlan, CutOffError, RefusedError, UnfitError
 from selfright.llm.backend import Backend, Mode, RawReply
-from selfright.llm.structured import Capabilities
+from selfright.llm.structured import AttemptPlan, Capabilities, CutOffError, RefusedError, UnfitError
 from selfright.llm.thinking import ThinkingFilter, strip_reasoning
 from selfright.llm.tolerant import read_object
 from selfright.resilience import Breaker, pause

@@ -9,7 +9,8 @@ from urllib.parse import urlsplit
 
 from selfright.domain.chat import ChatRequest, Say
 from selfright.domain.errors import ModelRejected, ModelUnavailable
-from selfright.llm.backend import Mode, RawReply
+from selfright.llm.backend import MessageReading, Mode, RawReply
+from selfright.llm.clients import PerLoop, translated
 from selfright.llm.dialects import (
     MOST_REFUSED,
     Learned,
@@ -20,9 +21,6 @@ from selfright.llm.dialects import (
     schema_key,
     stream_options,
 )
-from selfright.llm.failures import translated
-from selfright.llm.loops import PerLoop
-from selfright.llm.replies import MessageReading
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from selfright.domain.chat import ChatRequest
 from selfright.llm.backend import Mode
-from selfright.llm.failures import refused_parameter
+from selfright.llm.clients import refused_parameter
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from selfright.domain.chat import ChatRequest, Say
 from selfright.domain.errors import ModelRejected, ModelUnavailable
-from selfright.llm.backend import Mode, RawReply
+from selfright.llm.backend import CompletionReading, Mode, RawReply
+from selfright.llm.clients import PerLoop, translated
 from selfright.llm.dialects import MOST_REFUSED, Learned, Style, openai_limits, response_format, tool_of
-from selfright.llm.failures import translated
-from selfright.llm.loops import PerLoop
-from selfright.llm.replies import CompletionReading
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI

@@ -11,11 +11,10 @@ from typing import Any, Protocol, TypeVar
 from selfright.domain.errors import JudgeFailed, ModelError, ModelFilesDamaged, SelfrightError, SettingsError
 from selfright.domain.judgements import PairReading
 from selfright.domain.passages import Language
-from selfright.llm import pair_hub, pair_onnx, pair_torch
-from selfright.llm.kept_pairs import KeptPairs
+from selfright.llm import pair_files, pair_runtimes
 from selfright.llm.pair_files import Layout, check_classifies, choose, fingerprint, listed, read_config, read_languages
-from selfright.llm.pair_labels import Job, Labels, read_labels
-from selfright.llm.pair_onnx import OnnxPairs
+from selfright.llm.pair_readings import Job, KeptPairs, Labels, read_labels
+from selfright.llm.pair_runtimes import OnnxPairs
 
 T = TypeVar("T")
 
@@ -66,7 +65,7 @@ def check_named(named: str, job: Job) -> None:
     if isinstance(place, Path):
         _look_through(place, job)
     else:
-        pair_hub.check_installed()
+        pair_files.check_hub_installed()
 
 
 class PairModel:
@@ -133,7 +132,7 @@ class PairModel:
 
     def _look(self) -> tuple[_Found, str]:
         place = self._place
-        folder = place if isinstance(place, Path) else pair_hub.hub_folder(place.repo, place.revision)
+        folder = place if isinstance(place, Path) else pair_files.hub_folder(place.repo, place.revision)
         last = folder.resolve().name if isinstance(place, Path) else place.repo.rpartition("/")[2]
         found = _look_through(folder, self._job)
         try:
@@ -152,7 +151,7 @@ class PairModel:
         try:
             if found.layout.backend == "onnx":
                 return OnnxPairs(found.folder, found.layout, found.config, found.labels, self._job, self._threads)
-            return pair_torch.TorchPairs(found.folder, found.config, found.labels, self._job)
+            return pair_runtimes.TorchPairs(found.folder, found.config, found.labels, self._job)
         except SelfrightError:
             raise
         except Exception as error:
@@ -204,7 +203,7 @@ def _look_through(folder: Path, job: Job) -> _Found:
     labels = read_labels(config, job, str(folder))
     if layout.backend == "sentence-transformers":
         check_classifies(config, str(folder))
-        pair_torch.check_installed()
+        pair_runtimes.check_torch_installed()
     else:
-        pair_onnx.check_installed()
+        pair_runtimes.check_onnx_installed()
     return _Found(folder, layout, config, labels, read_languages(folder))

@@ -18,11 +18,9 @@ import numpy as np
 from selfright.domain.errors import ModelFilesDamaged
 from selfright.domain.judgements import AnswerPlace, PairReading
 from selfright.domain.passages import Language
-from selfright.llm.batching import DynamicBatcher
-from selfright.llm.e5_words import E5Words, normalized, shared_words
-from selfright.llm.encoding import BATCH_TOKENS, batches, encoder_session, padded
-from selfright.llm.kept_pairs import KeptPairs
-from selfright.llm.pair_windows import sendable
+from selfright.llm.e5 import E5Words, normalized, shared_words
+from selfright.llm.encoding import BATCH_TOKENS, DynamicBatcher, batches, encoder_session, padded
+from selfright.llm.pair_readings import KeptPairs, sendable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -118,7 +116,7 @@ class PairNet:
             if self._damage:  # hashing the file at each question would find the same
                 raise ModelFilesDamaged(self._damage)
             if self._session is None:
-                from selfright.llm.pair_graph import PairGraph
+                from selfright.llm.encoder_graph import PairGraph
 
                 words = self._given_words or shared_words()
                 stored = self._stored()

@@ -15,10 +15,9 @@ from urllib.parse import urlsplit, urlunsplit
 
 from selfright.domain.errors import MissingExtra, SettingsError, UnknownName, UsageError
 from selfright.llm.chat import Client, LangChainBackend
-from selfright.llm.loops import PerLoop
-from selfright.llm.more_providers import ALIASES, Reach, check_address, made
+from selfright.llm.clients import PerLoop
 from selfright.llm.openai_chat import OpenAIBackend
-from selfright.llm.provider_table import PROVIDERS, Provider
+from selfright.llm.provider_table import ALIASES, PROVIDERS, Provider, Reach, check_address, made
 
 if TYPE_CHECKING:
     import ssl

@@ -109,7 +109,7 @@ HINTS: dict[Language, str] = {
 }
 
 WARNING: dict[Language, str] = {
-    "en": "your profile speaks against this, ask a doctor or pharmacist first",
+    "en": "this conflicts with your profile, ask a doctor or pharmacist first",
     "ko": "프로필에 따르면 주의해야 하므로 먼저 의사나 약사와 상의하세요",
 }
 

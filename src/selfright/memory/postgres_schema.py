@@ -1,9 +1,12 @@
-"""The tables in PostgreSQL and their versions: made and changed in one transaction, by one opener at a time."""
+"""The tables in PostgreSQL and their versions, made by one opener at a time; and rows in them that programs share."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, LiteralString
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, LiteralString, TypeVar
 
 from selfright.domain.errors import StoreError
+from selfright.memory.postgres_address import decode, encode
+from selfright.storage.rows import Connection as RowsConnection
+from selfright.storage.rows import Rows
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -142,3 +145,30 @@ def _make_theirs(connection: "Connection[Any]") -> None:
         for version, statement in enumerate(steps[done + 1 :], done + 1):
             connection.execute(statement.replace(" CONCURRENTLY", "").encode())
             connection.execute(_on("INSERT INTO {} VALUES (%s)", table), (version,))
+
+
+T = TypeVar("T")
+
+
+class DatabaseRows(Rows):
+    """Rows in a database. A change is seen by the next request of every program."""
+
+    mark = "%s"
+
+    def __init__(self, database: "PostgresDatabase") -> None:
+        self.database = database
+
+    def within(self, work: Callable[[RowsConnection], T]) -> T:
+        """What ``work`` gives, in a transaction."""
+        return self.database.within(work)
+
+    def encode(self, text: str) -> str:
+        """Text without NUL."""
+        return encode(text)
+
+    def decode(self, text: str) -> str:
+        """Text as it was given to ``encode``."""
+        return decode(text)
+
+    def close(self) -> None:
+        """Nothing: the database is its owner's."""

@@ -16,13 +16,12 @@ from langgraph.checkpoint.postgres.base import BasePostgresSaver
 from langgraph.store.base import BaseStore, Item, Op, PutOp, Result
 from langgraph.store.postgres import PostgresStore
 
-from selfright.memory.conversation import Retention
+from selfright.memory.conversation import HEADS, Retention, lock_key, unlabel
 from selfright.memory.postgres import PostgresDatabase
 from selfright.memory.postgres_address import decode_value, encode_value
 from selfright.memory.postgres_session_locks import PostgresSessionLocks
 from selfright.memory.serializing import TurnSerializer
 from selfright.memory.sessions import Sessions
-from selfright.memory.store_keys import HEADS, lock_key, unlabel
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig

@@ -15,8 +15,8 @@ from langgraph.store.base import BaseStore, Op, PutOp, SearchItem, SearchOp
 
 from selfright.domain.errors import StoreError
 from selfright.domain.slots import Fact, Kinds, Profile, Slot
+from selfright.memory.conversation import label, unlabel
 from selfright.memory.profile_rows import MAX_DISPUTED, MAX_HISTORY, MAX_STANDING, named
-from selfright.memory.store_keys import label, unlabel
 
 _ROOT = "profiles"
 _STANDS, _BEFORE = "stands", "before"

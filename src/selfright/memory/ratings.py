@@ -11,7 +11,7 @@ from typing import Any
 
 from selfright.domain.ratings import MAX_RATINGS, Place, Rating, checked
 from selfright.memory.postgres import PostgresDatabase
-from selfright.memory.postgres_rows import DatabaseRows
+from selfright.memory.postgres_schema import DatabaseRows
 from selfright.storage.rows import Connection, FileRows, Rows
 from selfright.storage.sqlite import Layout
 

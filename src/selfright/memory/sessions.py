@@ -19,6 +19,7 @@ from langgraph.store.base import BaseStore, GetOp, Item, PutOp, SearchItem, Sear
 from selfright.domain.errors import SessionBusy, SessionHidden, StoreError
 from selfright.domain.turns import Scope
 from selfright.memory.conversation import (
+    HEADS,
     Conversation,
     Head,
     Retention,
@@ -26,10 +27,6 @@ from selfright.memory.conversation import (
     SessionInfo,
     TurnHandle,
     TurnRecord,
-)
-from selfright.memory.session_locks import SessionLocks, lock_session
-from selfright.memory.store_keys import (
-    HEADS,
     check_name,
     info,
     label,
@@ -40,6 +37,7 @@ from selfright.memory.store_keys import (
     turn_key,
     turns_of,
 )
+from selfright.memory.session_locks import SessionLocks, lock_session
 
 _PAGE = 5_000
 _PRUNE_EVERY = 100

@@ -12,8 +12,8 @@ from selfright.domain.turns import readable
 
 if TYPE_CHECKING:
     from selfright.assembly.engine import Engine
-    from selfright.assembly.reembedding import ReembedReport
-    from selfright.assembly.uploads import UploadReport
+    from selfright.assembly.ingestion import UploadReport
+    from selfright.assembly.transfers import ReembedReport
     from selfright.domain.stores import Finding
     from selfright.ingest.copying import CopyReport
     from selfright.ingest.exporting import ExportReport

@@ -15,15 +15,14 @@ from selfright.domain.passages import Document, DocumentInfo, Passage
 from selfright.retrieval.catalogue_file import (
     FILE_NAME,
     LOCK_NAME,
+    Connections,
+    IndexStats,
     check_unused,
     is_content,
     make_file,
     read_stats,
 )
-from selfright.retrieval.checksums import seal
-from selfright.retrieval.connections import Connections
-from selfright.retrieval.index_stats import IndexStats
-from selfright.retrieval.locking import WriterLock
+from selfright.retrieval.files import WriterLock
 from selfright.retrieval.records import (
     INFO_COLUMNS,
     SHOWN_COLUMNS,
@@ -33,6 +32,7 @@ from selfright.retrieval.records import (
     document_of,
     id_hash,
     info_of,
+    seal,
     shown_of,
 )
 from selfright.retrieval.schema import APPLICATION_ID, IndexMeta, check_format

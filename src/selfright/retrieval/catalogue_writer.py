@@ -1,17 +1,17 @@
 """How the catalogue changes: documents go in and out within one transaction, and every change is logged."""
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from selfright.domain.judgements import QueryClass
 from selfright.domain.passages import Document
+from selfright.domain.routing import Collection
 from selfright.retrieval.catalogue import Catalogue
-from selfright.retrieval.catalogue_file import passages_in, read_stats, write_stats
-from selfright.retrieval.checksums import vector_sums
-from selfright.retrieval.connections import explained
-from selfright.retrieval.index_stats import IndexStats
+from selfright.retrieval.catalogue_file import IndexStats, explained, passages_in, read_stats, write_stats
 from selfright.retrieval.records import (
     DOCUMENT_COLUMNS,
     PASSAGE_COLUMNS,
@@ -20,13 +20,16 @@ from selfright.retrieval.records import (
     damaged,
     document_row,
     passage_row,
+    seal,
     shown_crc,
+    vector_sums,
 )
 from selfright.storage.sqlite import transaction
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
 
 _LOOKUPS = 500  # values in one query
 
@@ -214,3 +217,35 @@ class CatalogueWriter:
 
 def _marks(count: int) -> str:
     return ", ".join("?" * count)
+
+
+class CollectionTable:
+    """Reads and writes the catalogue's table of collections."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+
+    def all(self) -> list[Collection]:
+        """Those that have documents and those that were described, by name; raises ``IndexDamaged``."""
+        counts = self._catalogue.stats().collections
+        described = {}
+        with self._catalogue.connections.reading() as connection:
+            rows = connection.execute("SELECT name, description, classes, slots, crc FROM collections").fetchall()
+        for name, description, classes, slots, crc in rows:
+            if seal(name, description, classes, slots) != crc:
+                raise damaged(self._catalogue.path, f"the description of collection '{name}'")
+            described[name] = Collection(
+                name,
+                description,
+                tuple(QueryClass(value) for value in json.loads(classes)),
+                tuple(json.loads(slots)),
+                counts[name],
+            )
+        found = {name: Collection(name, documents=count) for name, count in counts.items() if count}
+        return [collection for _, collection in sorted({**found, **described}.items())]
+
+    def describe(self, writer: CatalogueWriter, collection: Collection) -> None:
+        """Keeps a description in place of the one before, within the open step of the writer."""
+        classes = json.dumps([value.value for value in collection.classes])
+        columns = (collection.name, collection.description, classes, json.dumps(list(collection.slots)))
+        writer.describe((*columns, seal(*columns)))

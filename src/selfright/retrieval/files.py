@@ -1,10 +1,14 @@
-"""Small files that are either the old ones or the new ones, whenever the process or the machine stops."""
+"""The files of an index: the old ones or the new ones whenever the machine stops, with one writer at a time."""
 
 import json
 import os
 import shutil
+import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+from selfright.domain.errors import IndexBusy, StoreError
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -67,3 +71,74 @@ def erase(path: Path) -> None:
             path.unlink(missing_ok=True)
         except PermissionError:  # a reader on Windows has it open
             return
+
+
+class WriterLock:
+    """A lock on an index folder, held by at most one process; the file names its holder."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._descriptor: int | None = None
+
+    @property
+    def held(self) -> bool:
+        """Whether this object holds the lock."""
+        return self._descriptor is not None
+
+    def acquire(self) -> None:
+        """Takes the lock; raises ``IndexBusy``, which names the holder, when someone else has it.
+
+        Raises ``StoreError`` when the folder cannot be written at all.
+        """
+        if self.held:
+            return
+        try:
+            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise StoreError(
+                f"the index {self._path.parent} cannot be written ({error}); allow it, then try again"
+            ) from error
+        if not _try_lock(descriptor):
+            holder = os.read(descriptor, 100).decode("utf-8", "replace").strip() or "unknown"
+            os.close(descriptor)
+            raise IndexBusy(
+                f"the index {self._path.parent} is being written by process {holder}; only one can write at a time: "
+                "wait until it is done, then try again"
+            )
+        self._descriptor = descriptor
+        with suppress(OSError):  # the name is for others to read: a full disk keeps nobody from writing what fits
+            os.ftruncate(descriptor, 0)
+            os.write(descriptor, str(os.getpid()).encode())
+
+    def release(self) -> None:
+        """Frees the lock; nothing happens when it is not held."""
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            with suppress(OSError):
+                os.ftruncate(descriptor, 0)
+            os.close(descriptor)  # closing frees the lock
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _try_lock(descriptor: int) -> bool:
+        os.lseek(descriptor, _FAR, os.SEEK_SET)
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        finally:
+            os.lseek(descriptor, 0, os.SEEK_SET)
+        return True
+
+    _FAR = 1 << 20  # a byte past the holder's name, for a locked byte cannot be read by others
+else:
+    import fcntl
+
+    def _try_lock(descriptor: int) -> bool:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True

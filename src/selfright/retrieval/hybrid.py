@@ -2,26 +2,70 @@
 
 import asyncio
 import functools
+import json
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from selfright.domain.embedding import query_vector
-from selfright.domain.passages import Retrieval
+from selfright.domain.passages import Language, Retrieval
 from selfright.domain.ports import Embedder, TermLexicon, Tokenizer
 from selfright.retrieval.catalogue import Catalogue
+from selfright.retrieval.catalogue_file import passages_in, read_stats
 from selfright.retrieval.dense import DenseIndex
 from selfright.retrieval.fusion import Fusion
-from selfright.retrieval.languages import Languages
 from selfright.retrieval.lexical import LexicalIndex
 from selfright.retrieval.records import Shown, damaged
 from selfright.retrieval.scored import Scored
-from selfright.retrieval.search_request import FusedRanking, SearchRequest, prepare_request, searching_vector
+from selfright.retrieval.search_request import FusedRanking, SearchRequest, foreign, prepare_request, searching_vector
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+
+class Languages:
+    """Looks into ``catalogue``; safe to share between threads."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+        self._known: tuple[int, frozenset[str], int] = (-1, frozenset(), 0)
+
+    def held(self, sequence: int) -> frozenset[str]:
+        """The languages of the documents."""
+        return self._at(sequence)[1]
+
+    def korean(self, sequence: int) -> int:
+        """The number of passages in Korean."""
+        return self._at(sequence)[2]
+
+    def _at(self, sequence: int) -> tuple[int, frozenset[str], int]:
+        """Read once for each change, whichever embedder the index has by now."""
+        known = self._known
+        if known[0] != sequence:
+            with self._catalogue.connections.reading() as connection:
+                stats = read_stats(connection, self._catalogue.path)
+                passages = passages_in(connection, stats)
+            languages = frozenset(name for name, count in stats.languages.items() if count > 0)
+            self._known = known = (sequence, languages, passages["ko"])
+        return known
+
+    def foreign(self, request: SearchRequest, dense: Scored, sequence: int) -> frozenset[int]:
+        """The id hashes of those near passages that are in another language than the query; none in an index of one.
+
+        Raises ``IndexDamaged`` for what is no language.
+        """
+        if not dense.keys or len(self.held(sequence)) < 2:
+            return frozenset()
+        query = "SELECT key, language FROM passages WHERE key IN (SELECT value FROM json_each(?))"
+        with self._catalogue.connections.reading() as connection:
+            found: dict[int, str] = dict(connection.execute(query, (json.dumps(list(dense.keys)),)).fetchall())
+        for key, language in found.items():
+            if language not in get_args(Language):
+                raise damaged(self._catalogue.path, f"the language of passage number {key}")
+        return foreign(request, dense, found)
+
 
 _TRIES = 3
 CACHED_QUERIES = 1_024

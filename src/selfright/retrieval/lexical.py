@@ -18,8 +18,7 @@ from typing import Any
 from selfright.domain.errors import StoreError
 from selfright.retrieval.catalogue import Catalogue, Changes, Entry
 from selfright.retrieval.projection import LATEST, Projection, Standing, State
-from selfright.retrieval.rarity import Population, idf
-from selfright.retrieval.scored import SPARE, Scored, in_order
+from selfright.retrieval.scored import SPARE, Population, Scored, idf, in_order
 
 SMALL = 5_000  # passages that are indexed anew in a fraction of a second
 HALVES_FROM = 300_000  # passages from which two halves pay

@@ -4,7 +4,6 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from selfright.domain.errors import SettingsError
@@ -27,17 +26,6 @@ _ENDING = re.compile(
     r"|(?:하|한|할|해|했|되|된|될|돼|됐|받|시키|시킨|당하|당한).*)?"
 )
 _ANYWHERE = 3  # syllables; so long a name is meant wherever it stands
-
-
-@dataclass(frozen=True, slots=True)
-class NoLexicon:
-    """Knows nothing."""
-
-    name: str = "none"
-
-    def expand(self, text: str, language: Language) -> Sequence[str]:  # noqa: ARG002 - the port's signature
-        """Nothing."""
-        return ()
 
 
 class FileLexicon:

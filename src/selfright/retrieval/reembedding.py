@@ -20,11 +20,9 @@ from selfright.domain.ports import Embedder, Tokenizer
 from selfright.retrieval.catalogue import Catalogue
 from selfright.retrieval.catalogue_file import LOCK_NAME
 from selfright.retrieval.catalogue_writer import CatalogueWriter
-from selfright.retrieval.checksums import vector_sums
-from selfright.retrieval.files import erase, sync_file, sync_folder
-from selfright.retrieval.locking import WriterLock
+from selfright.retrieval.files import WriterLock, erase, sync_file, sync_folder
 from selfright.retrieval.preparing import embedder_languages, embedder_name, indexed_text, text_hash
-from selfright.retrieval.records import Shown
+from selfright.retrieval.records import Shown, vector_sums
 from selfright.retrieval.stores.embedded import EmbeddedStore
 from selfright.retrieval.upkeep import next_file
 from selfright.retrieval.vectors import FOLDER as VECTORS

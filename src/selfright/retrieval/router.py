@@ -23,7 +23,7 @@ from selfright.domain.ports import Embedder, TermStatistics, Tokenizer
 from selfright.domain.routing import Collection, RoutingDecision, RoutingReason
 from selfright.domain.slots import Slot
 from selfright.domain.text import has_hangul, language_of
-from selfright.retrieval.stopwords import content_terms
+from selfright.retrieval.tokenizer import content_terms
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,12 +1,22 @@
-"""What one half of a search brings: passages with their scores, in an order that does not depend on how they lie."""
+"""What one half of a search brings: passages in a stable order of scores; and how rare terms are, as BM25 counts it.
 
+A Hangul term can only occur in Korean passages. Counted among all passages of an index in two languages, every Korean
+word would look rare, and outweigh the names in Latin letters ("CORS") that stand next to it in a question. Latin terms
+occur in passages of both languages, so they are counted among all.
+"""
+
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from selfright.domain.text import has_hangul
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+
 
 SPARE = 20  # fetched beyond what is wanted, so that ties at its edge are broken by us and not by the index's layout
 _BLAS_FROM = 2_000  # rows
@@ -44,3 +54,38 @@ def highest(scores: "NDArray[np.float32]", limit: int) -> "tuple[NDArray[np.int6
     places = np.argpartition(-scores, limit)[:limit] if len(scores) > limit else np.arange(len(scores))
     places = places[np.isfinite(scores[places])]
     return places, scores[places]
+
+
+_FEWEST = 10  # passages; fewer say too little about how common a word is
+
+
+@dataclass(frozen=True, slots=True)
+class Population:
+    """The number of passages of an index, and of those in Korean; None or 0 if Korean is not a language of its own."""
+
+    passages: int
+    korean: int | None = None
+
+    @property
+    def mixed(self) -> bool:
+        """Whether Hangul terms are counted among fewer passages than others."""
+        return 0 < (self.korean or 0) < self.passages
+
+    def of(self, term: str, frequency: int) -> int:
+        """How many passages could hold ``term``, which ``frequency`` passages do hold."""
+        fewest = fewest_holders(term, self.korean)
+        return min(max(fewest, frequency), self.passages) if fewest else self.passages
+
+    def idf(self, terms: Sequence[str], frequencies: Sequence[int]) -> list[float]:
+        """The inverse document frequency of each term."""
+        return [idf(count, self.of(term, count)) for term, count in zip(terms, frequencies, strict=True)]
+
+
+def fewest_holders(term: str, korean: int | None) -> int:
+    """The number of passages that could hold a Hangul term at least; 0 for another term, which any could hold."""
+    return max(korean, _FEWEST) if korean and has_hangul(term) else 0
+
+
+def idf(frequency: int, total: int) -> float:
+    """``ln(1 + (N - df + 0.5) / (df + 0.5))``: how much a term says that ``frequency`` of ``total`` passages have."""
+    return math.log(1 + (total - frequency + 0.5) / (frequency + 0.5))

@@ -14,7 +14,7 @@ from selfright.domain.text import has_hangul, language_of
 from selfright.retrieval.fusion import Fused, Fusion
 from selfright.retrieval.fusion_weights import SearchedQuery
 from selfright.retrieval.scored import Scored
-from selfright.retrieval.stopwords import content_terms
+from selfright.retrieval.tokenizer import content_terms
 
 if TYPE_CHECKING:
     import numpy as np

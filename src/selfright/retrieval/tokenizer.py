@@ -1,4 +1,4 @@
-"""Korean and English text to index terms, the same for documents and for queries.
+"""Korean and English text to index terms, with their translations; and terms that say nothing, left out of queries.
 
 Latin words become lower-case stems, Hangul becomes morphemes. Numbers keep their unit and are found without it
 (``500mg`` → ``500mg``, ``500``, ``mg``); codes stay whole (``X25519``, ``IPv4``) and compounds with a digit are found
@@ -6,13 +6,125 @@ whole and by their parts (``FX-1007``).
 """
 
 import functools
+import io
 import re
 import threading
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
 
+from selfright.domain.text import has_hangul
 from selfright.retrieval.korean import HangulBigrams, HangulTerms, KoreanMorphemes, Term, holds_hangul
-from selfright.retrieval.translations import Translated, shipped_translations
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+_ENGLISH_STOP_WORDS = (
+    "a an and are as at be but by for if in into is it no not of on or such that the their then there these they this "
+    "to was will with what which who whom whose how do doe does did done when where whi can could would should shall "
+    "may might must from has have had i you he she we were been am also than my me your our his her its them so about "
+    "ani some other"
+)
+_KOREAN_STOP_WORDS = (
+    "있 하 되 이 것 수 같 않 말 어떻 무엇 어떤 어느 등 및 때 중 경우 대하 위하 관하 알 알리 주 보 따르 다음"
+)
+
+_STOP_WORDS = frozenset(f"{_ENGLISH_STOP_WORDS} {_KOREAN_STOP_WORDS}".split())
+
+
+_WORD = re.compile(r"(?<![A-Za-z])[A-Za-z]{2,}(?![A-Za-z])")
+_OPENS = re.compile(r"(?:^|[.?!:\n])[\s\"'(]*$")
+
+
+def content_terms(terms: Sequence[str], text: str = "") -> list[str]:
+    """The terms without stop words, repeats kept; all of them when nothing else would be left.
+
+    What ``text``, which they are the terms of, writes as a name stays: "WHO", "IT", "in May", a Latin word in Korean.
+    """
+    names = _names(text)
+    return [term for term in terms if term not in _STOP_WORDS or term in names] or list(terms)
+
+
+def is_stop_word(term: str) -> bool:
+    """Whether a term says nothing about what is looked for."""
+    return term in _STOP_WORDS
+
+
+def _names(text: str) -> frozenset[str]:
+    """Words, in lower case, with a capital that neither a sentence's beginning nor a headline explains."""
+    words = list(_WORD.finditer(text))
+    if has_hangul(text):
+        return frozenset(word.group().lower() for word in words)
+    if all(word.group()[0].isupper() for word in words):
+        return frozenset()
+    return frozenset(
+        word.group().lower()
+        for word in words
+        if word.group().isupper() or (word.group()[0].isupper() and not _OPENS.search(text[: word.start()]))
+    )
+
+
+FILE = "translations.npz"
+Translated = Sequence[tuple[str, float]]
+"""Terms, each with its weight, 0…1."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Direction:
+    """Row of each term, and for each row the places of its translations (from ``starts[row]`` on), with weights."""
+
+    rows: Mapping[str, int]
+    starts: "NDArray[np.generic]"
+    targets: "NDArray[np.generic]"
+    weights: "NDArray[np.generic]"
+
+
+class Translations:
+    """Korean terms for English ones and back; index terms on both sides, as ``BilingualTokenizer`` cuts them.
+
+    The squared weights of a term's translations add up to one at most; the weights themselves may add up to more.
+    ``stored``: the arrays of the file.
+    """
+
+    def __init__(self, stored: "Mapping[str, NDArray[np.generic]]") -> None:
+        korean, english = (stored[name].tobytes().decode().split("\n") for name in ("ko", "en"))
+        self._names = {"ko": english, "en": korean}  # what a term of that language is translated into
+        self._directions = {
+            language: _Direction(
+                {term: row for row, term in enumerate(terms)},
+                stored[f"{language}_starts"],
+                stored[f"{language}_targets"],
+                stored[f"{language}_weights"],
+            )
+            for language, terms in (("ko", korean), ("en", english))
+        }
+
+    def of(self, term: str) -> Translated:
+        """Terms of the other language, the likeliest first; nothing for a term that is not known."""
+        language = "ko" if has_hangul(term) else "en"
+        direction = self._directions[language]
+        row = direction.rows.get(term)
+        if row is None:
+            return ()
+        span = slice(int(direction.starts[row]), int(direction.starts[row + 1]))
+        targets, weights = direction.targets[span].tolist(), direction.weights[span].tolist()
+        return [(self._names[language][target], weight) for target, weight in zip(targets, weights, strict=True)]
+
+
+@cache
+def shipped_translations() -> Translations:
+    """The list of the package, read once per process: about 0.1 s."""
+    import numpy as np
+
+    content = files("selfright.retrieval").joinpath(FILE).read_bytes()
+    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+        return Translations({name: arrays[name] for name in arrays.files})
+
 
 _VERSION = 1
 

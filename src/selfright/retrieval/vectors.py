@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from selfright.domain.errors import IndexDamaged
-from selfright.retrieval.checksums import vector_sums
 from selfright.retrieval.files import sync_folder
+from selfright.retrieval.records import vector_sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -14,7 +14,7 @@ from selfright.domain.errors import PageUnusable
 from selfright.domain.html_visibility import hidden_names, is_hidden
 from selfright.domain.passages import Document
 from selfright.domain.text import language_of
-from selfright.web.labels import clean_title, visible
+from selfright.web.search import clean_title, visible
 from selfright.web.types import HTML, PDF, Reply
 
 if TYPE_CHECKING:

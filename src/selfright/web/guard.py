@@ -18,10 +18,20 @@ from typing import Any
 import httpcore
 
 from selfright.domain.errors import PageRefused, PageUnusable
-from selfright.web.addresses import Permissions, unwrapped
-from selfright.web.bodies import ENCODINGS, Unpacker, media_of
-from selfright.web.types import AGENT, Entry, Reply, Request, RequestLimits, Resolve, Tally, no_queue
-from selfright.web.urls import Address, Target, redirected
+from selfright.web.addresses import Address, Permissions, Target, redirected, unwrapped
+from selfright.web.types import (
+    AGENT,
+    ENCODINGS,
+    Entry,
+    Reply,
+    Request,
+    RequestLimits,
+    Resolve,
+    Tally,
+    Unpacker,
+    media_of,
+    no_queue,
+)
 
 _REDIRECTS = (301, 302, 303, 307, 308)
 _ADDRESSES = 64  # a name with more is refused

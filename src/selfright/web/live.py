@@ -15,12 +15,11 @@ from pathlib import Path
 from selfright.domain.errors import PageRefused, SelfrightError, SettingsError, WebUnavailable
 from selfright.domain.passages import Document, Passage, WebFinding
 from selfright.domain.ports import Tokenizer
+from selfright.web.addresses import target_of
 from selfright.web.pages import Pages
-from selfright.web.providers.results import MOST, Provider, Result, as_rows, from_rows
-from selfright.web.ranking import Bm25, new_passages
-from selfright.web.search import PageIndex, Split, passages_of
+from selfright.web.providers.api import MOST, Provider, Result, as_rows, from_rows
+from selfright.web.search import Bm25, PageIndex, Split, new_passages, passages_of
 from selfright.web.types import Tally
-from selfright.web.urls import target_of
 
 log = logging.getLogger(__name__)
 

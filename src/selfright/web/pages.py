@@ -20,7 +20,7 @@ from selfright.domain.passages import Document
 from selfright.domain.text import language_of
 from selfright.storage.sqlite import LOG_BYTES, CacheFile, Layout, transaction
 from selfright.web.extract import PageReader
-from selfright.web.providers.results import Result
+from selfright.web.providers.api import Result
 from selfright.web.types import Tally
 from selfright.web.visiting import Visitor
 

@@ -1,17 +1,127 @@
-"""Pages to passages: how a page becomes citable, and which of its passages answer a query.
+"""Pages to passages: how a page becomes citable, and which of its passages answer a query, by BM25 in memory.
 
 Several ways to the web are asked in order until one has something.
 """
 
 import dataclasses
 import logging
+import math
+import re
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from html import unescape
 
 from selfright.domain.errors import SelfrightError, WebError, WebUnavailable
 from selfright.domain.passages import Document, Passage, WebFinding, web_id
 from selfright.domain.ports import Tokenizer, WebSearch
-from selfright.web.labels import clean_title
-from selfright.web.ranking import Bm25
+
+TITLE_LENGTH = 200
+
+# Control characters, and those that are not seen or turn the reading order: no reader knows that they are there.
+INVISIBLE = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    r"\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
+)
+_TAG = re.compile(r"</?[A-Za-z][^<>]{0,500}>")
+# What would end a link's text or begin another one, in Markdown or HTML.
+_HARMLESS = str.maketrans({"<": "‹", ">": "›", "[": "(", "]": ")", "`": "'", "\\": "/", "|": "·", '"': "'"})
+
+
+def clean_title(text: str) -> str:
+    """One line of at most 200 characters that breaks neither Markdown nor HTML."""
+    return " ".join(INVISIBLE.sub("", text[: 5 * TITLE_LENGTH].replace("\n", " ")).translate(_HARMLESS).split())[
+        :TITLE_LENGTH
+    ].strip()
+
+
+def plain(text: str, most: int = 2_000) -> str:
+    """A snippet without tags, entities and invisible characters, in one line."""
+    return " ".join(visible(unescape(_TAG.sub("", text[: 2 * most]))).split())[:most].strip()
+
+
+def visible(text: str) -> str:
+    """The text without characters that nobody sees; lines stay."""
+    return INVISIBLE.sub("", text.replace("\r\n", "\n").replace("\r", "\n").replace("\x0b", " ").replace("\x0c", "\n"))
+
+
+_K1 = 1.2
+_B = 0.75
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """How well a text fits a query: its BM25 ``score``, and the ``share`` (0…1) of the query's weight it has."""
+
+    index: int
+    score: float
+    share: float
+
+
+class Bm25:
+    """Ranks texts, given as their terms (Robertson and Zaragoza 2009, k1 = 1.2, b = 0.75)."""
+
+    def __init__(self, texts: Iterable[Sequence[str]]) -> None:
+        self._postings: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        self._lengths: list[int] = []
+        for index, terms in enumerate(texts):
+            self._lengths.append(len(terms))
+            for term, count in Counter(terms).items():
+                self._postings[term].append((index, count))
+        self._mean = max(sum(self._lengths) / max(len(self._lengths), 1), 1.0)
+
+    def rank(self, query: Sequence[str]) -> list[Match]:
+        """All texts with a term of the query, best first; ties in the order they were given."""
+        weights = {term: self._idf(term) for term in set(query)}
+        whole = sum(weights.values()) or 1.0
+        scores: dict[int, float] = defaultdict(float)
+        shares: dict[int, float] = defaultdict(float)
+        for term in sorted(weights):  # a fixed order of adding up, for a fixed last digit
+            for index, count in self._postings.get(term, ()):
+                norm = _K1 * (1 - _B + _B * self._lengths[index] / self._mean)
+                scores[index] += weights[term] * count * (_K1 + 1) / (count + norm)
+                shares[index] += weights[term] / whole
+        matches = (Match(index, score, shares[index]) for index, score in scores.items())
+        return sorted(matches, key=lambda match: (-match.score, match.index))
+
+    def _idf(self, term: str) -> float:
+        # A term no text has weighs as much as one that a single text has: how rare it is cannot be known from here.
+        found = max(len(self._postings.get(term, ())), 1)
+        return math.log(1 + (len(self._lengths) - found + 0.5) / (found + 0.5))
+
+
+_SIZE = 4  # words of a shingle
+_ALIKE = 0.8
+_WORD = re.compile(r"\w+")
+
+
+def shingles(text: str) -> frozenset[int]:
+    """Hashes of each four words in a row (of the words themselves where there are fewer)."""
+    words = _WORD.findall(text.casefold())
+    if len(words) < _SIZE:
+        return frozenset(map(hash, words))
+    return frozenset(hash(tuple(words[n : n + _SIZE])) for n in range(len(words) - _SIZE + 1))
+
+
+def containment(a: frozenset[int], b: frozenset[int]) -> float:
+    """The share of ``a`` that is in ``b`` (Broder 1997)."""
+    return len(a & b) / len(a) if a else 0.0
+
+
+def new_passages(found: Iterable[Passage], known: Sequence[str], alike: float = _ALIKE) -> list[Passage]:
+    """``found`` without what repeats a ``known`` text or a passage before it.
+
+    A passage repeats a text when four fifths of its shingles are in it: it then says nothing more than that text.
+    """
+    seen = [shingles(text) for text in known]
+    kept: list[Passage] = []
+    for passage in found:
+        own = shingles(passage.text)
+        if not any(containment(own, other) >= alike for other in seen):
+            kept.append(passage)
+            seen.append(own)
+    return kept
+
 
 Split = Callable[[Document], Sequence[Passage]]
 

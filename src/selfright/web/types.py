@@ -1,11 +1,14 @@
-"""What is asked of a server, what it answers, and who may carry it: the types that the web package shares."""
+"""What is asked of a server, what it answers, and who may carry it; bodies of replies, unpacked and told apart."""
 
+import re
+import zlib
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from selfright.web.urls import Target
+from selfright.domain.errors import PageUnusable
+from selfright.web.addresses import Target
 
 AGENT = "Selfright/0.1"
 
@@ -77,3 +80,99 @@ class Transport(Protocol):
 def no_queue(_target: Target) -> AbstractAsyncContextManager[None]:
     """An ``Entry`` that is always open."""
     return nullcontext()
+
+
+ENCODINGS = "gzip, deflate"
+
+_MEMBERS = 100  # of one gzip stream; each costs a new decompressor
+_SNIFFED = 1_024
+_BINARY = (
+    b"PK\x03\x04", b"\x7fELF", b"MZ", b"GIF8", b"\x89PNG", b"\xff\xd8\xff", b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"Rar!",
+    b"\x28\xb5\x2f\xfd", b"RIFF", b"OggS", b"ID3", b"\x00\x00\x00", b"SQLite format",
+)  # fmt: skip
+_UNICODE_MARKS = (b"\xff\xfe", b"\xfe\xff")
+_MARKUP = (b"<!doctype html", b"<html", b"<head", b"<body", b"<title", b"<article", b"<div", b"<p>")
+
+
+class Unpacker:
+    """Undoes the content encoding of a body piece by piece; never holds more than ``limit`` bytes.
+
+    Raises ``PageUnusable`` for an encoding that was not asked for, for broken data and for what is larger.
+    """
+
+    def __init__(self, encoding: str, limit: int) -> None:
+        name = encoding.strip().lower()
+        if name not in ("", "identity", "gzip", "x-gzip", "deflate"):
+            raise PageUnusable("the reply is packed in a way that was not asked for; only gzip and deflate are read")
+        self._deflate = name == "deflate"
+        self._limit, self._size, self._members = limit, 0, 1
+        self._packed = name not in ("", "identity")
+        self._stream = zlib.decompressobj(wbits=47) if self._packed else None
+        self._begun = False
+
+    def feed(self, data: bytes) -> bytes:
+        """The next piece, unpacked."""
+        if self._stream is None:
+            return self._counted(data)
+        pieces = []
+        while data:
+            pieces.append(self._counted(self._unpacked(data)))
+            data = self._stream.unconsumed_tail or self._next_member()
+        return b"".join(pieces)
+
+    def end(self) -> None:
+        """Raises ``PageUnusable`` when the packed data breaks off."""
+        if self._stream is not None and self._begun and not self._stream.eof:
+            raise PageUnusable("the packed reply breaks off before its end")
+
+    def _unpacked(self, data: bytes) -> bytes:
+        assert self._stream is not None
+        room = self._limit - self._size + 1
+        try:
+            piece = self._stream.decompress(data, room)
+        except zlib.error:
+            if not self._deflate or self._begun:
+                raise PageUnusable("the reply says that it is packed, but cannot be unpacked") from None
+            self._stream = zlib.decompressobj(wbits=-15)  # many servers send bare deflate under that name
+            self._begun = True
+            return self._unpacked(data)
+        self._begun = True
+        return piece
+
+    def _next_member(self) -> bytes:
+        assert self._stream is not None
+        rest = self._stream.unused_data if self._stream.eof else b""
+        if not rest.strip(b"\0"):
+            return b""
+        self._members += 1
+        if self._members > _MEMBERS:
+            raise PageUnusable(f"the packed reply has more than {_MEMBERS} parts")
+        self._stream = zlib.decompressobj(wbits=47)
+        return rest
+
+    def _counted(self, piece: bytes) -> bytes:
+        self._size += len(piece)
+        if self._size > self._limit:
+            raise PageUnusable(f"the reply has more than {self._limit:,} bytes when unpacked")
+        return piece
+
+
+def media_of(header: str, body: bytes | None = None) -> tuple[str, str | None]:
+    """Media type and charset of a ``Content-Type``; with the ``body``, the type is what the content looks like.
+
+    PDF is PDF whatever it is called, and a binary body that is called text is ``application/octet-stream``. Markup that
+    is sent as plain text stays plain text.
+    """
+    kind, _, rest = header.partition(";")
+    kind = kind.strip().lower()
+    match = re.search(r"""charset\s*=\s*["']?([A-Za-z0-9_.:-]{1,40})""", rest, re.IGNORECASE)
+    return kind if body is None else _told(kind, body), match[1] if match else None
+
+
+def _told(kind: str, body: bytes) -> str:
+    head = body[:_SNIFFED]
+    if b"%PDF-" in head:
+        return "application/pdf"
+    if kind in PDF or head.startswith(_BINARY) or (b"\0" in head and not head.startswith(_UNICODE_MARKS)):
+        return "application/octet-stream"
+    return kind or ("text/html" if any(mark in head.lower() for mark in _MARKUP) else "text/plain")

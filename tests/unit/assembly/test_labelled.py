@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from selfright.assembly.labelled import read_labelled
+from selfright.assembly.calibrating import read_labelled
 from selfright.domain.errors import InputError
 
 ROW = {"question": "Who?", "passage": "Ada.", "label": 1}

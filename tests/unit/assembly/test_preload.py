@@ -8,8 +8,8 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
+from selfright.assembly.encoders import Preload
 from selfright.assembly.index import IndexService
-from selfright.assembly.preload import Preload
 from selfright.domain.errors import ModelFilesDamaged
 from selfright.llm.e5 import E5
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from selfright.domain.errors import InputError
-from selfright.ingest.discover import discover
-from selfright.ingest.reading import SUFFIXES
+from selfright.ingest.reading import SUFFIXES, discover
 
 
 def write(*paths: Path) -> None:

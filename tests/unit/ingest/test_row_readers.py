@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
 from selfright.ingest.files import FileLimits, SourceFile
-from selfright.ingest.readers import values
-from selfright.ingest.readers.values import LARGE, Cursor, holds_more
+from selfright.ingest.readers.rows import LARGE, Cursor, holds_more
 from selfright.ingest.reading import read
 
 Read = Callable[..., list[Document | UnreadableFile]]
@@ -180,7 +179,7 @@ def test_json_with_a_great_many_values_is_read_part_by_part(read_file: Read, mon
     data = {"title": "펌프", "grid": [[1, 2], {"a": [3, [4]]}] * 20, "deep": {"x": {"y": list(range(30))}}, "end": None}
     (whole,) = read_file("pump.json", json.dumps(data))
     for most in (0, 3, 40):
-        monkeypatch.setattr(values, "MOST_VALUES", most)
+        monkeypatch.setattr("selfright.ingest.readers.rows.MOST_VALUES", most)
         (parted,) = read_file("pump.json", json.dumps(data, indent=1))
         assert isinstance(parted, Document)
         assert isinstance(whole, Document)
@@ -191,7 +190,7 @@ def test_json_with_a_great_many_values_is_read_part_by_part(read_file: Read, mon
 def test_a_file_of_too_many_values_is_no_document(
     content: str, read_file: Read, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(values, "MOST_MEMBERS", 3)
+    monkeypatch.setattr("selfright.ingest.readers.rows.MOST_MEMBERS", 3)
     with pytest.raises(UnreadableFile, match="values; bring its texts as JSON Lines"):
         read_file("d.json", content)
 
@@ -210,7 +209,7 @@ def test_a_row_of_too_many_values_is_no_document_and_the_others_are_read(read_fi
 def test_a_large_file_of_empty_lists_takes_no_more_memory_than_its_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(values, "MOST_VALUES", 5_000)
+    monkeypatch.setattr("selfright.ingest.readers.rows.MOST_VALUES", 5_000)
     path = tmp_path / "empty.json"
     path.write_text("[" + "[]," * 100_000 + "[]]")  # 0.3 MB, of which 6.4 would be built at once
     tracemalloc.start()

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
-from selfright.ingest.encoding import decode
-from selfright.ingest.files import FileLimits, SourceFile
+from selfright.ingest.files import FileLimits, SourceFile, decode
 from selfright.ingest.readers.markdown import shown
 from selfright.ingest.reading import read, read_page
 

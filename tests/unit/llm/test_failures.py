@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selfright.domain.errors import ModelRejected, ModelUnavailable
-from selfright.llm.failures import refused_parameter, translated
+from selfright.llm.clients import refused_parameter, translated
 
 
 class Failed(Exception):

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from selfright.domain.errors import ModelFilesDamaged
-from selfright.llm import leaning
-from selfright.llm.e5 import E5
-from selfright.llm.e5_words import installed_file
+from selfright.llm import e5
+from selfright.llm.e5 import E5, installed_file
 
-SHIPPED = Path(leaning.__file__).with_name(leaning.FILE)
+SHIPPED = Path(e5.__file__).with_name(e5.LEANING_FILE)
 SUBJECTS = [
     ("The lamp of the lighthouse is changed every 90 days.", "등대의 등은 90일마다 교체한다."),
     ("The museum is closed on public holidays.", "박물관은 공휴일에 문을 닫는다."),
@@ -26,9 +25,7 @@ SUBJECTS = [
         ("ko", ["등은 얼마나 자주 교체하나요?", "박물관은 언제 닫나요?", "해외 출장에는 무엇이 필요한가요?"]),
     ],
 )
-def test_the_other_language_comes_nearer_and_the_own_one_stays(
-    language: leaning.Language, questions: list[str]
-) -> None:
+def test_the_other_language_comes_nearer_and_the_own_one_stays(language: e5.Language, questions: list[str]) -> None:
     encoder = E5()
     passages = encoder.embed([text for pair in SUBJECTS for text in pair]).reshape(3, 2, 384)
     own, other = passages[:, int(language == "ko")], passages[:, int(language == "en")]
@@ -43,6 +40,6 @@ def test_a_file_that_is_not_the_shipped_one_is_named(tmp_path: Path) -> None:
     changed = tmp_path / "leaning.npz"
     changed.write_bytes(SHIPPED.read_bytes()[:-1])
     with pytest.raises(ModelFilesDamaged, match="should have the SHA-256"):
-        leaning.read_leaning(changed)
+        e5.read_leaning(changed)
     with pytest.raises(ModelFilesDamaged, match="cannot read"):
-        leaning.read_leaning(tmp_path / "none.npz")
+        e5.read_leaning(tmp_path / "none.npz")

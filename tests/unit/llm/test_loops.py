@@ -4,7 +4,7 @@ from collections.abc import Coroutine
 
 import pytest
 
-from selfright.llm.loops import PerLoop
+from selfright.llm.clients import PerLoop
 
 
 class Made:

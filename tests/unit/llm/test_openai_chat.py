@@ -17,12 +17,11 @@ from pydantic import SecretStr
 from selfright.domain.chat import ChatRequest, Finish, Job
 from selfright.domain.errors import ModelRejected, ModelUnavailable
 from selfright.llm import openai_chat
-from selfright.llm.backend import Backend, Mode, RawReply
+from selfright.llm.backend import Backend, CompletionReading, Mode, RawReply
 from selfright.llm.chat import Client, LangChainBackend
-from selfright.llm.loops import PerLoop
+from selfright.llm.clients import PerLoop
 from selfright.llm.openai_chat import Clients, OpenAIBackend, first_style
 from selfright.llm.providers import chat_model
-from selfright.llm.replies import CompletionReading
 from selfright.testing.catalogue import FAULTS
 from selfright.testing.rules import Rule, When
 from selfright.testing.server import ScriptedServer

@@ -12,8 +12,8 @@ import pytest
 from onnx.external_data_helper import set_external_data
 
 from selfright.domain.errors import MissingExtra, ModelRejected, ModelUnavailable, SettingsError
-from selfright.llm import pair_models, pair_torch
-from selfright.llm.pair_hub import hub_folder
+from selfright.llm import pair_models, pair_runtimes
+from selfright.llm.pair_files import hub_folder
 from selfright.llm.pair_models import check_named, pair_judge
 from tests.support.hub_server import COMMIT, Hub, serving_models
 from tests.support.pair_models import tiny_cross_encoder, tiny_nli
@@ -139,7 +139,7 @@ def test_a_model_that_needs_what_is_not_installed_is_found_out_once(
     (tmp_path / "tensors").mkdir()
     (tmp_path / "tensors" / "config.json").write_text('{"architectures": ["BertForSequenceClassification"]}')
     (tmp_path / "tensors" / "model.safetensors").write_bytes(b"")
-    monkeypatch.setattr(pair_torch, "find_spec", lambda name: None)
+    monkeypatch.setattr(pair_runtimes, "find_spec", lambda name: None)
     judge = pair_judge("tester/tensors", "claims")
     for _ in range(2):
         with pytest.raises(MissingExtra, match=r"selfright\[judges\]"):

@@ -18,10 +18,10 @@ from onnx import TensorProto, helper, numpy_helper
 from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
 
 from selfright.domain.errors import JudgeFailed, MissingExtra, ModelFilesDamaged, SettingsError
-from selfright.llm import kept_pairs, pair_files, pair_onnx
-from selfright.llm.onnx_session import cpu_session
-from selfright.llm.pair_labels import Job, Labels, read_labels
+from selfright.llm import pair_files, pair_readings, pair_runtimes
+from selfright.llm.encoding import cpu_session
 from selfright.llm.pair_models import PairModel, check_named, pair_judge
+from selfright.llm.pair_readings import Job, Labels, read_labels
 from tests.support.pair_models import save_graph, tiny_cross_encoder, tiny_nli, word_tokenizer
 
 TEXTS = (
@@ -253,7 +253,7 @@ def test_half_precision_and_what_is_not_a_number_pass_through(tmp_path: Path) ->
 
 def test_what_was_read_is_kept_and_never_more_than_its_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     judge = pair_judge(str(tiny_cross_encoder(tmp_path, TEXTS)), "passages")
-    monkeypatch.setattr(kept_pairs, "KEPT", 2)
+    monkeypatch.setattr(pair_readings, "KEPT", 2)
     first = judge.read(CLAIM, TEXTS)
     judge._backend = None  # what is kept needs no network
     judge._failure = ModelFilesDamaged("not loaded again")
@@ -450,7 +450,7 @@ def test_threads_that_come_at_once_load_it_once(tmp_path: Path, monkeypatch: pyt
         time.sleep(0.05)
         return cpu_session(model, threads)
 
-    monkeypatch.setattr(pair_onnx, "cpu_session", slowly)
+    monkeypatch.setattr(pair_runtimes, "cpu_session", slowly)
     with ThreadPoolExecutor(4) as threads:
         found = list(threads.map(lambda _: score(judge, CLAIM, TEXTS[0]), range(4)))
     assert found == [6.0] * 4

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selfright.domain.errors import ModelFilesDamaged
-from selfright.llm import kept_pairs
-from selfright.llm.e5_words import installed_file
+from selfright.llm import pair_readings
+from selfright.llm.e5 import installed_file
 from selfright.llm.pair_net import PairNet, PairView, PairViews, matching, shipped_net
 
 pytestmark = pytest.mark.skipif(installed_file() is None, reason="the encoder is not installed")
@@ -42,7 +42,7 @@ def test_where_the_answer_stands(views: PairViews) -> None:
 
 
 def test_a_score_does_not_depend_on_company(views: PairViews, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept_pairs, "KEPT", 0)
+    monkeypatch.setattr(pair_readings, "KEPT", 0)
     texts = [text + " More of the same follows." * times for times in (40, 0, 12) for text in PASSAGES]
     for view in (views.questions, views.claims):
         together = view.read(QUESTION, texts)
@@ -58,7 +58,7 @@ def test_what_was_read_is_kept_for_a_while_and_never_more_than_its_bound(
     runs: list[str] = []
     run = net.run
     monkeypatch.setattr(net, "run", lambda text, passages: (runs.extend(passages), run(text, passages))[1])
-    monkeypatch.setattr(kept_pairs, "KEPT", 3)
+    monkeypatch.setattr(pair_readings, "KEPT", 3)
     view = PairView(net, claims=False)
     first = view.read(QUESTION, PASSAGES[:3])
     assert view.read(QUESTION, PASSAGES[2::-1]) == first[::-1]

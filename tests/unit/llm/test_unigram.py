@@ -5,8 +5,7 @@ import pytest
 from sentencepiece import SentencePieceProcessor
 
 from selfright.domain.errors import ModelFilesDamaged
-from selfright.llm.e5_file import Pieces
-from selfright.llm.unigram import sentencepiece_model
+from selfright.llm.e5_file import Pieces, sentencepiece_model
 
 TEXTS = ("<s>", "<pad>", "</s>", "<unk>", "▁", "▁등", "대", "lamp", "▁lamp", "<mask>")
 SCORES = (0.0, 0.0, 0.0, 0.0, -3.0, -2.0, -2.5, -4.0, -1.5, 0.0)

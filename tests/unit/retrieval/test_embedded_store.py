@@ -176,7 +176,7 @@ def test_a_writer_that_cannot_begin_frees_the_lock(index: Path, monkeypatch: pyt
 
     with reopen(index) as store, reopen(index) as other:
         with monkeypatch.context() as broken:
-            broken.setattr("selfright.retrieval.connections.sqlite3.connect", no_room)
+            broken.setattr("selfright.retrieval.catalogue_file.sqlite3.connect", no_room)
             with pytest.raises(StoreError, match="unable to open"):
                 store.remove(["a"])
         other.remove(["a"])

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from selfright.domain.errors import SettingsError
 from selfright.domain.passages import Language
-from selfright.retrieval.lexicon import FileLexicon, NoLexicon
+from selfright.retrieval.lexicon import FileLexicon
 
 LIST = """\
 # a list for these tests
@@ -101,7 +101,3 @@ def test_a_wrong_list_names_the_place(tmp_path: Path, content: str | bytes, said
         FileLexicon(path)
     with pytest.raises(SettingsError, match="cannot be read"):
         FileLexicon(tmp_path / "nowhere.tsv")
-
-
-def test_no_lexicon_says_nothing() -> None:
-    assert NoLexicon().expand("지진", "ko") == ()

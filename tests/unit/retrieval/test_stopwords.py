@@ -2,7 +2,7 @@
 
 import pytest
 
-from selfright.retrieval.stopwords import content_terms
+from selfright.retrieval.tokenizer import content_terms
 
 
 @pytest.mark.parametrize(

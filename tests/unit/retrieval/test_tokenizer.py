@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from selfright.domain.errors import InputError
 from selfright.retrieval import tokenizer as implementation
 from selfright.retrieval.korean import HangulBigrams, KoreanMorphemes, holds_hangul
-from selfright.retrieval.stopwords import content_terms
-from selfright.retrieval.tokenizer import BilingualTokenizer
+from selfright.retrieval.tokenizer import BilingualTokenizer, content_terms
 
 needs_kiwi = pytest.mark.skipif(not KoreanMorphemes.installed(), reason="kiwipiepy is not installed")
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from selfright.retrieval.search_request import SearchRequest
-from selfright.retrieval.tokenizer import BilingualTokenizer
-from selfright.retrieval.translations import Translations, shipped_translations
+from selfright.retrieval.tokenizer import BilingualTokenizer, Translations, shipped_translations
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selfright.entrypoints.server.admission import Permit, RateLimit, TurnLimiter
+from selfright.entrypoints.server.admission import Limits, Permit, RateLimit, TurnLimiter
 from selfright.entrypoints.server.errors import Refused
-from selfright.entrypoints.server.limits import Limits
 
 
 def is_let_in(limit: RateLimit) -> bool:

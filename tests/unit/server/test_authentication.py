@@ -8,9 +8,9 @@ import pytest
 
 from selfright.entrypoints.server.admission import RateLimit
 from selfright.entrypoints.server.authentication import Authenticator, host_name, is_here
-from selfright.entrypoints.server.callers import LOCAL, Caller
 from selfright.entrypoints.server.errors import Refused
 from selfright.entrypoints.server.keys import KeyRing
+from selfright.entrypoints.server.service import LOCAL, Caller
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,7 @@ import pytest
 
 from selfright.domain.errors import InputError, StoreError
 from selfright.entrypoints.server import keys
-from selfright.entrypoints.server.keys import KeyRing, Keys
-from selfright.entrypoints.server.keys_in_database import DatabaseKeys
+from selfright.entrypoints.server.keys import DatabaseKeys, KeyRing, Keys
 from selfright.memory.postgres import PostgresDatabase
 from tests.support.postgres import PostgresServer
 

@@ -5,10 +5,8 @@ from collections import deque
 
 import pytest
 
-from selfright.entrypoints.server.admission import TurnLimiter
+from selfright.entrypoints.server.admission import Limits, Pace, TurnLimiter
 from selfright.entrypoints.server.errors import Refused
-from selfright.entrypoints.server.limits import Limits
-from selfright.entrypoints.server.pace import Pace
 
 
 class Machine:

@@ -5,9 +5,9 @@ import asyncio
 import pytest
 
 from selfright.domain.errors import DatabaseUnavailable
-from selfright.entrypoints.server import readiness
+from selfright.entrypoints.server import service
 from selfright.entrypoints.server.errors import Refused
-from selfright.entrypoints.server.readiness import Readiness
+from selfright.entrypoints.server.service import Readiness
 
 
 def test_trouble_is_told_to_all_and_looked_at_again_later() -> None:
@@ -32,7 +32,7 @@ def test_trouble_is_told_to_all_and_looked_at_again_later() -> None:
 
 
 def test_stores_that_do_not_answer_are_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(readiness, "_LOOK_S", 0.01)
+    monkeypatch.setattr(service, "_LOOK_S", 0.01)
 
     async def look() -> None:
         await asyncio.sleep(60)

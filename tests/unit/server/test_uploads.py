@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selfright.domain.errors import UnreadableFile
-from selfright.entrypoints.server.uploads import place_for, remove_leftovers, safe_name
+from selfright.entrypoints.server.routes.documents import place_for, remove_leftovers, safe_name
 
 
 @pytest.mark.parametrize("name", ["a.md", "등대 안내.pdf", "a..b.txt", "-rf.txt", "con.txt"])

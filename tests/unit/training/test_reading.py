@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selfright.domain.text import language_of
-from selfright.llm.e5_words import installed_file, shared_words
+from selfright.llm.e5 import installed_file, shared_words
 from selfright.retrieval.tokenizer import BilingualTokenizer
 from selfright.roles.grade.networks import WINDOWS
 from training.pairs import is_left_out

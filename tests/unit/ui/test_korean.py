@@ -6,8 +6,7 @@ import re
 import pytest
 
 from selfright.entrypoints.client import NodeOutcome
-from selfright.entrypoints.ui.built_in import KOREAN, WITH_A_PART, script
-from selfright.entrypoints.ui.names import in_words
+from selfright.entrypoints.ui.words import KOREAN, WITH_A_PART, in_words, script
 
 LATIN = re.compile(r"[A-Za-z]{2,}")
 

@@ -8,7 +8,7 @@ import pytest
 
 import selfright.entrypoints.ui
 from selfright.domain.judgements import StopReason, Verdict
-from selfright.entrypoints.ui import names
+from selfright.entrypoints.ui import words
 from selfright.entrypoints.ui.words import WORDS, language_of
 from selfright.flow.presets import PRESETS
 
@@ -27,15 +27,15 @@ def fields(said: str) -> set[str]:
 
 @pytest.mark.parametrize("table", ["STOPPED", "VERDICTS", "WITHDRAWN", "NODES", "PRESETS"])
 def test_names_are_told_in_both_languages(table: str) -> None:
-    both = getattr(names, table)
+    both = getattr(words, table)
     assert set(both["en"]) == set(both["ko"])
 
 
 def test_every_name_of_the_service_is_known() -> None:
-    assert set(names.STOPPED["en"]) == {reason.value for reason in StopReason}
-    assert set(names.VERDICTS["en"]) == {verdict.value for verdict in Verdict}
-    assert set(names.NODES["en"]) == {node for preset in PRESETS.values() for node in preset.edges}
-    assert set(names.PRESETS["en"]) <= set(PRESETS)
+    assert set(words.STOPPED["en"]) == {reason.value for reason in StopReason}
+    assert set(words.VERDICTS["en"]) == {verdict.value for verdict in Verdict}
+    assert set(words.NODES["en"]) == {node for preset in PRESETS.values() for node in preset.edges}
+    assert set(words.PRESETS["en"]) <= set(PRESETS)
 
 
 @pytest.mark.parametrize(

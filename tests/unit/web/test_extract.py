@@ -10,9 +10,9 @@ import pytest
 
 from selfright.domain.errors import PageUnusable
 from selfright.domain.passages import Document
+from selfright.web.addresses import target_of
 from selfright.web.extract import PageReader
 from selfright.web.types import Reply
-from selfright.web.urls import target_of
 from tests.support.web_rooms import read_pdf
 
 PAGE = """<!DOCTYPE html><html lang="ko"><head><title>밸브 정비 안내 | 기계마을</title>

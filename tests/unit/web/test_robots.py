@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selfright.web import robots
+from selfright.web import visiting
 
 RFC_EXAMPLE = """
 User-Agent: *
@@ -37,7 +37,7 @@ User-Agent: quxbot
     ],
 )  # fmt: skip
 def test_the_example_of_the_rfc(agent: str, path: str, allowed: bool) -> None:
-    assert robots.parse(RFC_EXAMPLE, agent).allows(path) is allowed
+    assert visiting.parse(RFC_EXAMPLE, agent).allows(path) is allowed
 
 
 @pytest.mark.parametrize(
@@ -59,21 +59,21 @@ def test_the_example_of_the_rfc(agent: str, path: str, allowed: bool) -> None:
     ],
 )
 def test_rules(rules: str, path: str, allowed: bool) -> None:
-    assert robots.parse(f"User-agent: *\n{rules}", "selfright").allows(path) is allowed
+    assert visiting.parse(f"User-agent: *\n{rules}", "selfright").allows(path) is allowed
 
 
 def test_delays() -> None:
-    assert robots.parse("user-agent: *\ncrawl-delay: 2.5", "x").delay_s == 2.5
-    assert robots.parse("user-agent: *\ncrawl-delay: nan\ncrawl-delay: -1\ncrawl-delay: soon", "x").delay_s == 0
+    assert visiting.parse("user-agent: *\ncrawl-delay: 2.5", "x").delay_s == 2.5
+    assert visiting.parse("user-agent: *\ncrawl-delay: nan\ncrawl-delay: -1\ncrawl-delay: soon", "x").delay_s == 0
 
 
 @given(st.text(alphabet="*$/ab:\n UDuserag-tdisallow", max_size=200), st.text(alphabet="/ab*", max_size=20))
 def test_any_file_can_be_read(text: str, path: str) -> None:
-    assert robots.parse(text, "a").allows(f"/{path}") in (True, False)
+    assert visiting.parse(text, "a").allows(f"/{path}") in (True, False)
 
 
 def test_a_spiteful_pattern_costs_no_time() -> None:
-    rules = robots.parse("user-agent: *\n" + f"disallow: /{'*a' * 1000}b$\n" * 200, "x")
+    rules = visiting.parse("user-agent: *\n" + f"disallow: /{'*a' * 1000}b$\n" * 200, "x")
     began = time.perf_counter()
     assert rules.allows("/" + "a" * 2000)
     assert time.perf_counter() - began < 1.0

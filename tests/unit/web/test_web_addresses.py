@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selfright.domain.errors import PageRefused, SettingsError
-from selfright.web.addresses import Permissions, kind_of
-from selfright.web.urls import target_of
+from selfright.web.addresses import Permissions, kind_of, target_of
 
 PUBLIC = ["93.184.216.34", "8.8.8.8", "1.1.1.1", "172.32.0.1", "100.128.0.1", "2606:4700::1111", "2a00:1450::1",
           "::ffff:8.8.8.8", "64:ff9b::808:808"]  # fmt: skip

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selfright.domain.errors import PageRefused
-from selfright.web.urls import joined, redirected, target_of
+from selfright.web.addresses import joined, redirected, target_of
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ def revoke(key_id: str, assignments: tuple[str, ...]) -> int:
 
 @contextmanager
 def _ring(assignments: tuple[str, ...]) -> "Iterator[Keys]":
-    from selfright.entrypoints.server.keys_in_database import open_keys
+    from selfright.entrypoints.server.keys import open_keys
     from selfright.settings import load_settings
 
     ring = open_keys(load_settings(values_of(assignments)))

@@ -45,8 +45,8 @@ def serve(
     """
     check_installed()
     from selfright.api import Selfright
+    from selfright.entrypoints.server.admission import shared
     from selfright.entrypoints.server.app import limits_of
-    from selfright.entrypoints.server.limits import shared
     from selfright.entrypoints.server.running import serve as run
     from selfright.entrypoints.server.workers import given_socket, tell_ready
 

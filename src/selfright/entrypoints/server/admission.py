@@ -1,14 +1,140 @@
 """How much is let in: requests by rate, turns by number. What is too much is refused at once, with a time to wait."""
 
 import asyncio
+import math
+import statistics
 import time
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from selfright.entrypoints.server.errors import Refused
-from selfright.entrypoints.server.limits import Limits
-from selfright.entrypoints.server.pace import Pace
+from selfright.processes import usable_cpus
+
+MIB = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Settings ``serve_*`` and what hangs on them. Times are seconds, sizes bytes.
+
+    ``turns`` run at once, of one key ``turns_each``; ``queue`` more wait, at most ``wait_s``. A turn may take
+    ``stretch`` times as long as undisturbed before others are refused, 0 for any time. ``rate`` is how many
+    requests a minute a key may make in the long run, ``burst`` how many at once; ``guesses`` and ``guess_burst`` are
+    the same of wrong keys from one address. ``spool_bytes`` is what all uploads together may take while they come in
+    and wait, None for four of the largest; ``held_bytes`` the same of all other bodies.
+    """
+
+    turns: int = 64
+    turns_each: int = 16
+    queue: int = 64
+    wait_s: float = 10.0
+    stretch: float = 2.0
+    turn_s: float = 300.0
+    rate: float = 300.0
+    burst: int = 60
+    guesses: float = 10.0
+    guess_burst: int = 20
+    body_bytes: int = 2 * MIB
+    upload_bytes: int = 100 * MIB
+    upload_files: int = 20
+    spool_bytes: int | None = None
+    held_bytes: int = 256 * MIB
+    body_s: float = 30.0
+    head_s: float = 10.0
+    send_s: float = 60.0
+    heartbeat_s: float = 15.0
+    idle_s: int = 30
+    connections: int = 2_048
+    grace_s: int = 330
+
+
+def shared(limits: Limits, processes: int) -> Limits:
+    """The share of one of several processes in what runs and waits at once. Rates count in each of them."""
+    return replace(
+        limits,
+        turns=math.ceil(limits.turns / processes),
+        queue=math.ceil(limits.queue / processes),
+        connections=math.ceil(limits.connections / processes),
+        held_bytes=math.ceil(limits.held_bytes / processes),
+    )
+
+
+_TURNS = 32
+_LEAST = 8  # turns that must have ended before anything is judged by them
+_QUIET = 0.25  # cores: a turn during which the process used less hardly waited for others, here or outside
+_CROWDED = 1.2  # times an undisturbed turn: beyond it, turns wait for one another
+_SPREAD = 0.6  # the mean keeps to this part of the bound: the slowest of a hundred take half as long again
+_PATIENCE_S = 1.0  # nobody minds a second: below it nothing is refused
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Where a turn began: the clock, the process's CPU seconds, how many turns had ended and how many ran with it."""
+
+    at: float
+    cpu: float
+    ended: int
+    running: int
+
+
+class Pace:
+    """Says whether one more turn would end within ``stretch`` times what a turn takes undisturbed; 0: always.
+
+    Two medians of the last turns are enough. One is what a turn takes while the process has little to do. The other
+    is what each turn costs all others: its CPU time, or, where turns already take much longer than undisturbed, the
+    time between two ends, which covers whatever else they wait for. So many turns end after so many times that,
+    however many cores and calls of a model are behind it. No more than ``places`` run at once. ``stretch`` turns a
+    core are always let in. Not for several threads.
+    """
+
+    def __init__(
+        self,
+        stretch: float,
+        places: int,
+        clock: Callable[[], float] = time.monotonic,
+        cpu: Callable[[], float] = time.process_time,
+        cores: int = 0,
+    ) -> None:
+        self._stretch, self._places, self._clock, self._cpu = stretch, places, clock, cpu
+        self._cores = cores or usable_cpus()
+        self._alone: deque[float] = deque(maxlen=_TURNS)
+        self._costs: deque[float] = deque(maxlen=_TURNS)
+        self._ended = 0
+        self._fastest = float("inf")
+
+    def begin(self, running: int) -> Mark:
+        """Marks the beginning of a turn, one of ``running``."""
+        return Mark(self._clock(), self._cpu(), self._ended, running)
+
+    def end(self, mark: Mark, running: int) -> None:
+        """Notes the end of a turn, one of ``running``."""
+        self._ended += 1
+        seconds, cpu = max(self._clock() - mark.at, 1e-6), self._cpu() - mark.cpu
+        together = max(self._ended - mark.ended, (mark.running + running) / 2)
+        self._fastest = min(self._fastest, seconds)
+        quiet = cpu < _QUIET * seconds
+        if together <= 1 or quiet:
+            self._alone.append(seconds)
+        # A turn may be long by itself: a greeting takes a hundredth of what a slow model's answer takes.
+        crowded = not quiet and seconds > _CROWDED * self._undisturbed
+        self._costs.append(seconds / together if crowded else min(seconds, cpu / together))
+
+    def wait(self, present: int) -> float | None:
+        """None where another turn beside ``present`` ones keeps the bound; else seconds after which it may."""
+        # So few cannot make one another that much slower, whatever they take alone.
+        if not self._stretch or present < self._stretch * self._cores or len(self._costs) < _LEAST:
+            return None
+        most = max(_PATIENCE_S, _SPREAD * self._stretch * self._undisturbed)
+        each = max(statistics.median(self._costs), self._undisturbed / self._places)
+        over = (present + 1) * each - most
+        return over if over > 0 else None
+
+    @property
+    def _undisturbed(self) -> float:
+        """Seconds; before any turn ran undisturbed, those of the fastest."""
+        return statistics.median(self._alone) if self._alone else self._fastest
+
 
 LOCAL_KEY = "local"  # the user of this machine, who shares the service with nobody
 _MOST_BUCKETS = 10_000

@@ -14,34 +14,28 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import Response
 
 from selfright.domain.errors import IndexNotFound, SelfrightError
-from selfright.entrypoints.server.admission import RateLimit, TurnLimiter
+from selfright.entrypoints.server.admission import Limits, RateLimit, TurnLimiter
 from selfright.entrypoints.server.authentication import Authenticator, AuthMiddleware
-from selfright.entrypoints.server.body_limit import BodyLimit
-from selfright.entrypoints.server.envelope import Envelope, refusal_for
 from selfright.entrypoints.server.errors import DOCUMENTED, Refused, unusable_body
-from selfright.entrypoints.server.keys import Keys
-from selfright.entrypoints.server.keys_in_database import open_keys
-from selfright.entrypoints.server.limits import Limits
+from selfright.entrypoints.server.keys import Keys, open_keys
 from selfright.entrypoints.server.metrics import Metrics
+from selfright.entrypoints.server.middleware import BodyLimit, Envelope, refusal_for
 from selfright.entrypoints.server.routes import (
     ask,
     documents,
     health,
     openai,
-    profiles,
-    ratings,
-    search,
-    sessions,
     traces,
+    user_data,
 )
+from selfright.entrypoints.server.routes.documents import remove_leftovers
 from selfright.entrypoints.server.service import Service, in_thread
-from selfright.entrypoints.server.uploads import remove_leftovers
 
 if TYPE_CHECKING:
     from selfright.api import Selfright
     from selfright.entrypoints.server.mcp.server import Mounted
 
-_ROUTERS = tuple(each.router for each in (ask, search, documents, sessions, profiles, ratings, traces, openai, health))
+_ROUTERS = tuple(each.router for each in (ask, documents, user_data, traces, openai, health))
 _CODES = {404: "not_found", 405: "method_not_allowed", 406: "not_acceptable", 415: "unsupported_media_type"}
 
 

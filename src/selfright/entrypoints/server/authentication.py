@@ -12,10 +12,9 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from selfright.entrypoints.server.admission import RateLimit
-from selfright.entrypoints.server.callers import LOCAL, Caller
 from selfright.entrypoints.server.errors import Refused
 from selfright.entrypoints.server.keys import Key, Keys, digest
-from selfright.entrypoints.server.service import in_thread
+from selfright.entrypoints.server.service import LOCAL, Caller, in_thread
 from selfright.entrypoints.wire.connecting import forwarding_header
 
 P = ParamSpec("P")

@@ -28,7 +28,7 @@ from selfright.domain.errors import (
     UsageError,
     WebError,
 )
-from selfright.entrypoints.wire.base import ErrorBody, ErrorReply
+from selfright.entrypoints.wire.answers import ErrorBody, ErrorReply
 
 MOST_MESSAGE = 500
 _TYPES = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}

@@ -1,4 +1,4 @@
-"""API keys: who may use the service, as what user, over which collections. The keys themselves are not kept."""
+"""API keys: who may use the service, as what user, over which collections; in a file, or in the database."""
 
 import hashlib
 import hmac
@@ -8,12 +8,17 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from selfright.domain.errors import InputError
 from selfright.domain.text import several
+from selfright.memory.postgres_schema import DatabaseRows
 from selfright.storage.rows import Connection, FileRows, Rows
 from selfright.storage.sqlite import Layout
+
+if TYPE_CHECKING:
+    from selfright.memory.postgres import PostgresDatabase
+    from selfright.settings import Settings
 
 FILE = "keys.sqlite"
 PREFIX = "sr-"
@@ -143,3 +148,35 @@ def key_id_of(token: str) -> str | None:
 def digest(token: str) -> bytes:
     """What is kept of a secret."""
     return hashlib.sha256(token.encode("utf-8", "replace")).digest()
+
+
+_CONNECTIONS = 3
+
+
+def open_keys(settings: "Settings") -> Keys:
+    """The keys, in the database where one is set; else in a file in the home folder."""
+    if not settings.database:
+        return KeyRing(settings.home)
+    from selfright.memory.postgres import PostgresDatabase
+
+    return DatabaseKeys(PostgresDatabase(settings.database, _CONNECTIONS))
+
+
+class DatabaseKeys(Keys, DatabaseRows):
+    """Keys in a database, which is closed with them."""
+
+    remote = True
+    table, owner = "api_keys", "owner"
+
+    def __init__(self, database: "PostgresDatabase") -> None:
+        super().__init__(database)
+        self._some = False
+
+    def any(self) -> bool:
+        """As of all keys; remembered, for it is asked with every request."""
+        self._some = self._some or super().any()
+        return self._some
+
+    def close(self) -> None:
+        """Closes the database."""
+        self.database.close()

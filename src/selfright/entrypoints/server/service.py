@@ -1,25 +1,130 @@
-"""What the endpoints work with: the opened Selfright, the limits, the metrics."""
+"""What the endpoints work with: the opened Selfright, the limits, the metrics, its readiness, and who asks."""
 
 import asyncio
 import functools
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from starlette.requests import Request
 
-from selfright.domain.errors import IndexNotFound
-from selfright.entrypoints.server.admission import TurnLimiter
-from selfright.entrypoints.server.callers import Caller
+from selfright.domain.errors import IndexNotFound, SelfrightError
+from selfright.domain.turns import DEFAULT_USER, Scope
+from selfright.entrypoints.server.admission import LOCAL_KEY, Limits, TurnLimiter
 from selfright.entrypoints.server.errors import Refused
-from selfright.entrypoints.server.limits import Limits
+from selfright.entrypoints.server.keys import Key
 from selfright.entrypoints.server.metrics import Metrics
-from selfright.entrypoints.server.readiness import Readiness
 
 if TYPE_CHECKING:
     from selfright.api import Selfright
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """The holder of a key, or the user of this machine. No ``collections`` means that all may be searched.
+
+    A key changes documents in the collections that it names; where it names none, only an admin's does.
+    """
+
+    key: str
+    user: str
+    collections: tuple[str, ...] = ()
+    admin: bool = False
+
+    @classmethod
+    def of(cls, key: Key) -> "Caller":
+        """The caller behind a key."""
+        return cls(key.id, key.user, key.collections, key.admin)
+
+    @property
+    def scope(self) -> Scope:
+        """What the caller may see of its own turns."""
+        return Scope(self.user, self.collections or None)
+
+    @property
+    def overseen(self) -> Scope:
+        """What the caller may see of all turns: an admin everybody's, anybody else its own."""
+        return Scope(None if self.admin else self.user, self.collections or None)
+
+    def sees(self, collection: str) -> bool:
+        """Whether it may search and read there."""
+        return not self.collections or collection in self.collections
+
+    def changes(self, collection: str) -> bool:
+        """Whether it may add and delete documents there."""
+        return collection in self.collections if self.collections else self.admin
+
+    @property
+    def changes_any(self) -> bool:
+        """Whether there is any collection that it may change."""
+        return bool(self.collections) or self.admin
+
+    def within(self, wanted: Sequence[str], there: Sequence[str]) -> tuple[str, ...]:
+        """Where to search for the caller: the ``wanted`` collections, or all it may see. Empty means everywhere.
+
+        ``there`` are the collections that exist. What the caller may not see is told like what does not exist.
+        """
+        for name in wanted:
+            if not (self.sees(name) and name in there):
+                raise Refused(404, "collection_not_found", f"there is no collection '{name}'", param="collections")
+        if wanted or not self.collections:
+            return tuple(dict.fromkeys(wanted))
+        mine = tuple(name for name in self.collections if name in there)
+        if not mine:
+            raise Refused(404, "index_not_found", "there is nothing to search yet; upload a document first")
+        return mine
+
+
+LOCAL = Caller(LOCAL_KEY, DEFAULT_USER, (), True)
+
+
+def caller_of(request: Request) -> Caller:
+    """The caller that the authenticator found for this request."""
+    caller = request.scope["state"]["caller"]
+    assert isinstance(caller, Caller)
+    return caller
+
+
+def need_admin(caller: Caller) -> None:
+    """Refuses all but an admin's key."""
+    if not caller.admin:
+        raise Refused(403, "admin_only", "this needs an admin's key; ask the operator for one")
+
+
+_KEPT_S = 1.0
+_LOOK_S = 10.0
+
+
+class Readiness:
+    """What ``look`` found within the last second. Anybody may ask, and looking is what costs."""
+
+    def __init__(self, look: Callable[[], Awaitable[None]], clock: Callable[[], float] = time.monotonic) -> None:
+        self._look, self._clock = look, clock
+        self._lock = asyncio.Lock()
+        self._until = 0.0
+        self._trouble: SelfrightError | Refused | None = None
+
+    async def check(self) -> None:
+        """Raises what keeps turns from being taken: an error of the stores, or ``Refused`` when they do not answer."""
+        async with self._lock:
+            if self._clock() >= self._until:
+                self._trouble = await self._found()
+                self._until = self._clock() + _KEPT_S
+        if self._trouble is not None:
+            raise self._trouble.with_traceback(None)
+
+    async def _found(self) -> SelfrightError | Refused | None:
+        try:
+            async with asyncio.timeout(_LOOK_S):
+                await self._look()
+        except SelfrightError as error:
+            return error
+        except TimeoutError:
+            return Refused(503, "not_ready", "what the service keeps does not answer now; try again", retry_after=5)
+        return None
+
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -22,7 +22,6 @@ from types import FrameType
 from selfright.domain.errors import ServiceError, UsageError
 from selfright.entrypoints.server import logging
 
-MOST_WORKERS = 64
 METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"  # the name is prometheus_client's
 _SOCKET, _LIFELINE, _READY = "_WORKER_SOCKET", "_WORKER_LIFELINE", "_WORKER_READY"
 _LOOK_EVERY_S = 0.1

@@ -10,10 +10,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from selfright.entrypoints.client import AskOptions, Client, ServiceError, SessionLine, TurnEvent, WhoReply
-from selfright.entrypoints.ui import answers, evidence, names
-from selfright.entrypoints.ui.markup import plain, tag, text
+from selfright.entrypoints.ui import answers, evidence
+from selfright.entrypoints.ui.markup import go_to, plain, tag, text
 from selfright.entrypoints.ui.state import Memory, Turn, heard, memory, said_of, service, told, who
-from selfright.entrypoints.ui.style import go_to
+from selfright.entrypoints.ui.words import PRESETS
 
 MOST_SHOWN = 12
 MOST_TITLES = 200
@@ -176,7 +176,7 @@ def _choices(mind: Memory, known: WhoReply) -> AskOptions:
             key="preset",
             disabled=alone,
         )
-        st.caption("" if alone else names.PRESETS[mind.language].get(preset, ""))
+        st.caption("" if alone else PRESETS[mind.language].get(preset, ""))
         memory_ = st.radio(
             words["memory"],
             ["chat", "ask"],

@@ -1,11 +1,17 @@
-"""HTML for the page, where everything that is not ours is text: nothing of it can become markup or be fetched.
+"""HTML and style of the page: everything that is not ours is text, nothing of it can become markup or be fetched.
 
-What Streamlit shows by itself (labels, toasts, errors) it takes for Markdown; ``plain`` is for those.
+What Streamlit shows by itself (labels, toasts, errors) it takes for Markdown; ``plain`` is for those. Here
+is also what the page does in the browser beyond it: copying an answer, going to a question, naming rows' buttons.
 """
 
 import html
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping
+
+import streamlit as st
+
+from selfright.entrypoints.ui.words import resource
 
 _CODE = re.compile(r"```[^\n`]*\n(?P<block>.*?)(?:```|\Z)|`(?P<code>[^`\n]{1,300})`", re.DOTALL)
 _STRONG = re.compile(r"\*\*(?=\S)([^*\n]{1,500}?)(?<=\S)\*\*")
@@ -104,3 +110,32 @@ def _column(name: str, value: float | None, none: str) -> str:
     bar = tag("span", "", cls="bar", style=f"height:{80 * share:.1f}%")  # above it there is room for the value
     shown = tag("b", text(none) if value is None else f"{value:.2f}")
     return tag("span", tag("span", shown + bar, cls="track") + tag("i", text(name)), cls="column")
+
+
+# A boat. Streamlit would fetch the picture of an emoji from elsewhere.
+ICON = (
+    "data:image/svg+xml,"
+    "%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E"
+    "%3Cpath d='M15 3v17H5zM17 7l8 13h-8z' fill='%232773d3'/%3E"
+    "%3Cpath d='M3 22h26l-5 7H8z' fill='%23d98200'/%3E%3C/svg%3E"
+)
+
+STYLE = f"<style>\n{resource('page.css')}</style>"
+WIDE = "<style>[data-testid=stMainBlockContainer] { max-width: 84rem; }</style>"
+NARROW = "<style>[data-testid=stMainBlockContainer] { max-width: 56rem; }</style>"
+"""How wide a page may be: the chat has sources beside its answers."""
+
+
+def act() -> None:
+    """Puts what is always needed into the page, once: Streamlit labels the buttons of all rows alike, for one."""
+    st.html(f"<script>{resource('acts.js').strip()}</script>", unsafe_allow_javascript=True)
+
+
+def go_to(name: str, time: int) -> None:
+    """Scrolls to the element of that name; ``time`` is another number each time, so that it is done again.
+
+    Streamlit keeps a chat at its end while an answer grows, so the page goes to the place for three seconds (sixty
+    times) after it is there, until the reader moves it or another place is gone to.
+    """
+    going = resource("go_to.js").strip() % json.dumps(name)
+    st.html(f"<script>{going}</script><!-- {time} -->", unsafe_allow_javascript=True)

@@ -4,14 +4,13 @@ from typing import Literal
 
 import streamlit as st
 
-from selfright.entrypoints.ui.built_in import say_in
 from selfright.entrypoints.ui.chat_view import show_chat
 from selfright.entrypoints.ui.documents_view import show_documents
+from selfright.entrypoints.ui.markup import ICON, NARROW, STYLE, WIDE, act
 from selfright.entrypoints.ui.profile_view import show_profile
 from selfright.entrypoints.ui.reports_view import show_reports
 from selfright.entrypoints.ui.state import Memory, keep_to_this_machine, keeps_profiles, memory, say_once
-from selfright.entrypoints.ui.style import ICON, NARROW, STYLE, WIDE, act
-from selfright.entrypoints.ui.words import LANGUAGES
+from selfright.entrypoints.ui.words import LANGUAGES, say_in
 
 
 def main() -> None:

@@ -11,20 +11,26 @@ from pydantic import BaseModel, ValidationError
 from selfright.answer_form import AnswerReply
 from selfright.domain.errors import ServiceError
 from selfright.domain.text import several
-from selfright.entrypoints.wire.answers import TURN_EVENT, AskRequest, ErrorEvent, Flag, Message, TurnEvent
-from selfright.entrypoints.wire.base import ErrorBody, ErrorReply
-from selfright.entrypoints.wire.connecting import Files, parts
-from selfright.entrypoints.wire.content import (
+from selfright.entrypoints.wire.answers import (
+    TURN_EVENT,
+    AskRequest,
     CollectionLine,
     CollectionsReply,
     DocumentReply,
     DocumentsReply,
+    ErrorBody,
+    ErrorEvent,
+    ErrorReply,
+    Flag,
     Hit,
+    Message,
     SearchReply,
     SearchRequest,
+    TurnEvent,
     UploadReply,
 )
-from selfright.entrypoints.wire.people import (
+from selfright.entrypoints.wire.connecting import Files, parts
+from selfright.entrypoints.wire.user_data import (
     DeletedReply,
     ErasedReply,
     ExamplesReply,
@@ -35,12 +41,15 @@ from selfright.entrypoints.wire.people import (
     RatedPassage,
     RatedReply,
     RatingRequest,
+    ReplayReply,
+    ReplayRequest,
     SessionLine,
     SessionReply,
     SessionsReply,
+    TraceReply,
+    TracesReply,
     WhoReply,
 )
-from selfright.entrypoints.wire.traces import ReplayReply, ReplayRequest, TraceReply, TracesReply
 
 ME = "me"
 ASK = "/v1/ask"

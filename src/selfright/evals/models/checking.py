@@ -12,7 +12,7 @@ from functools import cache, partial
 from importlib.resources import files
 from typing import Any, Protocol
 
-from selfright.assembly.checking import Bench
+from selfright.assembly.examining import Bench
 from selfright.domain.answers import Draft, EvaluationRequest, GenerationRequest, Message, RewriteRequest, Sentence
 from selfright.domain.chat import Job, Say
 from selfright.domain.errors import FAILURES

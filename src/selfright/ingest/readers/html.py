@@ -8,8 +8,7 @@ from urllib.parse import urlsplit
 from selfright.domain.html_visibility import hidden_names, is_hidden
 from selfright.domain.passages import Document
 from selfright.domain.text import BlockKind
-from selfright.ingest.encoding import decode
-from selfright.ingest.files import SourceFile
+from selfright.ingest.files import SourceFile, decode
 from selfright.ingest.readers import markup
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
 from selfright.ingest.files import SourceFile
 from selfright.ingest.readers import markup
-from selfright.ingest.readers.rows import TOO_MANY, BadRow, documents
-from selfright.ingest.readers.values import LARGE, MOST_MEMBERS, Cursor, TooMany
+from selfright.ingest.readers.rows import LARGE, MOST_MEMBERS, TOO_MANY, BadRow, Cursor, TooMany, documents
 
 _DEPTH = 100
 _ROWS = "documents"

@@ -7,10 +7,8 @@ from typing import Any, BinaryIO
 
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
-from selfright.ingest.encoding import decode_known
-from selfright.ingest.files import SourceFile
-from selfright.ingest.readers.rows import TOO_MANY, BadRow, Row, documents
-from selfright.ingest.readers.values import MOST_VALUES, holds_more
+from selfright.ingest.files import SourceFile, decode_known
+from selfright.ingest.readers.rows import MOST_VALUES, TOO_MANY, BadRow, Row, documents, holds_more
 
 _CHUNK = 2**20
 

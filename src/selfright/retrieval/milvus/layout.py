@@ -1,20 +1,27 @@
-"""The collections of an index in Milvus.
+"""The collections of an index in Milvus, and terms and vectors in the form that it takes.
 
 Rows carry hashes (``id_hash``) of ids and names, by which they are found: no user text is ever part of a condition.
 ``generation`` is the number of the commit that wrote a row; the document's head row names the one that counts.
 """
 
+import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pymilvus import DataType, Function, FunctionType, MilvusClient  # type: ignore[import-untyped]
 
 from selfright.domain.errors import InputError
 from selfright.domain.passages import Document, Passage
 from selfright.retrieval.milvus.server import Server
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 
 VERSION = 1
 KIND = "selfright-index"
@@ -192,3 +199,35 @@ def _make(server: Server, name: str, schema: Any) -> None:
     indexes = MilvusClient.prepare_index_params()
     indexes.add_index("nothing", index_type="FLAT", metric_type="L2")
     server.create(name, schema, indexes)
+
+
+_PLAIN = re.compile(r"[a-z0-9]+")
+_ENCODED = "zx"
+_LONGEST = 400
+
+
+def encoded(term: str) -> str:
+    """A term as one word for every analyzer: itself, or ``zx`` and the bytes in hexadecimal; a very long one hashed."""
+    if _PLAIN.fullmatch(term) and not term.startswith(_ENCODED) and len(term) <= _LONGEST:
+        return term
+    written = term.encode("utf-8", "surrogatepass")
+    if len(written) > _LONGEST // 2:
+        return f"{_ENCODED}h{hashlib.blake2b(written, digest_size=20).hexdigest()}"
+    return f"{_ENCODED}{written.hex()}"
+
+
+class Vectors:
+    """The vectors of one batch; Milvus is not asked for those that it has already."""
+
+    def __init__(self) -> None:
+        self.by_row: dict[int, NDArray[np.float32]] = {}
+
+    def rows(self, _text_hashes: Sequence[bytes]) -> Mapping[bytes, tuple[int, int]]:
+        """None."""
+        return {}
+
+    def append(self, matrix: "NDArray[np.float32]") -> list[tuple[int, int]]:
+        """Takes new ones."""
+        first = len(self.by_row)
+        self.by_row.update(enumerate(matrix, start=first))
+        return [(row, 0) for row in range(first, first + len(matrix))]

@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from selfright.domain.passages import Document, DocumentInfo, Passage
-from selfright.retrieval.milvus.layout import Counts, passage_of, read_about
+from selfright.retrieval.milvus.layout import Counts, encoded, passage_of, read_about
 from selfright.retrieval.milvus.server import Server
-from selfright.retrieval.milvus.terms import encoded
-from selfright.retrieval.rarity import Population
 from selfright.retrieval.records import id_hash
-from selfright.retrieval.scored import SPARE, Scored, in_order
+from selfright.retrieval.scored import SPARE, Population, Scored, in_order
 from selfright.retrieval.search_request import Best, SearchRequest
 from selfright.retrieval.server_search import Lists
 from selfright.retrieval.server_search import Reader as ServerReader

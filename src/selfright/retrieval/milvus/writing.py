@@ -22,6 +22,7 @@ from selfright.retrieval.milvus.layout import (
     Counts,
     bounded_terms,
     document_row,
+    encoded,
     head_of,
     passage_of,
     record_of,
@@ -30,7 +31,6 @@ from selfright.retrieval.milvus.layout import (
 )
 from selfright.retrieval.milvus.reading import IndexReader
 from selfright.retrieval.milvus.server import Server
-from selfright.retrieval.milvus.terms import encoded
 from selfright.retrieval.records import Prepared, id_hash
 
 if TYPE_CHECKING:

@@ -12,10 +12,8 @@ import numpy as np
 
 from selfright.domain.passages import Document, DocumentInfo, Origin, Passage
 from selfright.retrieval.postgres.connections import Connection, Connections
-from selfright.retrieval.postgres.schema import packed, unpacked, unpacked_or_none
-from selfright.retrieval.postgres.terms import term_as_kept
-from selfright.retrieval.rarity import Population, fewest_holders
-from selfright.retrieval.scored import SPARE, Scored, in_order
+from selfright.retrieval.postgres.schema import packed, term_as_kept, unpacked, unpacked_or_none
+from selfright.retrieval.scored import SPARE, Population, Scored, fewest_holders, in_order
 from selfright.retrieval.search_request import Best, SearchRequest
 from selfright.retrieval.server_search import Lists
 from selfright.retrieval.server_search import Reader as ServerReader

@@ -14,8 +14,7 @@ from selfright.domain.passages import Document
 from selfright.retrieval.postgres.connections import Connection, Connections, WriterLock, explained
 from selfright.retrieval.postgres.copying import Vectors, copy_documents, copy_passages, copy_postings, copy_vectors
 from selfright.retrieval.postgres.reading import EXACT_MOST
-from selfright.retrieval.postgres.schema import GRAPH, packed
-from selfright.retrieval.postgres.terms import term_as_kept
+from selfright.retrieval.postgres.schema import GRAPH, packed, term_as_kept
 from selfright.retrieval.records import Prepared
 
 if TYPE_CHECKING:

@@ -15,19 +15,17 @@ from selfright.domain.ports import Embedder, TermLexicon, Tokenizer
 from selfright.domain.routing import Collection
 from selfright.domain.stores import Abilities, Finding
 from selfright.retrieval import upkeep
-from selfright.retrieval.as_made import AsMade, fitting
 from selfright.retrieval.catalogue import Catalogue
 from selfright.retrieval.catalogue_file import LOCK_NAME
-from selfright.retrieval.catalogue_writer import CatalogueWriter
-from selfright.retrieval.collections import CollectionTable
+from selfright.retrieval.catalogue_writer import CatalogueWriter, CollectionTable
 from selfright.retrieval.dense import DenseIndex
-from selfright.retrieval.files import folder_bytes
+from selfright.retrieval.files import WriterLock, folder_bytes
 from selfright.retrieval.fusion import Fusion, fusion_named
 from selfright.retrieval.hybrid import HybridSearch, Indexes
 from selfright.retrieval.lexical import LexicalIndex
-from selfright.retrieval.locking import WriterLock
 from selfright.retrieval.preparing import GivenVectors, Preparer, check_input, embedder_name
-from selfright.retrieval.projection_sync import ProjectionSync
+from selfright.retrieval.schema import AsMade, fitting
+from selfright.retrieval.upkeep import ProjectionSync
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,17 +12,15 @@ from selfright.domain.passages import Document, DocumentInfo, Passage, Retrieval
 from selfright.domain.ports import Embedder, TermLexicon, Tokenizer
 from selfright.domain.routing import Collection
 from selfright.domain.stores import Abilities
-from selfright.retrieval.as_made import AsMade, at_hand, fitting
 from selfright.retrieval.files import folder_bytes
 from selfright.retrieval.fusion import Fusion, fusion_named
 from selfright.retrieval.locations import Location
-from selfright.retrieval.milvus.layout import KIND, VERSION, make, read_about
+from selfright.retrieval.milvus.layout import KIND, VERSION, Vectors, make, read_about
 from selfright.retrieval.milvus.reading import IndexReader
 from selfright.retrieval.milvus.server import Server
-from selfright.retrieval.milvus.vectors import Vectors
 from selfright.retrieval.milvus.writing import Writing
 from selfright.retrieval.preparing import GivenVectors, Preparer, check_input, embedder_name
-from selfright.retrieval.schema import IndexMeta, check_format
+from selfright.retrieval.schema import AsMade, IndexMeta, at_hand, check_format, fitting
 from selfright.retrieval.server_search import Engine, ServerSearch
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import Protocol
 from selfright.domain.errors import IncompatibleIndex, IndexDamaged, IndexNotFound, MissingExtra, NotAnIndex, UsageError
 from selfright.domain.ports import Embedder, Retriever, TermLexicon, Tokenizer
 from selfright.domain.stores import Store
-from selfright.retrieval.as_made import AsMade, at_hand
 from selfright.retrieval.fusion import Fusion
 from selfright.retrieval.locations import locate
+from selfright.retrieval.schema import AsMade, at_hand
 
 _NEEDED = {
     "milvus": ("what an index in Milvus needs", "milvus", "pymilvus"),

@@ -9,17 +9,15 @@ from selfright.domain.passages import Document, DocumentInfo, Passage, Retrieval
 from selfright.domain.ports import Embedder, TermLexicon, Tokenizer
 from selfright.domain.routing import Collection
 from selfright.domain.stores import Abilities
-from selfright.retrieval.as_made import AsMade, at_hand, fitting
 from selfright.retrieval.fusion import Fusion, fusion_named
 from selfright.retrieval.locations import Location
 from selfright.retrieval.postgres.connections import Connections
 from selfright.retrieval.postgres.copying import Vectors
-from selfright.retrieval.postgres.creation import IndexSpec, open_or_create
 from selfright.retrieval.postgres.reading import IndexReader
-from selfright.retrieval.postgres.schema import packed, unpacked
+from selfright.retrieval.postgres.schema import IndexSpec, open_or_create, packed, unpacked
 from selfright.retrieval.postgres.writing import Writing
 from selfright.retrieval.preparing import GivenVectors, Preparer, check_input, embedder_name
-from selfright.retrieval.schema import IndexMeta
+from selfright.retrieval.schema import AsMade, IndexMeta, at_hand, fitting
 from selfright.retrieval.server_search import Engine, ServerSearch
 
 if TYPE_CHECKING:

@@ -1,14 +1,14 @@
-"""How providers are asked: at their own pace, again when that may help, and with a name for whatever goes wrong."""
+"""What a provider of results gives, and how it is asked: at its own pace, again when that may help."""
 
 import asyncio
 import json
 import random
 import time
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import count
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urlencode
 
 from selfright.domain.errors import (
@@ -20,9 +20,71 @@ from selfright.domain.errors import (
     WebUnavailable,
 )
 from selfright.resilience import Breaker, asked_to_wait, pause
+from selfright.web.addresses import joined, target_of
+from selfright.web.search import clean_title, plain
 from selfright.web.types import Reply, Request, Tally, Transport
-from selfright.web.urls import joined, target_of
 from selfright.web.visiting import HostThrottle
+
+MOST = 20
+"""Results that are asked of a provider at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One line of a page of results: ``url`` is safe to show, ``title`` and ``snippet`` are plain text."""
+
+    url: str
+    title: str
+    snippet: str = ""
+
+
+class Provider(Protocol):
+    """A search engine behind its own interface."""
+
+    @property
+    def name(self) -> str:
+        """What traces and messages call it."""
+        ...
+
+    async def results(self, query: str, count: int, tally: Tally) -> tuple[Result, ...]:
+        """At most ``count`` results, best first; empty when there are none.
+
+        Raises ``WebUnavailable``, ``WebRejected`` or ``WebReplyUnusable``, nothing else.
+        """
+        ...
+
+
+def cleaned(rows: Iterable[tuple[Any, Any, Any]], count: int) -> tuple[Result, ...]:
+    """Results of (URL, title, snippet) as a provider gave them, whatever they are.
+
+    What has no http(s) address goes, and so does the second one of an address.
+    """
+    found: dict[str, Result] = {}
+    for url, title, snippet in rows:
+        if not isinstance(url, str) or len(found) >= count:
+            continue
+        try:
+            target = target_of(url.strip())
+        except PageRefused:
+            continue
+        name = clean_title(plain(title)) if isinstance(title, str) else ""
+        text = plain(snippet) if isinstance(snippet, str) else ""
+        found.setdefault(target.url, Result(target.url, name or target.host, text))
+    return tuple(found.values())
+
+
+def as_rows(results: Sequence[Result]) -> list[dict[str, str]]:
+    """For the cache."""
+    return [asdict(result) for result in results]
+
+
+def from_rows(rows: Any) -> tuple[Result, ...] | None:
+    """From the cache; None when that is not what it holds."""
+    try:
+        return tuple(Result(str(row["url"]), str(row["title"]), str(row["snippet"])) for row in rows)
+    except (TypeError, KeyError):
+        return None
+
 
 _PATIENCE_S = 20.0
 _REST_S = 30.0

@@ -10,8 +10,7 @@ from urllib.parse import parse_qs, urlencode, urljoin, urlsplit
 
 from selfright.domain.errors import WebReplyUnusable, WebUnavailable
 from selfright.domain.text import has_hangul
-from selfright.web.providers.api import Api, rows_of
-from selfright.web.providers.results import MOST, Result, cleaned
+from selfright.web.providers.api import MOST, Api, Result, cleaned, rows_of
 from selfright.web.types import Reply, Tally
 
 if TYPE_CHECKING:

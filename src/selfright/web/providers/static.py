@@ -10,8 +10,8 @@ from pathlib import Path
 from selfright.domain.errors import InputError, PageRefused, SettingsError
 from selfright.domain.passages import Document, Passage, WebFinding
 from selfright.domain.ports import Tokenizer
+from selfright.web.addresses import target_of
 from selfright.web.search import PageIndex, Split, passages_of
-from selfright.web.urls import target_of
 
 log = logging.getLogger(__name__)
 

@@ -10,11 +10,10 @@ from selfright.domain.errors import InputError
 from selfright.domain.json_views import search_view, searched_view
 from selfright.domain.passages import DEFAULT_COLLECTION
 from selfright.domain.turns import TurnOptions
-from selfright.entrypoints.server.callers import Caller
+from selfright.entrypoints.server.routes.documents import place_for, safe_name
 from selfright.entrypoints.server.routes.traces import shown_trace, visible_trace
-from selfright.entrypoints.server.service import Service, in_thread
+from selfright.entrypoints.server.service import Caller, Service, in_thread
 from selfright.entrypoints.server.turns import PreparedTurn, finished
-from selfright.entrypoints.server.uploads import place_for, safe_name
 
 if TYPE_CHECKING:
     from selfright.domain.traces import Trace

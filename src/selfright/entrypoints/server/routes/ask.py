@@ -1,4 +1,4 @@
-"""``/v1/ask``: a question answered, at once or event by event."""
+"""``/v1/ask``: a question answered, at once or event by event; and ``/v1/search``: passages found, nothing answered."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -18,23 +18,25 @@ from selfright.domain.events import (
     TurnFinished,
     VerdictReached,
 )
+from selfright.domain.json_views import search_view, searched_view
 from selfright.domain.turns import TurnOptions
-from selfright.entrypoints.server.envelope import refusal_for
-from selfright.entrypoints.server.service import in_thread
-from selfright.entrypoints.server.streaming import EventStream, frame
-from selfright.entrypoints.server.turns import PreparedTurn, answered, events, prepare_turn
+from selfright.entrypoints.server.middleware import refusal_for
+from selfright.entrypoints.server.service import caller_of, in_thread, service_of
+from selfright.entrypoints.server.turns import EventStream, PreparedTurn, answered, events, frame, prepare_turn
 from selfright.entrypoints.wire.answers import (
     AskRequest,
     CorrectedEvent,
     ErrorEvent,
     NodeEvent,
+    SearchReply,
+    SearchRequest,
     TokenEvent,
     UrgentEvent,
     VerdictEvent,
     WithdrawnEvent,
 )
 
-router = APIRouter(tags=["turns"])
+router = APIRouter()
 
 _STREAM = {
     "description": "The answer; with `stream`, the events `urgent`, `node`, `verdict`, `token`, `withdrawn`, "
@@ -43,7 +45,7 @@ _STREAM = {
 }
 
 
-@router.post("/v1/ask", response_model=AnswerReply, responses={200: _STREAM})
+@router.post("/v1/ask", response_model=AnswerReply, responses={200: _STREAM}, tags=["turns"])
 async def ask(body: AskRequest, request: Request) -> Any:
     """Answers a question from the index, with citations and an account of how the answer came about."""
     history = [Message(message.role, message.content) for message in body.history]
@@ -90,3 +92,12 @@ def wire_event(event: TurnEvent) -> dict[str, Any]:
             return CorrectedEvent(text=text).model_dump()
         case TurnFinished(answer=answer):
             return {"event": "done", "answer": answer_view(answer), "evidence": evidence_view(answer.strips)}
+
+
+@router.post("/v1/search", response_model=SearchReply, tags=["documents"])
+async def search(body: SearchRequest, request: Request) -> Any:
+    """Finds the passages nearest to a query, with their places in both rankings."""
+    service = service_of(request)
+    collections = await service.within(caller_of(request), body.collections)
+    found = await service.selfright.aretrieve(body.query, body.k, collections)
+    return {"hits": search_view(found.hits), "searched": searched_view(found.trust)}

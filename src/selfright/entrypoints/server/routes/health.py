@@ -5,11 +5,10 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from selfright.entrypoints.server.callers import caller_of, need_admin
 from selfright.entrypoints.server.errors import Refused
 from selfright.entrypoints.server.metrics import CONTENT_TYPE
-from selfright.entrypoints.server.service import service_of
-from selfright.entrypoints.wire.people import HealthReply, WhoReply
+from selfright.entrypoints.server.service import caller_of, need_admin, service_of
+from selfright.entrypoints.wire.user_data import HealthReply, WhoReply
 from selfright.flow.presets import PRESETS
 
 router = APIRouter(tags=["service"])

@@ -11,13 +11,10 @@ from selfright.answer_form import answer_view
 from selfright.domain.errors import InputError
 from selfright.domain.traces import ReplayOptions, Trace
 from selfright.domain.turns import Scope
-from selfright.entrypoints.server.callers import caller_of
 from selfright.entrypoints.server.errors import Refused
-from selfright.entrypoints.server.service import Service, in_thread, service_of
-from selfright.entrypoints.server.streaming import unless_gone
-from selfright.entrypoints.server.turns import allowed
-from selfright.entrypoints.wire.people import DeletedReply
-from selfright.entrypoints.wire.traces import ReplayReply, ReplayRequest, TraceReply, TracesReply
+from selfright.entrypoints.server.service import Service, caller_of, in_thread, service_of
+from selfright.entrypoints.server.turns import allowed, unless_gone
+from selfright.entrypoints.wire.user_data import DeletedReply, ReplayReply, ReplayRequest, TraceReply, TracesReply
 from selfright.telemetry.outline import trace_form
 
 router = APIRouter(tags=["traces"])

@@ -1,25 +1,34 @@
-"""A file that somebody sent, read in a process of its own and indexed under names that harm nobody's documents."""
+"""Ingestion wired: files that somebody sent, read in a process of their own, and files prepared on a cluster."""
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import chain, count
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from selfright.assembly.encoders import named_embedder
 from selfright.domain.errors import UnreadableFile
-from selfright.domain.passages import Document
-from selfright.domain.ports import Library
+from selfright.domain.passages import Document, Origin
+from selfright.domain.ports import Embedder, Library, Tokenizer
 from selfright.ingest import ocr
 from selfright.ingest.apart import Bounds, read_apart
+from selfright.ingest.bulk import Prepared, Preparing, ingest_on
 from selfright.ingest.files import FileLimits, SourceFile
 from selfright.ingest.naming import Known
 from selfright.ingest.parallel import ReadDocument
+from selfright.ingest.ray_cluster import RayCluster
 from selfright.ingest.reading import SUFFIXES
 from selfright.ingest.splitting import split
+from selfright.retrieval.preparing import embedder_languages, indexed_text
+from selfright.retrieval.stores.opening import open_store
+from selfright.retrieval.tokenizing import GivenTerms, join_of, setup_of, work
 
 if TYPE_CHECKING:
     from selfright.domain.stores import Store
+    from selfright.ingest.pipeline import Progress, Report
 
 _MIB = 2**20
 _LIMITS = FileLimits(file_bytes=100 * _MIB, row_bytes=16 * _MIB, unpacked_bytes=128 * _MIB, ocr_seconds=240.0)
@@ -124,3 +133,69 @@ def _named(document: Document, library: Library, *, apart: bool) -> Document:
         elif there.collection == document.collection and there.source in (None, document.source):
             return replace(document, id=name)
     return replace(document, id=free or own)
+
+
+_ENTRY = f"{__name__}:prepare"
+
+
+@dataclass(frozen=True, slots=True)
+class BulkTarget:
+    """An index to add to: where it is, and how its passages are prepared.
+
+    ``encoder`` names the embedder for the nodes, which make their own; None has passages embedded in this process, for
+    an embedder that was handed over as an object. ``entry`` is what the nodes run.
+    """
+
+    location: str | Path
+    tokenizer: Tokenizer
+    embedder: Embedder | None
+    encoder: str | None
+    entry: str = _ENTRY
+
+
+def add_to(
+    cluster: RayCluster,
+    place: BulkTarget,
+    paths: Sequence[Path],
+    collection: str,
+    progress: "Progress | None" = None,
+    origin: Origin = "index",
+) -> "Report":
+    """The same on a cluster that has been entered."""
+    terms = GivenTerms(place.tokenizer)
+    languages = embedder_languages(place.embedder)
+    sent = place.embedder is not None and place.encoder is not None
+    setup = {"tokenizer": setup_of(place.tokenizer), "encoder": place.encoder if sent else None}
+    preparing = Preparing(
+        entry=place.entry,
+        setup=setup,
+        here=_prepared_by(_joined(place.tokenizer), place.embedder),
+        text=indexed_text,
+        embeds=lambda passage: sent and (not languages or passage.language in languages),
+        learn=terms.learn,
+    )
+    with open_store(place.location, terms, place.embedder, create=True) as store:
+        return ingest_on(cluster, preparing, paths, store, collection, progress, origin)
+
+
+def prepare(setup: dict[str, Any]) -> Callable[[dict[str, Any]], Prepared]:
+    """A node's side: the same tokenizer and embedder again, the latter on the one core that a task is given."""
+    embedder = named_embedder(setup["encoder"], threads=1) if setup["encoder"] else None
+    return _prepared_by(work(setup["tokenizer"]), embedder)
+
+
+def _joined(tokenizer: Tokenizer) -> Callable[[list[str]], list[str]]:
+    join = join_of(tokenizer)
+    return lambda texts: [join(text) for text in texts]
+
+
+def _prepared_by(
+    tokenize: Callable[[list[str]], list[str]], embedder: Embedder | None
+) -> Callable[[dict[str, Any]], Prepared]:
+    def do(task: dict[str, Any]) -> Prepared:
+        texts = task["texts"]
+        chosen = [texts[place] for place in task["embedded"]]
+        matrix = np.asarray(embedder.embed(chosen), dtype=np.float32) if embedder and chosen else None
+        return tokenize(texts), matrix
+
+    return do
