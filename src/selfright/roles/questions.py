@@ -175,7 +175,7 @@ _DEFINITION = _any(
 )
 
 _SPLIT_EN = re.compile(
-    r"(?<=[?;])\s+|,?\s+(?:and|or|also|but)\s+(?:also\s+)?(?=(?:what|which|who|whom|whose|where|when|why|how|is|are|does|do|did|can|should|was|were|will)\b)"
+    r"(?<=[?;])\s+|,?\s{1,9}(?:and|or|also|but)\s+(?:also\s+)?(?=(?:what|which|who|whom|whose|where|when|why|how|is|are|does|do|did|can|should|was|were|will)\b)"
     r"|,\s+(?=(?:what|which|who|where|when|why|how)\b)",
     re.IGNORECASE,
 )
@@ -183,7 +183,7 @@ _SPLIT_KO = re.compile(
     r"(?<=[?;])\s+"
     r"|(?:(?<=이고)|(?<=이며)|(?<=하고)|(?<=하며)|(?<=되고)|(?<=되며)|(?<=있고)|(?<=있으며)|(?<=인지)|(?<=는지)|(?<=은지)|(?<=을지)|(?<=할지)|(?<=이고요))"
     r",?\s+(?:그리고\s+|또\s+|또한\s+)?"
-    r"|,?\s+그리고\s+"
+    r"|,?\s{1,9}그리고\s+"
 )
 _MOST_PARTS = 6
 

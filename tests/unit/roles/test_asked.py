@@ -1,5 +1,7 @@
 """What of a message is asked, and what is only told."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -95,3 +97,13 @@ def test_nothing_is_invented_and_a_question_is_left(sentences: list[str]) -> Non
 def test_any_text_is_read(text: str) -> None:
     asked = asking_part(text, ANALYZER)
     assert asked.question or not text.strip()
+
+
+@pytest.mark.parametrize(
+    "message", ["?" * 9_999, "?" * 9_998 + "a", "so" + "." * 9_990 + "b", "저는" + "," * 9_990 + "세"]
+)
+def test_long_runs_of_signs_are_read_at_once(message: str) -> None:
+    """Somebody may send them to hold up a service; one took over four seconds."""
+    began = time.process_time()
+    asking_part(message, ANALYZER)
+    assert time.process_time() - began < 1.0

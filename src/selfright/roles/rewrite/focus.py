@@ -43,7 +43,7 @@ _ASKS = re.compile(
 )
 # Asks beyond doubt; the words above also stand in what is told ("I am worried", "when I was ten").
 _ASKS_CLEARLY = re.compile(
-    r"[?？]\W*$|^\W*(?:(?:so|and|but|please|also)[\s,]+)*(?:what|how|why|which|where|who|whose|can|could|should|may"
+    r"[?？]\W{0,40}$|^\W*(?:(?:so|and|but|please|also)[\s,]+)*(?:what|how|why|which|where|who|whose|can|could|should|may"
     r"|is|are|do|does|did|will|tell me|let me know|explain|list|describe|compare)\b"
     r"|(?:나요|까요|인가요|습니까|입니까|는가|은가|인가|는지요|[수건거되하]죠)\W*$"
     r"|(?:알려|설명|추천|요약|가르쳐|말씀해|찾아|정리해|비교해)\s*(?:해\s*)?(?:주|줘|드|달)",
@@ -69,7 +69,7 @@ _GREETS_FIRST = re.compile(
     re.IGNORECASE,
 )
 _THANKS_LAST = re.compile(
-    r"(?<=[\s,.?!])\W*(?:(?:many )?thanks?(?: you)?(?: (?:so much|very much|a lot|in advance|for .{1,30}))?"
+    r"(?<=[\s,.?!])\W{0,40}(?:(?:many )?thanks?(?: you)?(?: (?:so much|very much|a lot|in advance|for .{1,30}))?"
     r"|(?:미리\s*)?(?:정말\s*)?(?:감사(?:합니다|드립니다|해요)|고맙습니다|고마워요?))\W*$",
     re.IGNORECASE,
 )
