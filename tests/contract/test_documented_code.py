@@ -20,7 +20,9 @@ ARCHITECTURE = ROOT / "docs" / "architecture.md"
 PLACES = ("README.md", "README.ko.md", "CONTRIBUTING.md", "docs", "training", "benchmarks", "deploy")
 DOTTED = re.compile(r"\bselfright((?:\.\w+)+)")
 IMPORTED = re.compile(r"\bfrom selfright((?:\.\w+)+) import (?:\(([^)]*)\)|([\w, ]+))")
-A_PATH = re.compile(r"`([\w./-]+(?:\.py|\.toml|/))`")
+MODULE_RUN = re.compile(r"-m ((?:benchmarks|training)(?:\.\w+)*)")
+CODE_FILE = re.compile(r"(?<![\w*{}<>/-])((?:\w[\w-]*/)*\w[\w-]*\.py)\b")
+FOLDER = re.compile(r"`([\w/-]+/)`")
 LISTED = re.compile(r"^\d+\. `([\w/]+\.py)`", re.MULTILINE)
 
 
@@ -61,13 +63,23 @@ def test_modules_that_are_named_exist() -> None:
     assert not [f"{path}: selfright{name}" for path, name in found if not is_known(name)]
 
 
-def test_files_that_pages_on_the_code_name_exist() -> None:
-    files = [f"/{path}" for path in tracked()]
-    folders = {f"{parent}/" for path in files for parent in PurePosixPath(path).parents}
+def test_files_and_commands_that_pages_name_exist() -> None:
+    known = [f"/{path}" for path in tracked()]
+    found = []
+    for page, text in texts(".md"):
+        runs = (f"{name.replace('.', '/')}" for name in MODULE_RUN.findall(text))
+        names = [*CODE_FILE.findall(text), *(run if (ROOT / run).is_dir() else f"{run}.py" for run in runs)]
+        found += [(page, name) for name in names if not (ROOT / name).is_dir()]
+    assert found
+    assert not [f"{page}: {name}" for page, name in found if not any(path.endswith(f"/{name}") for path in known)]
+
+
+def test_folders_that_pages_on_the_code_name_exist() -> None:
+    folders = {f"/{parent}/" for path in tracked() for parent in path.parents}
     for page in (ARCHITECTURE, ROOT / "CONTRIBUTING.md"):
-        names = A_PATH.findall(page.read_text(encoding="utf-8"))
+        names = FOLDER.findall(page.read_text(encoding="utf-8"))
         assert names
-        assert not [name for name in names if not any(path.endswith(f"/{name}") for path in (*files, *folders))]
+        assert not [name for name in names if not any(folder.endswith(f"/{name}") for folder in folders)]
 
 
 def section(heading: str) -> str:
