@@ -2,7 +2,6 @@
 
 import inspect
 import re
-import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -12,7 +11,9 @@ from typing import Any
 
 import pytest
 
+from scripts.check_house import files
 from selfright import Selfright
+from selfright.flow.presets import FULL
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "selfright"
@@ -26,14 +27,9 @@ FOLDER = re.compile(r"`([\w/-]+/)`")
 LISTED = re.compile(r"^\d+\. `([\w/]+\.py)`", re.MULTILINE)
 
 
-def tracked(*places: str) -> list[PurePosixPath]:
-    listed = subprocess.run(["git", "ls-files", "-z", *places], cwd=ROOT, capture_output=True, check=True, text=True)
-    return [PurePosixPath(name) for name in listed.stdout.split("\0") if name]
-
-
 def texts(*suffixes: str) -> Iterator[tuple[PurePosixPath, str]]:
-    for path in tracked(*PLACES):
-        if path.suffix in suffixes:
+    for path in files(ROOT):
+        if path.suffix in suffixes and path.parts[0] in PLACES:
             yield path, (ROOT / path).read_text(encoding="utf-8")
 
 
@@ -64,10 +60,10 @@ def test_modules_that_are_named_exist() -> None:
 
 
 def test_files_and_commands_that_pages_name_exist() -> None:
-    known = [f"/{path}" for path in tracked()]
+    known = [f"/{path}" for path in files(ROOT)]
     found = []
     for page, text in texts(".md"):
-        runs = (f"{name.replace('.', '/')}" for name in MODULE_RUN.findall(text))
+        runs = (name.replace(".", "/") for name in MODULE_RUN.findall(text))
         names = [*CODE_FILE.findall(text), *(run if (ROOT / run).is_dir() else f"{run}.py" for run in runs)]
         found += [(page, name) for name in names if not (ROOT / name).is_dir()]
     assert found
@@ -75,7 +71,7 @@ def test_files_and_commands_that_pages_name_exist() -> None:
 
 
 def test_folders_that_pages_on_the_code_name_exist() -> None:
-    folders = {f"/{parent}/" for path in tracked() for parent in path.parents}
+    folders = {f"/{parent}/" for path in files(ROOT) for parent in path.parents}
     for page in (ARCHITECTURE, ROOT / "CONTRIBUTING.md"):
         names = FOLDER.findall(page.read_text(encoding="utf-8"))
         assert names
@@ -88,12 +84,12 @@ def section(heading: str) -> str:
 
 def run_through(call: Callable[[], Any]) -> set[str]:
     """The files whose functions a call runs, on whichever thread; code of modules and classes does not count."""
-    files: set[str] = set()
+    ran: set[str] = set()
     on = True
 
     def heard(frame: FrameType, event: str, _argument: object) -> None:
         if on and event == "call" and frame.f_code.co_flags & inspect.CO_OPTIMIZED:
-            files.add(frame.f_code.co_filename)
+            ran.add(frame.f_code.co_filename)
 
     before = sys.getprofile()
     threading.setprofile(heard)
@@ -104,7 +100,7 @@ def run_through(call: Callable[[], Any]) -> set[str]:
         on = False
         sys.setprofile(before)
         threading.setprofile(None)
-    return {PurePosixPath(name).relative_to(PACKAGE).as_posix() for name in files if Path(name).is_relative_to(PACKAGE)}
+    return {PurePosixPath(name).relative_to(PACKAGE).as_posix() for name in ran if Path(name).is_relative_to(PACKAGE)}
 
 
 @pytest.fixture
@@ -118,16 +114,17 @@ def an_index(tmp_path: Path) -> Path:
 def test_an_ask_takes_the_path_that_is_described(an_index: Path) -> None:
     page = section("One `ask`")
     with Selfright.open(an_index) as selfright:
-        files = run_through(lambda: selfright.ask("How do I install the tool?"))
-    assert not set(LISTED.findall(page)) - files
+        ran = run_through(lambda: selfright.ask("How do I install the tool?"))
+    assert not set(LISTED.findall(page)) - ran
     assert len(LISTED.findall(page)) <= 20
-    before_roles = {name for name in files if name.startswith(("api.py", "background.py", "assembly/", "flow/"))}
+    before_roles = {name for name in ran if name.startswith(("api.py", "background.py", "assembly/", "flow/"))}
     assert not {name for name in before_roles if f"`{name}`" not in page}
+    assert set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == set(FULL.edges)
 
 
 def test_a_search_takes_the_path_that_is_described(an_index: Path) -> None:
     with Selfright.open(an_index) as selfright:
-        files = run_through(lambda: selfright.search("How do I install the tool?"))
+        ran = run_through(lambda: selfright.search("How do I install the tool?"))
     described = LISTED.findall(section("One `search`"))
     assert described
-    assert not set(described) - files
+    assert not set(described) - ran
