@@ -160,7 +160,7 @@ TEXT_RULES: tuple[Rule, ...] = (medicine, places)
 
 def breaches(root: Path) -> list[str]:
     """All breaches of the tree at ``root`` as ``path:line: what``, ordered by path and line."""
-    paths = _files(root)
+    paths = files(root)
     found = [(str(folder), 1, "a folder of modules needs an __init__.py") for folder in _without_init(paths)]
     for path in paths:
         source = _read(root, path)
@@ -196,7 +196,8 @@ def _rules(source: Source) -> tuple[Rule, ...]:
     return TEXT_RULES + PYTHON_RULES
 
 
-def _files(root: Path) -> list[PurePosixPath]:
+def files(root: Path) -> list[PurePosixPath]:
+    """The files that git tracks or would track, relative to ``root``; all files of a folder that is no repository."""
     if (root / ".git").exists():
         command = ["git", "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
         listed = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split("\0")

@@ -18,6 +18,7 @@ from selfright.assembly.roles import offline_roles
 from selfright.domain.budget import Meter
 from selfright.domain.errors import InputError, StoreError, UsageError
 from selfright.domain.flags import Flags
+from selfright.domain.packs import NoSlots
 from selfright.domain.passages import Hit, Passage, Ranked
 from selfright.domain.ports import Library, Retriever, TermStatistics
 from selfright.domain.tools import Tools
@@ -26,6 +27,7 @@ from selfright.flow.compile import compile_preset
 from selfright.flow.presets import find_preset
 from selfright.flow.run import Turn, run
 from selfright.flow.strategies import create_strategy
+from selfright.memory.profiles import InMemoryProfiles
 from selfright.retrieval.korean import HangulBigrams
 from selfright.retrieval.stores.embedded import EmbeddedStore
 from selfright.retrieval.stores.langchain import LangChainStore, SelfrightRetriever, as_langchain
@@ -302,8 +304,8 @@ def ask(store: LangChainStore, question: str) -> Any:
         generator=roles.generator,
         strategy=create_strategy(flags, roles.evaluator, roles.heuristic, preset.routing),
         rewriter=roles.rewriter,
-        slots=roles.slots,
-        profiles=roles.profiles,
+        slots=NoSlots(),
+        profiles=InMemoryProfiles(),
         abstainer=roles.abstainer,
         summarizer=roles.summarizer,
     )

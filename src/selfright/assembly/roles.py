@@ -15,12 +15,10 @@ from selfright.domain.ports import (
     Generator,
     Grader,
     PairJudge,
-    ProfileStore,
     Prompter,
     Refiner,
     Reranker,
     Rewriter,
-    SlotExtractor,
     Summarizer,
     TermStatistics,
     Tokenizer,
@@ -33,6 +31,7 @@ if TYPE_CHECKING:
     from selfright.roles.classify import OfflineClassifier
     from selfright.roles.evaluate.offline import LocalEvaluator
     from selfright.roles.grade.offline import OfflineGrader
+    from selfright.roles.likeness import Likeness
     from selfright.roles.refine import OfflineRefiner
     from selfright.roles.rewrite.rewriters import OfflineRewriter
     from selfright.roles.summarize import OfflineSummarizer
@@ -59,8 +58,6 @@ class Roles:
     rewriter: Rewriter
     summarizer: Summarizer
     abstainer: Abstainer
-    slots: SlotExtractor
-    profiles: ProfileStore
     first: "TrustedFirst"
     reranker: Reranker | None = None
     floor: tuple[Generator, Evaluator] | None = None
@@ -98,13 +95,7 @@ def offline_roles(
     judging: ChosenJudges | None = None,
     cached: Embedder | None = None,
 ) -> OfflineRoles:
-    """Every role without a model or a network; ``cached`` is ``embedder`` with vectors kept, for sentences of passages.
-
-    Their judgement was fitted on the cosines of the encoder that ships; of another embedder's they know nothing, and
-    go by words and by what the network that ships reads.
-    """
-    from selfright.domain.packs import NoSlots
-    from selfright.memory.profiles import InMemoryProfiles
+    """Every role without a model; ``cached`` is ``embedder`` with vectors kept, for sentences of passages."""
     from selfright.roles.abstain import CalibratedAbstainer
     from selfright.roles.analysis import TextAnalyzer
     from selfright.roles.classify import IndexTopics, OfflineClassifier, small_talk_judge
@@ -114,18 +105,16 @@ def offline_roles(
     from selfright.roles.generate.offline import OfflineGenerator
     from selfright.roles.generate.scores import PieceScorer
     from selfright.roles.grade.offline import OfflineGrader
-    from selfright.roles.likeness import Likeness
     from selfright.roles.prompting import BilingualPrompter
     from selfright.roles.refine import OfflineRefiner
     from selfright.roles.rewrite.rewriters import OfflineRewriter
     from selfright.roles.summarize import OfflineSummarizer
     from selfright.roles.trust import TrustedFirst, TrustingGenerator
 
-    likeness = Likeness(embedder, cached) if embedder is not None and is_fitted(embedder) else None
-    views = pair_views(embedder)
-    reader = views.questions if views else None
-    analyzer, heuristic = TextAnalyzer(tokenizer, statistics), HeuristicEvaluator()
     judging = judging or ChosenJudges()
+    likeness, reader, claims = _measures(embedder, cached)
+    analyzer, heuristic = TextAnalyzer(tokenizer, statistics), HeuristicEvaluator()
+    nli = ClaimNli(judging.claims, judging.claim_calibration, claims)
     grader = OfflineGrader(analyzer, likeness, None, reader, judging.calibration, judging.passages)
     first = TrustedFirst(analyzer, OfflineGrader(analyzer, reader=reader), PieceScorer(analyzer))
     return OfflineRoles(
@@ -134,20 +123,31 @@ def offline_roles(
         refiner=OfflineRefiner(analyzer, reader=reader),
         prompter=BilingualPrompter(first=first),
         generator=TrustingGenerator(OfflineGenerator(analyzer, reader, likeness), first),
-        evaluator=LocalEvaluator(
-            analyzer, ClaimNli(judging.claims, judging.claim_calibration, views.claims if views else None), reader
-        ),
+        evaluator=LocalEvaluator(analyzer, nli, reader),
         heuristic=heuristic,
         stand_in=heuristic,
         rewriter=OfflineRewriter(analyzer, likeness),
         summarizer=OfflineSummarizer(),
         abstainer=CalibratedAbstainer(),
-        slots=NoSlots(),
-        profiles=InMemoryProfiles(),
         first=first,
         reranker=grader,
         analyzer=analyzer,
     )
+
+
+def _measures(
+    embedder: Embedder | None, cached: Embedder | None
+) -> "tuple[Likeness | None, PairJudge | None, PairJudge | None]":
+    """What judges measure with: the likeness of meanings, and the network that ships, for questions and for claims.
+
+    Judging was fitted on the cosines of the encoder that ships. Another embedder's tell it nothing, so there is no
+    likeness then.
+    """
+    from selfright.roles.likeness import Likeness
+
+    likeness = Likeness(embedder, cached) if embedder is not None and is_fitted(embedder) else None
+    views = pair_views(embedder)
+    return (likeness, views.questions, views.claims) if views else (likeness, None, None)
 
 
 def with_models(
