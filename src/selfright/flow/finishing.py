@@ -78,15 +78,15 @@ async def floored(state: AgentState, tools: Tools) -> Attempt | None:
 
 
 async def instead_of_weak(state: AgentState, tools: Tools, written: Attempt) -> Draft | None:
-    """The offline writer's draft for that of a weak model which failed its checks, or has not earned it.
+    """The offline writer's draft, where a weak model's failed its checks or is not known to be right in every sentence.
 
-    The turn goes on with it as it would without the model. None where the model's draft stays: a refusal takes the
-    place of nothing that passed its checks.
+    The turn then goes on as it would without the model. None where the model's draft stays; one that passed its checks
+    does not give way to a refusal.
     """
     if not tools.weak_writer or tools.floor is None or not written.strips or written.draft.stands_in:
         return None
     passed = holds_up(written)
-    if passed and _is_earned(written.evaluation):
+    if passed and _is_certain(written.evaluation):
         return None
     try:
         draft = await drafted(state, tools.floor[0])
@@ -96,8 +96,8 @@ async def instead_of_weak(state: AgentState, tools: Tools, written: Attempt) -> 
     return None if passed and draft.refused else replace(draft, stands_in=True)
 
 
-def _is_earned(evaluation: Evaluation | None) -> bool:
-    """Whether every sentence is supported and nothing that was asked is left out; no judge gives no reason to doubt."""
+def _is_certain(evaluation: Evaluation | None) -> bool:
+    """Whether every sentence is supported and nothing that was asked is left out; true also without a judge."""
     if evaluation is None:
         return True
     supported = all(claim.status is ClaimStatus.SUPPORTED for claim in evaluation.claims)
