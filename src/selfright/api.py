@@ -13,7 +13,7 @@ from selfright.domain.events import TurnEvent, TurnFinished
 from selfright.domain.flags import Flags
 from selfright.domain.passages import Hit, Language, Retrieval
 from selfright.domain.ports import BatchRetriever
-from selfright.domain.text import several
+from selfright.domain.text import language_of, several
 from selfright.domain.turns import DEFAULT_USER, Scope, TurnOptions, checked
 from selfright.methods.documents import DocumentMethods
 from selfright.methods.frameworks import FrameworkMethods
@@ -207,8 +207,6 @@ class Selfright(DocumentMethods, UserDataMethods, FrameworkMethods):
 
     def urgent(self, text: str) -> str:
         """The pack's urgent advice for a message; empty for most messages."""
-        from selfright.domain.text import language_of
-
         return self._engine.pack.urgent(text, language_of(text))
 
     def calibrate(

@@ -2,12 +2,22 @@
 
 import asyncio
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 
-from selfright.domain.answers import Answer, Attempt, Citation, Draft, EvaluationRequest, GenerationRequest, Sentence
+from selfright.domain.answers import (
+    Answer,
+    Attempt,
+    Citation,
+    Draft,
+    EvaluationRequest,
+    GenerationRequest,
+    Message,
+    Restated,
+    Sentence,
+)
 from selfright.domain.chat import Say
 from selfright.domain.errors import JudgeFailed, SelfrightError
 from selfright.domain.events import TurnFinished
@@ -27,7 +37,7 @@ from selfright.flow.compile import compile_preset
 from selfright.flow.presets import PRESETS
 from selfright.flow.run import Turn, run
 from selfright.roles.evaluate.heuristic import StandInJudge
-from tests.support.turns import Judge, Scripted, evaluation, tools_of
+from tests.support.turns import Judge, Scripted, evaluation, passage, tools_of
 
 WRITTEN, QUOTED = "Alpha is seven.", "Alpha is one."
 ADEQUATE, HALLUCINATED = AnswerQuality.ADEQUATE, AnswerQuality.HALLUCINATION
@@ -94,12 +104,13 @@ def answered(
     role: Scripted | None = None,
     pack: DomainPack = GENERAL,
     weak: bool = False,
+    messages: tuple[Message, ...] = (),
     **flags: Any,
 ) -> Answer:
     chosen = PRESETS[preset]
     tools = tools_of(chosen, judge, role=role or Model(), abstention_enabled=False, claim_repair_enabled=False, **flags)
     tools = dataclasses.replace(tools, floor=(writer or Quoting(), local or Knowing()), weak_writer=weak, pack=pack)
-    start = {"user_text": "What is alpha?", "mode": chosen.mode, "messages": (), "user": "u"}
+    start = {"user_text": "What is alpha?", "mode": chosen.mode, "messages": messages, "user": "u"}
     start |= {"iteration_count": 0, "retry_count": 0}
 
     async def last() -> Answer:
@@ -205,6 +216,43 @@ def test_a_weak_writers_draft_stands_if_all_of_it_is_supported_and_nothing_is_le
 @pytest.mark.parametrize("error", [OSError("no"), ValueError("no")])
 def test_a_quotation_that_fails_leaves_the_weak_writer_its_draft(error: Exception) -> None:
     assert answered(Judge(evaluation(0.4)), Quoting(error=error), weak=True).answer.startswith(WRITTEN)
+
+
+def test_a_refusal_takes_the_place_of_no_weak_draft_that_passed_its_checks() -> None:
+    passed = evaluation(0.9, claims=[Claim(WRITTEN, ClaimStatus.UNKNOWN)])
+    answer = answered(Judge(passed), Quoting(refused=True), weak=True)
+    assert answer.answer.startswith(WRITTEN)
+
+
+def test_a_refusal_is_not_called_a_quotation() -> None:
+    answer = answered(Judge(evaluation(0.2, HALLUCINATED)), Quoting(refused=True), weak=True)
+    assert answer.abstained
+    assert not any(NOTE in note for note in answer.notes)
+
+
+class Shortening(Model):
+    """Is asked for the answer before in fewer words."""
+
+    shorter = "Alpha is a letter."
+
+    async def restated(self, text: str, history: Sequence[Message]) -> Restated:
+        told = passage("a", f"{self.shorter} It is the first.")
+        source = Citation(1, told.id, told.document_id, told.title, "", told.start, told.end, told.text)
+        return Restated(Draft(self.shorter, (Sentence(self.shorter, (1,)),), (source,)), "What is alpha?", (source,))
+
+
+@pytest.mark.parametrize("weak", [True, False])
+def test_an_answer_wanted_in_fewer_words_gives_way_to_one_of_fewer_words(weak: bool) -> None:
+    failed = evaluation(0.2, HALLUCINATED, claims=[Claim(WRITTEN, ClaimStatus.UNSUPPORTED)])
+    local = Knowing({WRITTEN: failed, Shortening.shorter: evaluation(0.8)})
+    role, writer = Shortening(offline_generator=False), Quoting()
+    before = (Message("user", "What is alpha?"), Message("assistant", "Alpha is a letter. It is the first."))
+    judge = Judge(failed, evaluation(0.8))
+    limits = {"max_refine_iterations": 0}
+    answer = answered(judge, writer, local, role=role, weak=weak, messages=before, **limits)
+    assert answer.answer.startswith(Shortening.shorter)
+    assert [citation.document_id for citation in answer.citations] == ["a"]
+    assert writer.asked == 0
 
 
 def test_no_call_of_a_model_is_spent_on_it() -> None:

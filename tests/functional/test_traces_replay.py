@@ -11,6 +11,7 @@ from selfright import Answer, Selfright
 from selfright.domain.chat import Job
 from selfright.domain.errors import InputError, SelfrightError, UnknownName, UsageError
 from selfright.domain.judgements import StopReason
+from selfright.llm.checks import FILE, ModelChecks
 from selfright.testing.catalogue import FAULTS
 from selfright.testing.rules import Rule, When
 from selfright.testing.server import ScriptedServer
@@ -234,6 +235,23 @@ class TestWithAModel:
         assert told(replay.answer) == told(before)
         assert billed(replay.fresh) == billed(before.cost)
         assert billed(replay.answer.cost) == (0, 0, 0, 0)
+
+    def test_what_a_check_said_of_the_model_then_holds_whatever_is_known_of_it_now(
+        self, settings: dict[str, Any], tmp_path: Path
+    ) -> None:
+        checked = {**settings, "home": tmp_path / "home", "llm_judging": "auto"}
+        worse = {job: {"may": False} for job in ("answer", "grade", "evaluate")}
+        with ScriptedServer(rules(answer="FxStore was written by Ada in 1843 [1].")) as server:
+            name = f"{settings['llm']}@{server.url}"
+            ModelChecks(tmp_path / "home" / FILE).keep(name, {"jobs": worse})
+            with Selfright.open(**checked, base_url=server.url) as selfright:
+                before = selfright.ask(QUESTION, history=HISTORY)
+            ModelChecks(tmp_path / "home" / FILE).keep(name, {"jobs": {}})
+            for llm in (settings["llm"], "offline"):
+                with Selfright.open(**{**checked, "llm": llm}, base_url=server.url) as selfright:
+                    replay = selfright.replay(before.trace_id)
+                assert replay.faithful, replay.missing
+                assert told(replay.answer) == told(before)
 
     def test_what_went_wrong_goes_wrong_again_without_waiting(self, settings: dict[str, Any]) -> None:
         fails = [

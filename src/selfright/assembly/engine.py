@@ -181,7 +181,7 @@ class Engine:
         models = self._models if replayed is None else replayed
         chat = models.chat(meter, tap) if models.jobs else None
         if chat is not None:
-            jobs, judging = self._asked(models.jobs, flags)
+            jobs, judging = _asked(models, flags)
             roles = with_models(self._roles, chat, jobs, judging)
         if tap is not None:
             from selfright.assembly.tapped import tapped_roles
@@ -206,19 +206,11 @@ class Engine:
             summarizer=roles.summarizer,
             reranker=roles.reranker if preset.grades and flags.rerank_enabled else None,
             floor=roles.floor,
-            weak_writer=flags.llm_judging == "auto" and Job.ANSWER in self._models.worse,
+            weak_writer=flags.llm_judging == "auto" and Job.ANSWER in models.worse,
             web=self._web.beside(retriever),
             router=self.index.router,
             pack=self.pack,
         )
-
-    def _asked(
-        self, jobs: frozenset[Job], flags: Flags
-    ) -> tuple[frozenset[Job], Literal["cascade", "always", "never"]]:
-        """The jobs that models are asked for, and when; ``auto`` leaves out where they were no better."""
-        if flags.llm_judging != "auto":
-            return jobs, flags.llm_judging
-        return jobs - (self._models.worse - {Job.ANSWER}), "cascade"  # who writes is the user's choice
 
     @cached_property
     def pack(self) -> DomainPack:
@@ -263,6 +255,15 @@ class Engine:
         from selfright.assembly.web import build_web
 
         return build_web(self.settings, self.index.tokenizer)
+
+
+def _asked(
+    models: "Models | ReplayedModels", flags: Flags
+) -> tuple[frozenset[Job], Literal["cascade", "always", "never"]]:
+    """The jobs that models are asked for, and when; ``auto`` leaves out where they were no better."""
+    if flags.llm_judging != "auto":
+        return models.jobs, flags.llm_judging
+    return models.jobs - (models.worse - {Job.ANSWER}), "cascade"  # who writes is the user's choice
 
 
 def _stood_in(meter: Meter) -> None:

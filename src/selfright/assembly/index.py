@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from selfright.assembly.overrides import Overrides
 from selfright.assembly.packs import load_pack, tokenizer_for
-from selfright.domain.errors import UnknownName, UsageError
+from selfright.domain.errors import IndexNotFound, UnknownName, UsageError
 from selfright.domain.flags import Flags
 from selfright.domain.passages import Origin
 from selfright.domain.ports import (
@@ -135,7 +135,6 @@ class IndexService:
 
     def sync(self, paths: Sequence[Path], options: "SyncOptions", progress: "Progress | None") -> "Report":
         """Makes the index what the folders are; a dry run needs no index and changes none."""
-        from selfright.domain.errors import IndexNotFound
         from selfright.ingest.syncing import NoDocuments, sync
 
         self._check_own()

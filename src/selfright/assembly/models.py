@@ -54,6 +54,8 @@ class Models:
     @cached_property
     def worse(self) -> frozenset[Job]:
         """The jobs in which a check found that the offline role does as well."""
+        if not self.names:
+            return frozenset()
         from selfright.llm.checks import FILE, ModelChecks
 
         checks = ModelChecks(self._settings.home / FILE)

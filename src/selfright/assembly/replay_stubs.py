@@ -1,7 +1,7 @@
 """What stands in for the world in a replay: models of which only a recording is left, and stores that do not change."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from selfright.assembly.models import Models, chat_of
@@ -12,6 +12,7 @@ from selfright.domain.errors import UsageError
 from selfright.domain.passages import WebFinding
 from selfright.domain.ports import ChatModel, ProfileStore
 from selfright.domain.slots import Fact, Kinds, Profile, Slot
+from selfright.domain.traces import Origins
 from selfright.llm.backend import Backend, Mode, RawReply
 from selfright.settings import OFFLINE
 from selfright.telemetry.taps import Tap
@@ -41,14 +42,16 @@ class AbsentBackend:
 class ReplayedModels:
     """The models of a recording, by job; ``living`` are those that may be asked for what it does not hold.
 
-    ``modes`` tells how each was known to give objects when the turn began, for that decides what is asked first.
+    What was known of each when the turn began decides what is asked: how it gives objects, and where it is no better
+    than the offline role.
     """
 
-    def __init__(self, names: Mapping[str, str], modes: Mapping[str, str], living: Models | None) -> None:
+    def __init__(self, origins: Origins, living: Models | None) -> None:
         self._by_job: dict[Job, Backend | None] = {
-            Job(job): _living(Job(job), name, living) for job, name in names.items()
+            Job(job): _living(Job(job), name, living) for job, name in origins.models.items()
         }
-        self._modes = {name: Mode(mode) for name, mode in modes.items()}
+        self._modes = {name: Mode(mode) for name, mode in origins.modes.items()}
+        self.worse = frozenset(map(Job, origins.worse))
         self._patient = living is not None
 
     @property

@@ -65,8 +65,7 @@ class _Again:
         self._preset = find_preset(given) if (given := options.get("preset")) else self._before
         said = {**trace.origins.chosen, **(options.get("flags") or {})}
         self._flags = Flags().with_values({**self._preset.flags, **said}).with_one_limit(said)
-        living = engine.models if options.get("live") else None
-        self._models = ReplayedModels(trace.origins.models, trace.origins.modes, living)
+        self._models = ReplayedModels(trace.origins, engine.models if options.get("live") else None)
         self.player = Player(recording, self._may_ask)
 
     async def run(self, start: dict[str, Any]) -> tuple[Answer, Cost]:

@@ -109,6 +109,7 @@ class TraceService:
             chosen={name: flags[name] for name in self._engine.flags_said(given)},
             models=models.names,
             modes=models.modes,
+            worse=sorted(models.worse),
             versions=_versions(),
             index={"embedder": index.embedder.name if index.embedder else "none", "tokenizer": index.tokenizer.name},
             web=turn.tools.web is not None,

@@ -3,7 +3,7 @@
 What is watched is what each pass looked at and how it was judged, and what a judge from outside says.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypedDict
 
@@ -68,8 +68,9 @@ class Pass:
 class Origins:
     """What a turn ran on. ``models`` are ``provider:model`` by job, ``modes`` how each was known to give objects.
 
-    ``flags`` are those in force, ``chosen`` those among them that somebody set. ``index`` is the index
-    in figures, ``web`` whether there was a web to ask.
+    ``worse`` are the jobs in which a check had found the model no better than the offline role. ``flags`` are those in
+    force, ``chosen`` those among them that somebody set. ``index`` is the index in figures, ``web`` whether there was a
+    web to ask.
     """
 
     preset: str
@@ -77,6 +78,7 @@ class Origins:
     chosen: Mapping[str, Any] = field(default_factory=dict)
     models: Mapping[str, str] = field(default_factory=dict)
     modes: Mapping[str, str] = field(default_factory=dict)
+    worse: Sequence[str] = field(default_factory=list)
     versions: Mapping[str, str] = field(default_factory=dict)
     index: Mapping[str, Any] = field(default_factory=dict)
     web: bool = False

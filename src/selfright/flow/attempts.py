@@ -1,12 +1,14 @@
-"""Compares and records drafts, and removes unsupported sentences."""
+"""Has drafts written, compares and records them, and removes unsupported sentences."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from selfright.domain.answers import Attempt, Draft, GenerationRequest, Iteration
+from selfright.domain.answers import Attempt, Draft, GenerationRequest, Iteration, Restated
+from selfright.domain.chat import Say
 from selfright.domain.composing import with_citations, with_sentences
 from selfright.domain.judgements import ClaimStatus, Evaluation, QueryClass
 from selfright.domain.passages import Hit
+from selfright.domain.ports import Generator
 from selfright.flow.evidence import whole
 from selfright.flow.guards import duplicate_share, improvement
 from selfright.flow.state import AgentState
@@ -24,6 +26,21 @@ def generation_request(state: AgentState) -> GenerationRequest:
         history=state.get("messages", ()),
         concerns=state.get("concerns", ()),
     )
+
+
+def said_again(state: AgentState) -> Restated | None:
+    """The previous answer, if this pass restates it."""
+    return None if state.get("used_retrieval") else state.get("restated")
+
+
+async def drafted(state: AgentState, writer: Generator, say: Say | None = None) -> Draft:
+    """The writer's draft; an extractive writer repeats the previous answer if this pass restates it."""
+    again = said_again(state) if writer.needs_documents else None
+    if again is None:
+        return await writer.generate(generation_request(state), say)
+    if say is not None:
+        say(again.draft.text)
+    return again.draft
 
 
 def better(best: Attempt | None, new: Attempt) -> Attempt:

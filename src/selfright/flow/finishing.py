@@ -15,7 +15,7 @@ from selfright.domain.judgements import AnswerQuality, ClaimStatus, Evaluation, 
 from selfright.domain.passages import Language
 from selfright.domain.text import language_of
 from selfright.domain.tools import Tools
-from selfright.flow.attempts import generation_request, iteration, without_unsupported
+from selfright.flow.attempts import drafted, iteration, without_unsupported
 from selfright.flow.state import AgentState
 from selfright.flow.strategies import evaluation_request
 
@@ -49,7 +49,7 @@ async def _quotation(state: AgentState, tools: Tools, written: Attempt) -> Attem
     writer, judge = tools.floor
     seen: AgentState = {**state, "strips": written.strips}
     try:
-        draft = await writer.generate(generation_request(seen))
+        draft = await drafted(seen, writer)
         request = evaluation_request({**seen, "draft": draft})
         evaluation = await judge.evaluate(replace(request, hits=written.hits))
     except FAILURES as error:
@@ -78,23 +78,26 @@ async def floored(state: AgentState, tools: Tools) -> Attempt | None:
 
 
 async def instead_of_weak(state: AgentState, tools: Tools, written: Attempt) -> Draft | None:
-    """The offline writer's draft for that of a weak model which failed its checks, or has not earned it.
+    """The offline writer's draft, where a weak model's failed its checks or is not known to be right in every sentence.
 
-    The turn goes on with it as it would without the model. None where the model's draft stays.
+    The turn then goes on as it would without the model. None where the model's draft stays; one that passed its checks
+    does not give way to a refusal.
     """
     if not tools.weak_writer or tools.floor is None or not written.strips or written.draft.stands_in:
         return None
-    if holds_up(written) and _is_earned(written.evaluation):
+    passed = holds_up(written)
+    if passed and _is_certain(written.evaluation):
         return None
     try:
-        return replace(await tools.floor[0].generate(generation_request(state)), stands_in=True)
+        draft = await drafted(state, tools.floor[0])
     except FAILURES as error:
         log.warning("nothing could be quoted in place of the model's answer (%s)", type(error).__name__)
         return None
+    return None if passed and draft.refused else replace(draft, stands_in=True)
 
 
-def _is_earned(evaluation: Evaluation | None) -> bool:
-    """Whether every sentence is supported and nothing that was asked is left out; no judge gives no reason to doubt."""
+def _is_certain(evaluation: Evaluation | None) -> bool:
+    """Whether every sentence is supported and nothing that was asked is left out; true also without a judge."""
     if evaluation is None:
         return True
     supported = all(claim.status is ClaimStatus.SUPPORTED for claim in evaluation.claims)

@@ -83,7 +83,7 @@ def _notes(draft: Draft, state: AgentState, meter: Meter) -> list[str]:
     if meter.troubles:
         counted = ", ".join(f"{kind} ×{times}" for kind, times in sorted(meter.troubles.items()))
         notes.append(words["troubles"].format(troubles=counted))
-    if draft.stands_in:
+    if draft.stands_in and not draft.refused:
         notes.append(words["stands_in"])
     if meter.left_out:
         counted = ", ".join(f"{job} {characters:,}" for job, characters in sorted(meter.left_out.items()))

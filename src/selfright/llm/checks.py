@@ -25,8 +25,8 @@ log = logging.getLogger(__name__)
 class ModelChecks:
     """The checks of at most 200 models by ``Backend.name``, the oldest go first; in a small JSON file.
 
-    Models of ``SHIPPED`` are checked from the start; a check of one's own goes before. A file that is damaged, or of
-    another version of the probe set, is as good as none.
+    For a model of ``SHIPPED`` that check is used until the user makes another. A file that is damaged, or of another
+    version of the probe set, counts as missing.
     """
 
     def __init__(self, path: Path) -> None:

@@ -81,6 +81,11 @@ def test_of_a_list_that_counts_on_and_says_the_same_its_first_item_stays() -> No
     assert len(left("1. Ada serves the coffee.\n2. Bo bakes the bread.\n3. Cy sells both.")) == 3
 
 
+def test_a_step_that_is_done_again_stays() -> None:
+    steps = ["1. Rinse the kettle.", "2. Boil water with citric acid.", "3. Rinse the kettle."]
+    assert left("\n".join(steps)) == steps
+
+
 def test_a_loop_of_nothing_is_nothing() -> None:
     assert left("1. 1. 1. 1. 1. 1.") == []
 

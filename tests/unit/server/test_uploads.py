@@ -52,3 +52,11 @@ def test_what_a_killed_service_left_is_removed_a_day_later(tmp_path: Path, monke
         assert not yesterday.exists()
         assert (tmp_path / "others" / "letter.md").exists()
     assert not now.parent.exists()
+
+
+def test_a_service_without_a_place_for_temporary_files_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none() -> str:
+        raise FileNotFoundError("no usable temporary directory found")
+
+    monkeypatch.setattr(tempfile, "gettempdir", none)
+    remove_leftovers()

@@ -102,7 +102,6 @@ class Conversation:
 
     def _answer(self, question: str) -> None:
         from selfright.domain.errors import InputError, SessionBusy
-        from selfright.domain.events import TurnFinished
 
         teller = Teller(sys.stdout, question)
         try:

@@ -14,7 +14,7 @@ from selfright.domain.events import DraftWithdrawn
 from selfright.domain.judgements import Claim, ClaimStatus, Grading
 from selfright.domain.passages import Hit
 from selfright.domain.tools import Tools
-from selfright.flow.attempts import better, iteration, repaired
+from selfright.flow.attempts import better, iteration, repaired, said_again
 from selfright.flow.evidence import together, whole
 from selfright.flow.finishing import finished, floored, instead_of_refusal, instead_of_weak, quoted
 from selfright.flow.guards import spent, stop_reason
@@ -74,7 +74,7 @@ def _graded(state: AgentState) -> Grading | None:
 
 async def quality_check(state: AgentState, tools: Tools) -> dict[str, Any]:
     """Stops with a reason, or starts another pass at the node it names."""
-    wanted = state["needs_retrieval"] and tools.strategy.should_retrieve(state) and not _said_again(state)
+    wanted = state["needs_retrieval"] and tools.strategy.should_retrieve(state) and not _restates_well(state)
     reason = stop_reason(state, tools.flags, tools.meter, wanted)
     spent = {"budget": tools.meter.cost()}
     if reason is not None:
@@ -90,10 +90,10 @@ async def quality_check(state: AgentState, tools: Tools) -> dict[str, Any]:
     }
 
 
-def _said_again(state: AgentState) -> bool:
+def _restates_well(state: AgentState) -> bool:
     """Whether the draft restates an earlier answer, as requested, and its sources support it."""
     evaluation = state.get("evaluation")
-    if state.get("restated") is None or state.get("used_retrieval") or evaluation is None:
+    if said_again(state) is None or evaluation is None:
         return False
     return all(claim.status is ClaimStatus.SUPPORTED for claim in evaluation.claims)
 

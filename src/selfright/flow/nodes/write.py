@@ -6,12 +6,11 @@ Without retrieval a pass begins at ``assemble_context``.
 from dataclasses import replace
 from typing import Any
 
-from selfright.domain.answers import Restated
 from selfright.domain.chat import Say
 from selfright.domain.events import AnswerToken
 from selfright.domain.passages import Strip
 from selfright.domain.tools import Tools
-from selfright.flow.attempts import generation_request
+from selfright.flow.attempts import drafted, said_again
 from selfright.flow.evidence import carried, cited, merged, outweighs, whole, with_strips
 from selfright.flow.routes import instead_of_index
 from selfright.flow.state import AgentState
@@ -55,7 +54,7 @@ async def assemble_context(state: AgentState, tools: Tools) -> dict[str, Any]:
     if state["mode"] == "llm":
         notes = (_NO_MODEL[state["language"]],) if tools.generator.needs_documents else ()
         return {"strips": (), "system_prompt": "", "user_prompt": state["user_text"], "notes": notes}
-    again = _said_again(state)
+    again = said_again(state)
     strips = _evidence(state, tools)
     system, user = tools.prompter.prompts(
         _asked(state),
@@ -77,13 +76,8 @@ def _asked(state: AgentState) -> str:
     return f"{state.get('told', '')} {state['question']}".strip()
 
 
-def _said_again(state: AgentState) -> Restated | None:
-    """The previous answer, if this pass restates it."""
-    return None if state.get("used_retrieval") else state.get("restated")
-
-
 def _evidence(state: AgentState, tools: Tools) -> tuple[Strip, ...]:
-    if again := _said_again(state):
+    if again := said_again(state):
         # An extractive writer repeats the draft; a model may use all sources of the previous answer.
         return cited(again.draft.citations if tools.generator.needs_documents else again.sources)
     refined = state.get("strips")
@@ -103,16 +97,11 @@ async def generate(state: AgentState, tools: Tools) -> dict[str, Any]:
     say = _say(state["iteration_count"], tools)
     if say is not None and (urgent := tools.pack.urgent(state["user_text"], state["language"])):
         say(f"{urgent}\n\n")
-    again = state.get("restated") if tools.generator.needs_documents else None
-    if again is not None and not state.get("used_retrieval"):
-        if say is not None:
-            say(again.draft.text)
-        return {"draft": again.draft, "answer": again.draft.text}
-    best, request = state.get("best"), generation_request(state)
+    best = state.get("best")
     if tools.weak_writer and tools.floor and best is not None and best.draft.stands_in:
-        draft = replace(await tools.floor[0].generate(request, say), stands_in=True)  # the model's draft has failed
+        draft = replace(await drafted(state, tools.floor[0], say), stands_in=True)  # the model's draft has failed
     else:
-        draft = await tools.generator.generate(request, say)
+        draft = await drafted(state, tools.generator, say)
     return {"draft": draft, "answer": draft.text}
 
 

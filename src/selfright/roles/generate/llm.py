@@ -5,6 +5,7 @@ only says that it does not know is a refusal.
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -62,12 +63,15 @@ def without_echo(question: str, parsed: Sequence[ParsedSentence], rules: str = "
     Nothing is left of an answer that says nothing else.
     """
     asked, secret = content_words(question), _Rules.of(rules)
+    bare = [letters(_ITEM.sub("", said.text)) for said in parsed]
+    times = Counter(bare)
     seen: dict[str, int] = {}
     kept = []
-    for said in parsed:
-        text = letters(_ITEM.sub("", said.text))
-        seen[text] = seen.get(text, 0) + 1
-        if seen[text] == 1 and not _is_echo(said.text, text, asked, letters(question), secret):
+    for said, text in zip(parsed, bare, strict=True):
+        # A step of a list may have to be done again; one that comes this often is a loop.
+        whole = text if times[text] >= _REPEATED else letters(said.text)
+        seen[whole] = seen.get(whole, 0) + 1
+        if seen[whole] == 1 and not _is_echo(said.text, text, asked, letters(question), secret):
             kept.append(said)
     return [] if _is_loop(seen, len(parsed)) and not _says_more(kept) else kept
 

@@ -108,7 +108,11 @@ def place_for(name: str) -> Iterator[Path]:
 
 def remove_leftovers() -> None:
     """Removes what was sent to services that were killed while they read it, a day later."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{_FOLDERS}*"):
+    try:
+        folders = Path(tempfile.gettempdir()).glob(f"{_FOLDERS}*")
+    except FileNotFoundError:  # there is no such folder, and only uploads need one
+        return
+    for folder in folders:
         with suppress(OSError):  # another service was faster, or it is another user's
             if folder.lstat().st_mtime < time.time() - _LEFT_S:
                 shutil.rmtree(folder)
