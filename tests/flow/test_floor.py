@@ -192,6 +192,14 @@ def test_a_weak_writer_is_not_asked_again_once_a_quotation_passes() -> None:
     assert answer.answer.startswith(QUOTED)
 
 
+@pytest.mark.parametrize("weak", [True, False])
+def test_small_talk_is_answered_without_a_weak_writer(weak: bool) -> None:
+    role = Model(query_class=QueryClass.CHITCHAT)
+    answer = answered(Judge(evaluation(0.9)), role=role, weak=weak)
+    assert role.calls.count("generate") == (not weak)
+    assert not any(NOTE in note for note in answer.notes)
+
+
 def test_after_a_weak_writers_first_failure_the_turn_is_the_offline_one() -> None:
     role, writer = Model(), Quoting()
     judge = Judge(evaluation(0.2, HALLUCINATED), evaluation(0.3, AnswerQuality.NEEDS_DOCS), evaluation(0.8))
