@@ -97,7 +97,7 @@ _CODES = ("query_class", "verdict", "quality", "judge", "stop", "again", "ended"
 
 
 def _reason(outcome: NodeOutcome, wording: Wording) -> str:
-    """Why these collections were searched; a router of one's own says it in words, which may hold braces."""
+    """Why these collections were searched; a custom router says it in words, which may contain braces."""
     if outcome.routing is None:
         return ""
     template = wording.names.get(outcome.routing.reason)

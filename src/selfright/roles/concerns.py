@@ -1,4 +1,4 @@
-"""What speaks against an answer in the user's profile: the answer warns of it, or is not complete."""
+"""What in the user's profile conflicts with an answer: the answer warns of it, or is not complete."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

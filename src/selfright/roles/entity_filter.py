@@ -61,7 +61,7 @@ class QueryEntities:
     def is_named_in(self, texts: Sequence[str]) -> bool:
         """Whether each code and, of the pack's things, at least one is named in one of the texts.
 
-        A text that only repeats words of the question names nothing: whoever knows the question can write that.
+        A text that only repeats words of the question names nothing: anyone who knows the question can write one.
         """
         texts = [text for text in texts if self._says_more(text)]
         plain = [_plain(text) for text in texts]

@@ -150,7 +150,7 @@ def blended(rows: Sequence[Mapping[str, float]], labels: Sequence[int], start: B
     """The blend under which the labels are most probable, held to ``start`` as by a few rows more (MAP, normal prior).
 
     ``rows`` are opinions by name, log-odds. No opinion may count against itself: a weight that would is 0, positive
-    for opinions that speak for, negative for ``behind``, which speaks against.
+    for opinions that raise the probability, negative for ``behind``, which lowers it.
     """
     names = tuple(start.weights)
     raw = np.array([[row[name] for name in names] for row in rows], dtype=float)

@@ -133,9 +133,9 @@ def noted(answer: Answer, instructed: bool) -> dict[str, Any]:
 class Chunks:
     """Makes the chunks of one streamed completion.
 
-    What was streamed cannot be taken back, and a draft may not hold up: so the answer is sent once it stands, and what
-    happens until then goes along as ``selfright`` events with an empty delta. With ``live`` drafts are sent as they
-    are written, and what takes their place behind them.
+    What was streamed cannot be taken back, and a draft may fail its checks. So the answer is sent once it is final, and
+    what happens until then goes along as ``selfright`` events with an empty delta. With ``live``, drafts are sent as
+    they are written, and what replaces them follows.
     """
 
     turn: PreparedTurn
