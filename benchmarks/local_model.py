@@ -100,7 +100,7 @@ def main() -> int:
     flags: dict[str, Any] = dict(flag.split("=", 1) for flag in options.flags)
     out, index = options.work / "turns.json", options.work / "index"
     rows = json.loads(out.read_text(encoding="utf-8")) if out.exists() else []
-    known = {row["id"] for row in rows}
+    known = {row["id"]: row for row in rows}
     until = time.monotonic() + 60 * options.minutes
     with tempfile.TemporaryDirectory() as folder, ExitStack() as open_ones:
         given = {"home": Path(folder) / "home", "web_provider": "static", "web_folder": str(DATA / "web"), **flags}
@@ -108,17 +108,21 @@ def main() -> int:
         offline.add([DATA / "documents"])  # what is there already is passed over
         model = open_ones.enter_context(Selfright.open(index, llm=options.llm, **given))
         for question in chosen(options.questions):
-            if question["id"] in known:
+            turns = known.get(question["id"], {}).get("turns", {})
+            wanted = [name for name in SYSTEMS if name not in turns]  # a system may be taken out of DIR to ask it anew
+            if not wanted:
                 continue
             if time.monotonic() > until:
                 break
-            turns = {
-                name: turn(model if asks else offline, preset, question) for name, (preset, asks) in SYSTEMS.items()
-            }
-            row = {name: question[name] for name in ("id", "question", "answers", "answerable")}
-            rows.append({**row, "kind": kind_of(question), "turns": turns})
+            for name in wanted:
+                preset, asks = SYSTEMS[name]
+                turns[name] = turn(model if asks else offline, preset, question)
+            if question["id"] not in known:
+                row = {name: question[name] for name in ("id", "question", "answers", "answerable")}
+                rows.append({**row, "kind": kind_of(question), "turns": turns})
             out.write_text(json.dumps(rows, ensure_ascii=False, indent=1), encoding="utf-8")
-            print(len(rows), question["id"], *(f"{n}: {t['outcome']} {t['seconds']} s" for n, t in turns.items()))
+            said = (f"{name}: {turns[name]['outcome']} {turns[name]['seconds']} s" for name in wanted)
+            print(len(rows), question["id"], *said, flush=True)
     summed(rows)
     return 0
 

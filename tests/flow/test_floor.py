@@ -209,21 +209,24 @@ def test_after_a_weak_writers_first_failure_the_turn_is_the_offline_one() -> Non
     assert any(NOTE in note for note in answer.notes)
 
 
-@pytest.mark.parametrize(
-    ("status", "missing", "stands"),
-    [("supported", (), True), ("unknown", (), False), ("supported", ("the price",), False), (None, (), False)],
-)
-def test_a_weak_writers_draft_stands_if_all_of_it_is_supported_and_nothing_is_left_out(
-    status: str | None, missing: tuple[str, ...], stands: bool
-) -> None:
-    claims = [Claim(WRITTEN, ClaimStatus(status))] if status else []
-    answer = answered(Judge(evaluation(0.9, claims=claims, missing=missing), evaluation(0.8)), weak=True)
+@pytest.mark.parametrize(("own", "stands"), [(0.9, True), (0.8, False), (0.7, False)])
+def test_a_weak_writers_draft_stands_only_above_the_quotation_by_the_same_judge(own: float, stands: bool) -> None:
+    local = Knowing({WRITTEN: evaluation(own), QUOTED: evaluation(0.8)})
+    answer = answered(Judge(evaluation(0.95), evaluation(0.8)), local=local, weak=True)
     assert answer.answer.startswith(WRITTEN if stands else QUOTED)
 
 
+def test_a_weak_writers_draft_that_failed_never_stands() -> None:
+    local = Knowing({WRITTEN: evaluation(0.9), QUOTED: evaluation(0.8)})
+    assert answered(Judge(evaluation(0.3, HALLUCINATED), evaluation(0.8)), local=local, weak=True).answer.startswith(
+        QUOTED
+    )
+
+
 @pytest.mark.parametrize("error", [OSError("no"), ValueError("no")])
-def test_a_quotation_that_fails_leaves_the_weak_writer_its_draft(error: Exception) -> None:
-    assert answered(Judge(evaluation(0.4)), Quoting(error=error), weak=True).answer.startswith(WRITTEN)
+def test_a_quotation_that_cannot_be_made_or_judged_leaves_the_weak_writer_its_draft(error: Exception) -> None:
+    for writer, local in ((Quoting(error=error), None), (Quoting(), Knowing(error=error))):
+        assert answered(Judge(evaluation(0.9)), writer, local, weak=True).answer.startswith(WRITTEN)
 
 
 def test_a_refusal_takes_the_place_of_no_weak_draft_that_passed_its_checks() -> None:

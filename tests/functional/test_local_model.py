@@ -25,7 +25,7 @@ from selfright.domain.chat import ChatRequest, Finish, Job
 from selfright.domain.errors import ModelUnavailable
 from selfright.llm.backend import Mode
 from selfright.llm.calling import CallPolicy, TurnModel
-from selfright.llm.local.backend import LocalBackend, bounded_schema
+from selfright.llm.local.backend import LocalBackend, bounded_schema, is_looping
 from selfright.llm.local.models import local_model
 from selfright.llm.local.running import RunningModel
 from tests.support.gguf import CHAT, header
@@ -82,6 +82,15 @@ def test_it_writes_the_same_whole_and_in_pieces_within_its_bound(model: LocalBac
 def test_an_endless_reply_ends_at_its_bound(model: LocalBackend) -> None:
     reply = on(model, lambda: model.attempt(dataclasses.replace(LONG, max_tokens=24), Mode.TEXT, lambda _: None))
     assert (reply.finish, reply.completion_tokens) == (Finish.LENGTH, 24)
+
+
+def test_a_reply_that_loops_is_broken_off_and_the_model_is_free_again(model: LocalBackend) -> None:
+    asked = ChatRequest(Job.ANSWER, "", "The sea is wide and blue.\n" * 12, max_tokens=500)
+    reply = on(model, lambda: model.attempt(asked, Mode.TEXT))
+    assert is_looping(reply.text)
+    assert len(reply.text) < 500  # characters; 500 tokens have about 2,000
+    assert reply.finish is Finish.LENGTH
+    assert on(model, lambda: model.attempt(SHORT, Mode.TEXT)).text
 
 
 def test_an_object_keeps_to_its_schema_whatever_is_in_it(model: LocalBackend) -> None:

@@ -11,8 +11,9 @@ from typing import Any
 from selfright.domain.answers import Attempt, Draft
 from selfright.domain.composing import first_of_all, styled, with_sources
 from selfright.domain.errors import FAILURES
-from selfright.domain.judgements import AnswerQuality, ClaimStatus, Evaluation, QueryClass, StopReason
+from selfright.domain.judgements import AnswerQuality, ClaimStatus, QueryClass, StopReason
 from selfright.domain.passages import Language
+from selfright.domain.ports import Evaluator
 from selfright.domain.text import language_of
 from selfright.domain.tools import Tools
 from selfright.flow.attempts import drafted, iteration, without_unsupported
@@ -47,17 +48,21 @@ async def _quotation(state: AgentState, tools: Tools, written: Attempt) -> Attem
     if tools.floor is None:
         return None
     writer, judge = tools.floor
-    seen: AgentState = {**state, "strips": written.strips}
     try:
-        draft = await drafted(seen, writer)
-        request = evaluation_request({**seen, "draft": draft})
-        evaluation = await judge.evaluate(replace(request, hits=written.hits))
+        draft = await drafted({**state, "strips": written.strips}, writer)
+        if draft.refused:
+            return None
+        return await _judged_by(judge, state, replace(written, draft=replace(draft, stands_in=True)))
     except FAILURES as error:
         log.warning("nothing could be quoted beside the model's answer (%s)", type(error).__name__)
         return None
-    if draft.refused:
-        return None
-    return replace(written, draft=replace(draft, stands_in=True), evaluation=evaluation, score=evaluation.overall)
+
+
+async def _judged_by(judge: Evaluator, state: AgentState, attempt: Attempt) -> Attempt:
+    """The attempt as ``judge`` scores it, by its own evidence."""
+    request = evaluation_request({**state, "draft": attempt.draft, "strips": attempt.strips})
+    evaluation = await judge.evaluate(replace(request, hits=attempt.hits))
+    return replace(attempt, evaluation=evaluation, score=evaluation.overall)
 
 
 async def floored(state: AgentState, tools: Tools) -> Attempt | None:
@@ -68,40 +73,33 @@ async def floored(state: AgentState, tools: Tools) -> Attempt | None:
     best, beside = state.get("best"), state.get("quoted")
     if best is None or beside is None or tools.floor is None or holds_up(best):
         return best
-    request = evaluation_request({**state, "draft": best.draft, "strips": best.strips})
     try:
-        own = await tools.floor[1].evaluate(replace(request, hits=best.hits))
+        own = await _judged_by(tools.floor[1], state, best)
     except FAILURES as error:
         log.warning("the model's answer could not be held against a quoting one (%s)", type(error).__name__)
         return best
-    return beside if _rank(beside) > _rank(replace(best, evaluation=own)) else best
+    return beside if _rank(beside) > _rank(own) else best
 
 
 async def instead_of_weak(state: AgentState, tools: Tools, written: Attempt) -> Draft | None:
-    """The offline writer's draft, where a weak model's failed its checks or is not known to be right in every sentence.
+    """The offline writer's draft, unless a weak model's passed its checks and ranks above it by the local judge.
 
     The turn then goes on as it would without the model. None where the model's draft stays; one that passed its checks
     does not give way to a refusal.
     """
     if not tools.weak_writer or tools.floor is None or not written.strips or written.draft.stands_in:
         return None
-    passed = holds_up(written)
-    if passed and _is_certain(written.evaluation):
-        return None
+    passed, (writer, judge) = holds_up(written), tools.floor
     try:
-        draft = await drafted(state, tools.floor[0])
+        draft = replace(await drafted(state, writer), stands_in=True)
+        if draft.refused or not passed:
+            return None if passed else draft
+        beside = await _judged_by(judge, state, replace(written, draft=draft))
+        own = await _judged_by(judge, state, written)
     except FAILURES as error:
         log.warning("nothing could be quoted in place of the model's answer (%s)", type(error).__name__)
         return None
-    return None if passed and draft.refused else replace(draft, stands_in=True)
-
-
-def _is_certain(evaluation: Evaluation | None) -> bool:
-    """Whether every sentence is supported and nothing that was asked is left out; true also without a judge."""
-    if evaluation is None:
-        return True
-    supported = all(claim.status is ClaimStatus.SUPPORTED for claim in evaluation.claims)
-    return bool(evaluation.claims) and supported and not evaluation.missing_info
+    return None if _rank(own) > _rank(beside) else draft
 
 
 def holds_up(best: Attempt) -> bool:

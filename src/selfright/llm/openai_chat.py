@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from selfright.domain.chat import ChatRequest, Say
+from selfright.domain.chat import ChatRequest, Finish, Say
 from selfright.domain.errors import ModelRejected, ModelUnavailable
 from selfright.llm.backend import CompletionReading, Mode, RawReply
 from selfright.llm.clients import PerLoop, translated
@@ -33,7 +33,8 @@ class OpenAIBackend:
 
     ``connect`` makes a client for ``address`` (None is OpenAI's own), with its retries off; it is called on a thread at
     first, for it may import the library. ``name`` and ``provider`` are as in ``Backend``; ``key`` names the variable of
-    the key for messages.
+    the key for messages. A plain reply is broken off, as if it had run into the limit, once ``enough`` says so of what
+    has come of it.
 
     What the model takes is found out by use: a parameter that it refuses is left out from then on, at the price of one
     request more. A model that is seen to think gets room for that beside its reply.
@@ -48,11 +49,13 @@ class OpenAIBackend:
         provider: str,
         address: str | None = None,
         key: str = "the provider's key",
+        enough: Callable[[str], bool] | None = None,
     ) -> None:
         self.name = name
         self.provider = provider
         self._model = model
         self._key = key
+        self._enough = enough
         self._learned = Learned(first_style(model, address))
         self._clients = PerLoop(lambda: Clients(connect), Clients.aclose)
 
@@ -61,13 +64,14 @@ class OpenAIBackend:
         for _ in range(MOST_REFUSED):
             style = self._learned.style
             try:
-                reading = await self._asked(_body(self._model, style, request, mode), say, style)
+                enough = self._enough if request.schema is None else None
+                reading = await self._asked(_body(self._model, style, request, mode), say, style, enough)
             except Exception as error:
                 if not self._learned.refused(style, error):
                     raise translated(error, self.name, self._key) from error
             else:
                 self._learned.heard(reading.text, reading.thought)
-                return self._finished(reading, say)
+                return self._finished(reading, streamed=say is not None or enough is not None)
         raise ModelRejected(f"{self.name} refuses one parameter after the other; use another model")
 
     async def open(self) -> None:
@@ -84,13 +88,17 @@ class OpenAIBackend:
         """Closes the connections of the running event loop; a loop that ends in order does so by itself."""
         await self._clients.aclose()
 
-    async def _asked(self, body: dict[str, Any], say: Say | None, style: Style) -> CompletionReading:
+    async def _asked(
+        self, body: dict[str, Any], say: Say | None, style: Style, enough: Callable[[str], bool] | None
+    ) -> CompletionReading:
         clients = await self._clients.get()
         async with clients.lent() as client:
-            return await (_whole(client, body) if say is None else _streamed(client, body | _streaming(style), say))
+            if say is None and enough is None:
+                return await _whole(client, body)
+            return await _streamed(client, body | _streaming(style), say, enough)
 
-    def _finished(self, reading: CompletionReading, say: Say | None) -> RawReply:
-        if say is not None and reading.finish is None:
+    def _finished(self, reading: CompletionReading, *, streamed: bool) -> RawReply:
+        if streamed and reading.finish is None:
             raise ModelUnavailable(f"{self.name} should have finished its reply, but the stream broke off; try again")
         return reading.reply()
 
@@ -163,7 +171,9 @@ async def _whole(client: "AsyncOpenAI", body: dict[str, Any]) -> CompletionReadi
     return reading
 
 
-async def _streamed(client: "AsyncOpenAI", body: dict[str, Any], say: Say) -> CompletionReading:
+async def _streamed(
+    client: "AsyncOpenAI", body: dict[str, Any], say: Say | None, enough: Callable[[str], bool] | None
+) -> CompletionReading:
     from openai import AsyncStream
 
     reading = CompletionReading()
@@ -171,8 +181,12 @@ async def _streamed(client: "AsyncOpenAI", body: dict[str, Any], say: Say) -> Co
         _PATH, cast_to=object, body=body, stream=True, stream_cls=AsyncStream[object]
     ) as pieces:
         async for piece in pieces:
-            if text := reading.add(piece):
+            text = reading.add(piece)
+            if text and say is not None:
                 say(text)
+            if text and enough is not None and enough(reading.text):
+                reading.finish = Finish.LENGTH
+                break
     return reading
 
 

@@ -25,6 +25,7 @@ _COUNTING_S = 30.0
 _MOST_ITEMS = 12
 _LONGEST_STRING = 240
 _MOST_TOKENS = 512  # of a reply: small models write until they are stopped, at ten tokens a second where cores are few
+_TIMES, _LOOP_KEY, _LOOP_LENGTH, _LONGEST_LOOP = 3, 24, 120, 600  # characters
 _DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # no proxy stands between us and ourselves
 
 
@@ -83,7 +84,12 @@ class LocalBackend:
             base, key = f"{address}/v1", self._running.key
             self._loaded = self._running.started
             self._inner = OpenAIBackend(
-                self.name, lambda: self._connect(base, key), name=self.name, provider=self.provider, address=base
+                self.name,
+                lambda: self._connect(base, key),
+                name=self.name,
+                provider=self.provider,
+                address=base,
+                enough=is_looping,
             )
         return self._inner
 
@@ -103,6 +109,14 @@ class LocalBackend:
             raise ModelUnavailable(
                 f"{self.name} should have counted a prompt's tokens, but failed ({type(error).__name__}); try again"
             ) from error
+
+
+def is_looping(text: str) -> bool:
+    """Whether ``text`` ends in the same passage three times over, which fills 120 characters or more."""
+    key = text[-_LOOP_KEY:]
+    period = len(text) - _LOOP_KEY - text.rfind(key, -(_LONGEST_LOOP + _LOOP_KEY), -1)
+    end = text[-max(_TIMES * period, _LOOP_LENGTH) :]
+    return len(end) >= max(_TIMES * period, _LOOP_LENGTH) and end[period:] == end[:-period]
 
 
 def _bounded(request: ChatRequest) -> ChatRequest:
