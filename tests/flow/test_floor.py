@@ -29,7 +29,6 @@ from selfright.domain.judgements import (
     Evaluation,
     EvaluationSource,
     QueryClass,
-    StopReason,
 )
 from selfright.domain.packs import GENERAL, DomainPack
 from selfright.domain.ports import Evaluator, Generator
@@ -103,13 +102,12 @@ def answered(
     preset: str = "full",
     role: Scripted | None = None,
     pack: DomainPack = GENERAL,
-    weak: bool = False,
     messages: tuple[Message, ...] = (),
     **flags: Any,
 ) -> Answer:
     chosen = PRESETS[preset]
     tools = tools_of(chosen, judge, role=role or Model(), abstention_enabled=False, claim_repair_enabled=False, **flags)
-    tools = dataclasses.replace(tools, floor=(writer or Quoting(), local or Knowing()), weak_writer=weak, pack=pack)
+    tools = dataclasses.replace(tools, floor=(writer or Quoting(), local or Knowing()), pack=pack)
     start = {"user_text": "What is alpha?", "mode": chosen.mode, "messages": messages, "user": "u"}
     start |= {"iteration_count": 0, "retry_count": 0}
 
@@ -185,62 +183,6 @@ def test_the_best_quotation_of_all_passes_is_given() -> None:
     assert answer.answer.startswith(QUOTED)
 
 
-def test_a_weak_writer_is_not_asked_again_once_a_quotation_passes() -> None:
-    answer = answered(Judge(evaluation(0.2, HALLUCINATED), evaluation(0.8)), weak=True)
-    assert len(answer.iterations) == 1
-    assert answer.stop_reason is StopReason.ADEQUATE
-    assert answer.answer.startswith(QUOTED)
-
-
-@pytest.mark.parametrize("weak", [True, False])
-def test_small_talk_is_answered_without_a_weak_writer(weak: bool) -> None:
-    role = Model(query_class=QueryClass.CHITCHAT)
-    answer = answered(Judge(evaluation(0.9)), role=role, weak=weak)
-    assert role.calls.count("generate") == (not weak)
-    assert not any(NOTE in note for note in answer.notes)
-
-
-def test_after_a_weak_writers_first_failure_the_turn_is_the_offline_one() -> None:
-    role, writer = Model(), Quoting()
-    judge = Judge(evaluation(0.2, HALLUCINATED), evaluation(0.3, AnswerQuality.NEEDS_DOCS), evaluation(0.8))
-    answer = answered(judge, writer, role=role, weak=True)
-    assert [role.calls.count("generate"), writer.asked, len(answer.iterations)] == [1, 2, 2]
-    assert answer.answer.startswith(QUOTED)
-    assert any(NOTE in note for note in answer.notes)
-
-
-@pytest.mark.parametrize(("own", "stands"), [(0.9, True), (0.8, False), (0.7, False)])
-def test_a_weak_writers_draft_stands_only_above_the_quotation_by_the_same_judge(own: float, stands: bool) -> None:
-    local = Knowing({WRITTEN: evaluation(own), QUOTED: evaluation(0.8)})
-    answer = answered(Judge(evaluation(0.95), evaluation(0.8)), local=local, weak=True)
-    assert answer.answer.startswith(WRITTEN if stands else QUOTED)
-
-
-def test_a_weak_writers_draft_that_failed_never_stands() -> None:
-    local = Knowing({WRITTEN: evaluation(0.9), QUOTED: evaluation(0.8)})
-    assert answered(Judge(evaluation(0.3, HALLUCINATED), evaluation(0.8)), local=local, weak=True).answer.startswith(
-        QUOTED
-    )
-
-
-@pytest.mark.parametrize("error", [OSError("no"), ValueError("no")])
-def test_a_quotation_that_cannot_be_made_or_judged_leaves_the_weak_writer_its_draft(error: Exception) -> None:
-    for writer, local in ((Quoting(error=error), None), (Quoting(), Knowing(error=error))):
-        assert answered(Judge(evaluation(0.9)), writer, local, weak=True).answer.startswith(WRITTEN)
-
-
-def test_a_refusal_takes_the_place_of_no_weak_draft_that_passed_its_checks() -> None:
-    passed = evaluation(0.9, claims=[Claim(WRITTEN, ClaimStatus.UNKNOWN)])
-    answer = answered(Judge(passed), Quoting(refused=True), weak=True)
-    assert answer.answer.startswith(WRITTEN)
-
-
-def test_a_refusal_is_not_called_a_quotation() -> None:
-    answer = answered(Judge(evaluation(0.2, HALLUCINATED)), Quoting(refused=True), weak=True)
-    assert answer.abstained
-    assert not any(NOTE in note for note in answer.notes)
-
-
 class Shortening(Model):
     """Is asked for the answer before in fewer words."""
 
@@ -252,15 +194,14 @@ class Shortening(Model):
         return Restated(Draft(self.shorter, (Sentence(self.shorter, (1,)),), (source,)), "What is alpha?", (source,))
 
 
-@pytest.mark.parametrize("weak", [True, False])
-def test_an_answer_wanted_in_fewer_words_gives_way_to_one_of_fewer_words(weak: bool) -> None:
+def test_an_answer_wanted_in_fewer_words_gives_way_to_one_of_fewer_words() -> None:
     failed = evaluation(0.2, HALLUCINATED, claims=[Claim(WRITTEN, ClaimStatus.UNSUPPORTED)])
     local = Knowing({WRITTEN: failed, Shortening.shorter: evaluation(0.8)})
     role, writer = Shortening(offline_generator=False), Quoting()
     before = (Message("user", "What is alpha?"), Message("assistant", "Alpha is a letter. It is the first."))
     judge = Judge(failed, evaluation(0.8))
     limits = {"max_refine_iterations": 0}
-    answer = answered(judge, writer, local, role=role, weak=weak, messages=before, **limits)
+    answer = answered(judge, writer, local, role=role, messages=before, **limits)
     assert answer.answer.startswith(Shortening.shorter)
     assert [citation.document_id for citation in answer.citations] == ["a"]
     assert writer.asked == 0

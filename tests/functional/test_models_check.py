@@ -170,6 +170,25 @@ def test_turns_do_not_ask_a_model_for_what_it_does_no_better(tmp_path: Path) -> 
     assert Job.ANSWER in left
 
 
+def test_a_model_that_writes_badly_writes_only_where_nothing_is_judged_or_it_is_wanted(tmp_path: Path) -> None:
+    settings = {**write_index(tmp_path), "home": tmp_path / "home", "llm_judging": "auto"}
+    with ScriptedServer(rules()) as server:
+        with Selfright.open(**settings, base_url=server.url) as selfright:
+            name = f"{selfright.settings.llm}@{server.url}"
+            ModelChecks(tmp_path / "home" / FILE).keep(name, {"jobs": {job: {"may": False} for job in Job}})
+        with Selfright.open(**settings, base_url=server.url) as selfright:
+            quoted = selfright.ask(QUESTION)
+            assert server.calls() == []
+            with Selfright.open(**{**settings, "llm": "offline"}) as offline:
+                assert offline.ask(QUESTION).answer == quoted.answer
+            assert any(name in note and "llm_judging=never" in note for note in quoted.notes)
+            for options in ({"preset": "basic"}, {"flags": {"llm_judging": "never"}}):
+                server.forget()
+                answer = selfright.ask(QUESTION, **options)
+                assert {job for job in Job for call in server.calls() if is_job(job, call)} == {Job.ANSWER}
+                assert not any("not asked to write" in note for note in answer.notes)
+
+
 def test_what_stands_in_the_file_is_bounded_and_a_damaged_one_is_none(tmp_path: Path) -> None:
     checks = ModelChecks(tmp_path / FILE)
     for n in range(205):

@@ -179,9 +179,10 @@ class Engine:
         meter = Meter(flags.max_llm_calls, flags.max_tokens, flags.deadline_s)
         roles: Roles = self._roles
         models = self._models if replayed is None else replayed
-        chat = models.chat(meter, tap) if models.jobs else None
+        chat, passed_over = models.chat(meter, tap) if models.jobs else None, ""
         if chat is not None:
-            jobs, judging = _asked(models, flags)
+            jobs, judging = _asked(models, flags, preset)
+            passed_over = models.names[Job.ANSWER] if Job.ANSWER in models.jobs - jobs else ""
             roles = with_models(self._roles, chat, jobs, judging)
         if tap is not None:
             from selfright.assembly.tapped import tapped_roles
@@ -206,7 +207,7 @@ class Engine:
             summarizer=roles.summarizer,
             reranker=roles.reranker if preset.grades and flags.rerank_enabled else None,
             floor=roles.floor,
-            weak_writer=flags.llm_judging == "auto" and Job.ANSWER in models.worse,
+            passed_over=passed_over,
             web=self._web.beside(retriever),
             router=self.index.router,
             pack=self.pack,
@@ -258,12 +259,15 @@ class Engine:
 
 
 def _asked(
-    models: "Models | ReplayedModels", flags: Flags
+    models: "Models | ReplayedModels", flags: Flags, preset: Preset
 ) -> tuple[frozenset[Job], Literal["cascade", "always", "never"]]:
-    """The jobs that models are asked for, and when; ``auto`` leaves out where they were no better."""
+    """The jobs that models are asked for, and when; ``auto`` leaves out what a check found them bad at.
+
+    In a preset that judges no answer, who writes is the user's choice alone.
+    """
     if flags.llm_judging != "auto":
         return models.jobs, flags.llm_judging
-    return models.jobs - (models.worse - {Job.ANSWER}), "cascade"  # who writes is the user's choice
+    return models.jobs - (models.worse if preset.judges else models.worse - {Job.ANSWER}), "cascade"
 
 
 def _stood_in(meter: Meter) -> None:

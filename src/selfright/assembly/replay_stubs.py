@@ -1,7 +1,7 @@
 """What stands in for the world in a replay: models of which only a recording is left, and stores that do not change."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from selfright.assembly.models import Models, chat_of
@@ -51,6 +51,7 @@ class ReplayedModels:
             Job(job): _living(Job(job), name, living) for job, name in origins.models.items()
         }
         self._modes = {name: Mode(mode) for name, mode in origins.modes.items()}
+        self.names: Mapping[str, str] = origins.models
         self.worse = frozenset(map(Job, origins.worse))
         self._patient = living is not None
 

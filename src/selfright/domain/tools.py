@@ -35,9 +35,9 @@ class Tools:
     ``reranker``: who chooses among twice ``top_k`` hits; None in presets that take a search as it is.
 
     ``floor``: the offline generator for answers of a model that fail their checks, and the evaluator that compares
-    both; None if no model writes. ``weak_writer``: a check found that the model writes no better than that generator,
-    so a draft that fails its checks gives way to the latter's for the rest of the turn. ``visiting`` returns a context
-    manager around the run of the named node; None if nobody observes the turn.
+    both; None if no model writes. ``passed_over``: the model that is not asked to write because a check found it bad
+    at that; empty if there is none. ``visiting`` returns a context manager around the run of the named node; None if
+    nobody observes the turn.
     """
 
     flags: Flags
@@ -56,7 +56,7 @@ class Tools:
     summarizer: Summarizer
     reranker: Reranker | None = None
     floor: tuple[Generator, Evaluator] | None = None
-    weak_writer: bool = False
+    passed_over: str = ""
     web: WebSearch | None = None
     router: Router | None = None
     emit: Callable[[TurnEvent], None] | None = None

@@ -1,6 +1,6 @@
 """Finishes an answer on every path: removals, refusals, introductions, notes.
 
-With a weak model, an answer that fails its checks is replaced by sentences from the documents.
+An answer of a model that fails its checks is replaced by sentences from the documents.
 """
 
 import logging
@@ -79,27 +79,6 @@ async def floored(state: AgentState, tools: Tools) -> Attempt | None:
         log.warning("the model's answer could not be held against a quoting one (%s)", type(error).__name__)
         return best
     return beside if _rank(beside) > _rank(own) else best
-
-
-async def instead_of_weak(state: AgentState, tools: Tools, written: Attempt) -> Draft | None:
-    """The offline writer's draft, unless a weak model's passed its checks and ranks above it by the local judge.
-
-    The turn then goes on as it would without the model. None where the model's draft stays; one that passed its checks
-    does not give way to a refusal.
-    """
-    if not tools.weak_writer or tools.floor is None or not written.strips or written.draft.stands_in:
-        return None
-    passed, (writer, judge) = holds_up(written), tools.floor
-    try:
-        draft = replace(await drafted(state, writer), stands_in=True)
-        if draft.refused or not passed:
-            return None if passed else draft
-        beside = await _judged_by(judge, state, replace(written, draft=draft))
-        own = await _judged_by(judge, state, written)
-    except FAILURES as error:
-        log.warning("nothing could be quoted in place of the model's answer (%s)", type(error).__name__)
-        return None
-    return None if _rank(own) > _rank(beside) else draft
 
 
 def holds_up(best: Attempt) -> bool:
@@ -190,7 +169,8 @@ def _notes_of_the_field(
     draft: Draft, unsourced: tuple[str, ...], urgent: str, state: AgentState, tools: Tools
 ) -> tuple[str, ...]:
     words = _WORDS[state["language"]]
-    notes: tuple[str, ...] = (words["unsourced"].format(count=len(unsourced)),) if unsourced else ()
+    notes: tuple[str, ...] = (words["passed_over"].format(model=tools.passed_over),) if tools.passed_over else ()
+    notes += (words["unsourced"].format(count=len(unsourced)),) if unsourced else ()
     warnings = [concern.text for concern in state.get("concerns", ()) if concern.warns]
     begins = tools.pack.warning.get(state["language"], words["warns"])
     notes = (*((f"{begins}: {'; '.join(warnings)}",) if warnings else ()), *notes)
@@ -250,6 +230,8 @@ _WORDS = {
         "foreign": "The sources on this are in Korean. They say:",
         "early": "the turn ended early ({error}): this is the best answer it had by then",
         "unsourced": "sentences removed because they may be said only with a source, and had none: {count}",
+        "passed_over": "{model} was not asked to write: a check found that it writes badly (llm_judging=never lets it"
+        " write, and the offline judges check that)",
         "warns": "this conflicts with your profile",
         "unheeded": "your profile matters here, and the documents found do not say how: {what}",
     },
@@ -258,6 +240,8 @@ _WORDS = {
         "foreign": "관련 자료가 영어로 되어 있어 원문 그대로 옮깁니다.",
         "early": "오류({error})로 일찍 끝났습니다. 그때까지의 가장 나은 답입니다",
         "unsourced": "출처 없이 말해서는 안 되는 내용이라 지운 문장: {count}개",
+        "passed_over": "점검에서 글쓰기가 부족해 {model} 모델에 답을 맡기지 않았습니다"
+        "(llm_judging=never로 두면 이 모델이 쓰고 오프라인 기능이 확인합니다)",
         "warns": "프로필에 따르면 주의해야 합니다",
         "unheeded": "프로필과 관련이 있지만 찾은 자료가 다루지 않는 내용: {what}",
     },

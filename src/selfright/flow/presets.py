@@ -34,6 +34,11 @@ class Preset:
         """Whether what was retrieved is graded in this graph."""
         return "grade" in self.edges
 
+    @property
+    def judges(self) -> bool:
+        """Whether the answer is judged in this graph."""
+        return "evaluate" in self.edges
+
     def max_visits(self, flags: Flags) -> int:
         """The most node visits in a turn: every node once per pass, and passes are limited."""
         passes = 1 + flags.max_refine_iterations if "quality_check" in self.edges else 1

@@ -90,7 +90,8 @@ def chat_model(
     check_address(access.spec.provider, access.spec.model, access.address)
     named = {"name": str(access.spec), "provider": access.provider, "key": access.variable}
     if access.spec.provider == "openai":
-        return OpenAIBackend(access.spec.model, lambda: _openai(access), address=access.spec.base_url, **named)
+        address = access.spec.base_url
+        return OpenAIBackend(access.spec.model, lambda: _openai(access), address=address, enough=None, **named)
     make: Callable[[], BaseChatModel] = lambda: _CHAT_MODELS[access.spec.provider](access)  # noqa: E731
     return LangChainBackend(PerLoop(lambda: Client(make()), lambda client: _closed(client.model)), **named)
 

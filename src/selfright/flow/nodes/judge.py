@@ -16,40 +16,20 @@ from selfright.domain.passages import Hit
 from selfright.domain.tools import Tools
 from selfright.flow.attempts import better, iteration, repaired, said_again
 from selfright.flow.evidence import together, whole
-from selfright.flow.finishing import finished, floored, instead_of_refusal, instead_of_weak, quoted
+from selfright.flow.finishing import finished, floored, instead_of_refusal, quoted
 from selfright.flow.guards import spent, stop_reason
 from selfright.flow.state import AgentState
 
 
 async def evaluate(state: AgentState, tools: Tools) -> dict[str, Any]:
-    """Lets the strategy judge the draft, and stores it if it is the best so far.
-
-    A weak model's draft that fails gives way to the offline writer's, which is judged in its place.
-    """
-    update, attempt = await _judged(state, tools)
-    if (draft := await instead_of_weak(state, tools, attempt)) is not None:
-        state = {**state, "draft": draft, "answer": draft.text}
-        update, attempt = await _judged(state, tools)
-        update |= {"draft": draft, "answer": draft.text}
-    score = attempt.score
-    scores = (*state.get("quality_score_history", ()), score)
-    return {
-        **update,
-        "best": better(state.get("best"), attempt),
-        "quoted": await quoted(state, tools, attempt),
-        "quality_score_history": (score,),
-        "iterations": (iteration(state, scores, score if update.get("evaluation") else None),),
-    }
-
-
-async def _judged(state: AgentState, tools: Tools) -> tuple[dict[str, Any], Attempt]:
+    """Lets the strategy judge the draft, and stores it if it is the best so far."""
     update = dict(await tools.strategy.refine(state))
     score = update["quality_score"]
     if not (isinstance(score, int | float) and math.isfinite(score)):
         raise JudgeFailed(
             f"a strategy must give a finite quality_score, but {tools.strategy.get_strategy_name()} did not"
         )
-    return update, Attempt(
+    attempt = Attempt(
         draft=state["draft"],
         evaluation=update.get("evaluation"),
         score=score,
@@ -59,6 +39,14 @@ async def _judged(state: AgentState, tools: Tools) -> tuple[dict[str, Any], Atte
         hits=(*state.get("retrieved_docs", ()), *state.get("web_docs", ())),
         grading=_graded(state),
     )
+    scores = (*state.get("quality_score_history", ()), score)
+    return {
+        **update,
+        "best": better(state.get("best"), attempt),
+        "quoted": await quoted(state, tools, attempt),
+        "quality_score_history": (score,),
+        "iterations": (iteration(state, scores, score if update.get("evaluation") else None),),
+    }
 
 
 def _graded(state: AgentState) -> Grading | None:

@@ -3,12 +3,10 @@
 Without retrieval a pass begins at ``assemble_context``.
 """
 
-from dataclasses import replace
 from typing import Any
 
 from selfright.domain.chat import Say
 from selfright.domain.events import AnswerToken
-from selfright.domain.judgements import QueryClass
 from selfright.domain.passages import Strip
 from selfright.domain.tools import Tools
 from selfright.flow.attempts import drafted, said_again
@@ -98,14 +96,7 @@ async def generate(state: AgentState, tools: Tools) -> dict[str, Any]:
     say = _say(state["iteration_count"], tools)
     if say is not None and (urgent := tools.pack.urgent(state["user_text"], state["language"])):
         say(f"{urgent}\n\n")
-    offline = tools.floor[0] if tools.weak_writer and tools.floor else None
-    best = state.get("best")
-    if offline and best is not None and best.draft.stands_in:
-        draft = replace(await drafted(state, offline, say), stands_in=True)  # the model's draft has failed
-    elif offline and state.get("query_class") is QueryClass.CHITCHAT:  # nobody can check what it would say
-        draft = await drafted(state, offline, say)
-    else:
-        draft = await drafted(state, tools.generator, say)
+    draft = await drafted(state, tools.generator, say)
     return {"draft": draft, "answer": draft.text}
 
 
