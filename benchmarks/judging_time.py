@@ -4,8 +4,9 @@
 
 Questions and passages of squad2 (paragraphs of about 700 characters) and covidqa (about 1,000). Each claim is a
 sentence of the passages with a word left out, for what stands there word for word is settled at once. ``with the
-network`` has passages read; cosines come with the hits, as from a search. ``processor`` is what all threads
-together computed, which does not grow on a busy machine.
+network`` has passages read; cosines come with the hits, as from a search. ``embedded before``: the passages' sentences
+have vectors already, as after ``selfright index embed-sentences``. ``processor`` is what all threads together
+computed, which does not grow on a busy machine.
 """
 
 import argparse
@@ -57,10 +58,15 @@ def answer_from(hits: Sequence[Hit]) -> Draft:
     return Draft(compose(sentences), tuple(sentences), tuple(citations))
 
 
-def timed(analyzer: TextAnalyzer, turns: Sequence[tuple[str, list[Hit]]], views: PairViews | None = None) -> np.ndarray:
+def timed(
+    analyzer: TextAnalyzer,
+    turns: Sequence[tuple[str, list[Hit]]],
+    views: PairViews | None = None,
+    likeness: Likeness | None = None,
+) -> np.ndarray:
     """Milliseconds, turns × steps; the first turn warms up and does not count."""
     reader = views.questions if views else None
-    grader = OfflineGrader(analyzer, Likeness(E5()) if views else None, reader=reader)
+    grader = OfflineGrader(analyzer, likeness, reader=reader)
     refiner = OfflineRefiner(analyzer, reader=reader)
     evaluator = LocalEvaluator(analyzer, reader=reader)
     rows = []
@@ -80,7 +86,7 @@ def timed(analyzer: TextAnalyzer, turns: Sequence[tuple[str, list[Hit]]], views:
 def report(name: str, milliseconds: np.ndarray) -> str:
     """p50 and p95 of each step."""
     middle, late = np.quantile(milliseconds, (0.5, 0.95), axis=0)
-    return f"{name:26}" + "".join(f" {m:8.1f} / {w:6.1f}" for m, w in zip(middle, late, strict=True))
+    return f"{name:28}" + "".join(f" {m:8.1f} / {w:6.1f}" for m, w in zip(middle, late, strict=True))
 
 
 def main() -> None:
@@ -103,7 +109,10 @@ def main() -> None:
                 turns.append((text, [Hit(passage, 1 / (60 + rank)) for rank, passage in enumerate(found, 1)]))
         near = [(text, with_cosines(text, hits, searching)) for text, hits in turns]
         print(report(f"{name}, words only", timed(analyzer, turns)), flush=True)
-        print(report(f"{name}, with the network", timed(analyzer, near, PairViews(shipped_net()))), flush=True)
+        likeness = Likeness(E5())
+        for state in ("with the network", "… embedded before"):
+            measured = timed(analyzer, near, PairViews(shipped_net()), likeness)
+            print(report(f"{name}, {state}", measured), flush=True)
 
 
 if __name__ == "__main__":

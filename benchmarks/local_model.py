@@ -1,11 +1,12 @@
 """A small model in the house: does correcting keep its wrong answers back, and is less lost than it cannot do itself?
 
     python -m benchmarks.local_model [--llm local:smollm2] [--questions 100] [--minutes 20] [--work DIR]
-        [--flags llm_judging=never …]
+        [--systems basic full offline writing] [--flags NAME=VALUE …]
 
-The demo's English questions one by one: ``basic`` and ``full`` with the model, ``full`` offline. What is done stands
-in DIR, with the index; a run that was broken off, or whose minutes were over, goes on there. Says how many turns
-ended, how many within the turn's bounds, and what is right, wrong and refused.
+The demo's English questions one by one: ``basic`` and ``full`` with the model, ``full`` offline, and (``writing``, if
+asked for) ``full`` with the model as writer whatever a check found, and the offline judges. What is done stands in DIR,
+with the index; a run that was broken off, or whose minutes were over, goes on there. Says how many turns ended, how
+many within the turn's bounds, and what is right, wrong and refused.
 """
 
 import argparse
@@ -25,8 +26,13 @@ from selfright import Selfright, SelfrightError
 from selfright.domain.text import language_of
 from selfright.entrypoints.commands.demo import DATA
 
-SYSTEMS = {"basic": ("basic", True), "full": ("full", True), "offline": ("full", False)}
-"""Preset, and whether the model takes part."""
+SYSTEMS: dict[str, tuple[str, bool, dict[str, object]]] = {
+    "basic": ("basic", True, {}),
+    "full": ("full", True, {}),
+    "offline": ("full", False, {}),
+    "writing": ("full", True, {"llm_judging": "never"}),
+}
+"""Preset, whether the model takes part, and flags."""
 SPARE_S = 5.0
 """What a turn may take beyond its deadline: what is under way is not broken off in the middle of a file."""
 
@@ -38,13 +44,14 @@ def chosen(count: int) -> list[dict[str, Any]]:
     return random.Random(7).sample(english, min(count, len(english)))
 
 
-def turn(selfright: Selfright, preset: str, question: Mapping[str, Any]) -> dict[str, Any]:
+def turn(selfright: Selfright, preset: str, given: Mapping[str, object], question: Mapping[str, Any]) -> dict[str, Any]:
     """What came of one turn; an error is a row, too."""
     began = time.perf_counter()
     try:
         answer = selfright.ask(
             question["question"],
             preset=preset,
+            flags=given,
             history=question.get("history", ()),
             profile=question.get("profile"),
         )
@@ -74,7 +81,9 @@ def summed(rows: Iterable[Mapping[str, Any]]) -> None:
     right: dict[str, int] = {}
     wrong: dict[str, int] = {}
     for name in SYSTEMS:
-        turns = [row["turns"][name] for row in done]
+        turns = [row["turns"][name] for row in done if name in row["turns"]]
+        if not turns:
+            continue
         counts = Counter(one["outcome"] for one in turns)
         right[name], wrong[name] = counts["right"], counts["wrong"]
         seconds = sorted(one["seconds"] for one in turns)
@@ -85,8 +94,11 @@ def summed(rows: Iterable[Mapping[str, Any]]) -> None:
             f" {seconds[-1]:.0f} s, {sum(one.get('calls', 0) for one in turns) / len(turns):.1f} calls a turn"
         )
     answerable = sum(row["answerable"] for row in done)
-    print(f"wrong answers: {wrong['full']} in full, {wrong['basic']} in basic (at most a third is wanted)")
-    print(f"right answers: {right['full']} in full, {right['offline']} offline, of {answerable} that have an answer")
+    if {"basic", "full", "offline"} <= right.keys():
+        print(f"wrong answers: {wrong['full']} in full, {wrong['basic']} in basic (at most a third is wanted)")
+        print(
+            f"right answers: {right['full']} in full, {right['offline']} offline, of {answerable} that have an answer"
+        )
 
 
 def main() -> int:
@@ -94,6 +106,7 @@ def main() -> int:
     parser.add_argument("--llm", default="local:smollm2")
     parser.add_argument("--questions", type=int, default=100)
     parser.add_argument("--minutes", type=float, default=1e9)
+    parser.add_argument("--systems", nargs="+", choices=SYSTEMS, default=["basic", "full", "offline"])
     parser.add_argument("--flags", nargs="*", default=[], metavar="NAME=VALUE")
     parser.add_argument("--work", type=Path, default=Path("local-model"))
     options = parser.parse_args()
@@ -109,14 +122,16 @@ def main() -> int:
         model = open_ones.enter_context(Selfright.open(index, llm=options.llm, **given))
         for question in chosen(options.questions):
             turns = known.get(question["id"], {}).get("turns", {})
-            wanted = [name for name in SYSTEMS if name not in turns]  # a system may be taken out of DIR to ask it anew
+            wanted = [
+                name for name in options.systems if name not in turns
+            ]  # a system may be taken out of DIR to ask it anew
             if not wanted:
                 continue
             if time.monotonic() > until:
                 break
             for name in wanted:
-                preset, asks = SYSTEMS[name]
-                turns[name] = turn(model if asks else offline, preset, question)
+                preset, asks, more = SYSTEMS[name]
+                turns[name] = turn(model if asks else offline, preset, more, question)
             if question["id"] not in known:
                 row = {name: question[name] for name in ("id", "question", "answers", "answerable")}
                 rows.append({**row, "kind": kind_of(question), "turns": turns})

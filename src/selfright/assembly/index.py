@@ -30,6 +30,7 @@ from selfright.settings import Settings
 
 if TYPE_CHECKING:
     from selfright.assembly.ingestion import UploadReport
+    from selfright.assembly.sentence_vectors import SentencesReport
     from selfright.assembly.transfers import ReembedReport
     from selfright.domain.stores import Finding
     from selfright.ingest.copying import CopyReport
@@ -204,6 +205,12 @@ class IndexService:
             )
         self._close_store()
         return reembed(self._settings.index, to, self.tokenizer, self.cached_embedder, progress)
+
+    def embed_sentences(self, progress: "Progress | None") -> "SentencesReport":
+        """Embeds every sentence that judges would look at, in advance."""
+        from selfright.assembly.sentence_vectors import embed_sentences
+
+        return embed_sentences(self._as_made(), self.cached_embedder, self._settings.embedding_cache, progress)
 
     def remove(self, document_ids: Sequence[str]) -> list[str]:
         """Removes documents and commits."""

@@ -13,6 +13,7 @@ from selfright.domain.turns import readable
 if TYPE_CHECKING:
     from selfright.assembly.engine import Engine
     from selfright.assembly.ingestion import UploadReport
+    from selfright.assembly.sentence_vectors import SentencesReport
     from selfright.assembly.transfers import ReembedReport
     from selfright.domain.stores import Finding
     from selfright.ingest.copying import CopyReport
@@ -130,6 +131,14 @@ class DocumentMethods:
         ``to`` is missing or there is no embedder, and ``StoreError`` when a disk is full.
         """
         return self._engine.reembed(None if to is None else str(to), progress)
+
+    def embed_sentences(self, *, progress: "Progress | None" = None) -> "SentencesReport":
+        """Embeds every sentence of the index in advance, so that first answers are judged as fast as later ones.
+
+        The vectors go into the embedding cache, which all processes of this user share. The same call resumes an
+        interrupted run, and later adds what is new. Raises ``UsageError`` without the built-in encoder or the cache.
+        """
+        return self._engine.index.embed_sentences(progress)
 
     def remove(self, document_ids: str | Sequence[str]) -> list[str]:
         """Removes documents; returns the ids that existed."""
