@@ -100,7 +100,7 @@ def check(name: str, yes: bool, items: int | None, assignments: tuple[str, ...],
     """Measure a model job by job, compared with the offline roles.
 
     NAME is as in the setting llm: openai:gpt-4o-mini, local:smollm2, local:model.gguf. The result is stored for that
-    model. With llm_judging=auto, the default, it then judges only in jobs where it was found better.
+    model. With llm_judging=auto, the default, it is then asked only for jobs that it passed.
     """
     from selfright.domain.errors import UsageError
     from selfright.evals.models.checking import planned_calls, probes
