@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from selfright.domain.passages import Language
+from selfright.domain.text import readable
 
 Subject = Literal["user", "family", "other"]
 SlotTime = Literal["current", "past"]
@@ -156,7 +157,7 @@ class Profile:
     def of(cls, facts: Mapping[str, object]) -> "Profile":
         """A profile from plain facts, ``{"age": 60, "conditions": ["gout"]}``; empty values are left out."""
         slots = [
-            Slot(name=name, value=str(value))
+            Slot(name=readable(name), value=readable(str(value)))
             for name, given in facts.items()
             for value in (given if isinstance(given, list | tuple) else [given])
             if value not in (None, "")

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from selfright.domain.passages import Document, DocumentInfo, Origin, StoreInfo
 from selfright.domain.routing import Collection
-from selfright.domain.text import several
-from selfright.domain.turns import readable
+from selfright.domain.text import readable, several
 
 if TYPE_CHECKING:
     from selfright.assembly.engine import Engine
