@@ -180,7 +180,7 @@ class _Worker:
         alarm.daemon = True
         alarm.start()
         try:
-            send(self._process.stdin, task)
+            send(self._process.stdin, [task])  # in a list, for None is how an input ends
             answer = receive(self._process.stdout)
         except (OSError, ValueError) as error:
             raise _Lost from error
@@ -259,9 +259,9 @@ def serve(entry: str) -> None:
     answers = _answers()
     work: Work = _loaded(entry)
     made = False
-    while (task := receive(sys.stdin.buffer)) is not None:
+    while (sent := receive(sys.stdin.buffer)) is not None:
         try:
-            result = work(task)
+            result = work(*sent)
             if not made:  # the first message was the setup
                 work, result, made = result, None, True
             answer = {"done": result}

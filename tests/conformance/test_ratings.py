@@ -48,6 +48,14 @@ def test_the_oldest_go_when_there_are_too_many(store: RatingStore) -> None:
     assert [one.trace_id for one in store.listed()] == ["t7", "t6", "t5", "t4", "t3"]
 
 
+def test_one_users_many_ratings_drive_out_none_of_anothers(store: RatingStore) -> None:
+    store.put(rating("ben", "first", 0.0))
+    for n in range(2 * MOST):
+        store.put(rating("ana", f"t{n}", float(n + 1)))
+    assert [one.trace_id for one in store.listed("ben")] == ["first"]
+    assert [one.trace_id for one in store.listed("ana")] == ["t9", "t8", "t7", "t6"]
+
+
 def test_forgetting_is_of_a_turn_a_user_or_all(store: RatingStore) -> None:
     for user in ("ana", "ben"):
         for turn in ("t1", "t2"):

@@ -392,6 +392,19 @@ def test_prune_drops_the_old_and_those_over_the_limit_but_nothing_running(opened
     run(opened, tmp_path, test, sessions_days=1, max_sessions=3)
 
 
+def test_one_users_many_sessions_drive_out_none_of_anothers(opened: Opened, tmp_path: Path) -> None:
+    async def test(sessions: Sessions) -> None:
+        sessions._clock = Clock()
+        await talk(sessions, 1, user="ben")
+        for n in range(5):
+            await talk(sessions, 1, user="ana", session=f"s{n}")
+        assert await sessions.prune() == 3
+        assert len(await sessions.list("ben")) == 1
+        assert {one.session for one in await sessions.list("ana")} == {"s3", "s4"}
+
+    run(opened, tmp_path, test, max_sessions=3)
+
+
 def test_retention_happens_by_itself(opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("selfright.memory.sessions._PRUNE_EVERY", 5)
 

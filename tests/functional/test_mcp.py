@@ -220,3 +220,9 @@ def test_a_page_elsewhere_cannot_use_the_open_service(tmp_path: Path) -> None:
         for header, status in (({"Host": "evil.example"}, 421), ({"Origin": "http://evil.example"}, 403)):
             reply = httpx2.post(f"{service.url}/mcp", json=body, headers={**ACCEPT, **header})
             assert reply.status_code == status
+
+
+def test_no_connection_is_held_for_a_stream_of_nothing(tmp_path: Path) -> None:
+    with serving(write_index(tmp_path)) as service:
+        for method in ("GET", "DELETE"):
+            assert httpx2.request(method, f"{service.url}/mcp", headers=ACCEPT, timeout=60).status_code == 405

@@ -388,6 +388,13 @@ def test_a_request_that_cannot_be_used_is_told_why(
     assert set(error) == {"message", "type", "code", "param"}
 
 
+def test_lone_surrogates_of_a_callers_own_do_no_harm(http: httpx.Client) -> None:
+    history = [{"role": "user", "content": f"\ud800 {QUESTION}"}, {"role": "assistant", "content": "\ud800"}]
+    body = {"question": "And who signs the log?", "profile": {"age": "\ud800", "\ud800": "1"}, "history": history}
+    reply = http.post("/v1/ask", content=json.dumps(body), headers={"content-type": "application/json"})
+    assert reply.status_code == 200
+
+
 def test_a_session_and_a_history_do_not_go_together(http: httpx.Client) -> None:
     body = {"question": QUESTION, "session": "s", "history": [{"role": "user", "content": "hello"}]}
     assert "either 'session' or 'history'" in http.post("/v1/ask", json=body).json()["error"]["message"]

@@ -1,8 +1,11 @@
 """What a caller must not be able to do: send too much, too slowly, too often; hang up halfway; lead files astray."""
 
 import concurrent.futures
+import contextlib
+import functools
 import io
 import json
+import select
 import socket
 import threading
 import time
@@ -14,9 +17,11 @@ from typing import Any
 import httpx
 import pytest
 
+from selfright.assembly import ingestion
 from selfright.entrypoints.server.admission import Limits
 from selfright.entrypoints.server.keys import KeyRing
 from selfright.ingest import parallel
+from selfright.ingest.apart import Bounds
 from selfright.ingest.files import SourceFile
 from selfright.testing.server import ScriptedServer
 from tests.support.service import QUESTION, Running, http_client, serving, write_index
@@ -226,6 +231,58 @@ def test_all_uploads_together_are_bounded(tmp_path: Path) -> None:
         wait_for(lambda: http.post("/v1/documents", files=files).status_code == 200)
 
 
+def test_one_keys_uploads_leave_room_for_anothers(tmp_path: Path) -> None:
+    settings = write_index(tmp_path)
+    ring = KeyRing(settings["home"])
+    first, second = (ring.add(name, name)[1] for name in ("ann", "bob"))
+    limits = Limits(upload_bytes=200_000, spool_bytes=400_000, body_s=60)
+    with serving(settings, limits, keys=ring) as running, http_client(running.url, second) as http:
+        part = b'--x\r\nContent-Disposition: form-data; name="files"; filename="a.txt"\r\n\r\n' + b"a" * 150_000
+        with contextlib.ExitStack() as stack:
+            make = functools.partial(socket.create_connection, ("127.0.0.1", running.port), timeout=60)
+            callers = [stack.enter_context(make()) for _ in range(3)]
+            for caller in callers:
+                caller.sendall(upload_head(190_000, first) + part)
+            wait_for(lambda: len(select.select(callers, [], [], 0)[0]) == 2)  # they are refused, and one is waited for
+            files = {"files": ("b.txt", b"The buoy of Dunmore is green. " * 5_000)}
+            assert http.post("/v1/documents", files=files).status_code == 200
+
+
+def test_nobody_waits_for_a_file_that_is_slow_to_come_or_to_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = write_index(tmp_path)
+    ring = KeyRing(settings["home"])
+    first, second = (ring.add(name, name)[1] for name in ("ann", "bob"))
+    read, reading, done = ingestion.read_apart, threading.Event(), threading.Event()
+
+    def slowly(file: SourceFile, bounds: Bounds) -> Any:
+        if file.name == "slow.txt":
+            reading.set()
+            assert done.wait(120)
+        return (yield from read(file, bounds))
+
+    monkeypatch.setattr(ingestion, "read_apart", slowly)
+    with (
+        serving(settings, keys=ring) as running,
+        http_client(running.url, first) as ann,
+        http_client(running.url, second) as bob,
+        concurrent.futures.ThreadPoolExecutor(1) as callers,
+        socket.create_connection(("127.0.0.1", running.port), timeout=60) as slow_sender,
+    ):
+        slow_sender.sendall(upload_head(1_000, first) + b"--x")
+        slow = callers.submit(ann.post, "/v1/documents", files={"files": ("slow.txt", b"Ann's mill turns slowly.")})
+        try:
+            assert reading.wait(60)
+            sent = bob.post("/v1/documents", files={"files": ("barn.txt", b"Bob's barn is red.")}, timeout=30)
+            assert sent.status_code == 200
+            assert bob.delete("/v1/documents/bob-diary.md", timeout=30).json() == {"deleted": 1}
+            assert not slow.done()
+        finally:
+            done.set()
+        assert slow.result().json()["files"][0]["added"] == 1
+
+
 def test_looking_whether_turns_can_be_taken_is_not_done_anew_for_everybody(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -244,6 +301,10 @@ def test_forms_that_are_none_are_refused(http: httpx.Client) -> None:
     for content, kind in (
         (b"--x\r\nno", "multipart/form-data; boundary=x"),
         (b"", "multipart/form-data"),
+        (
+            b'--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n--x',
+            "multipart/form-data; boundary=x; charset=undefined",
+        ),
         (b"--x\r\nContent-Disposition: form-data; name=files\r\n\r\ntext\r\n--x--", "multipart/form-data; boundary=x"),
     ):
         reply = http.post("/v1/documents", content=content, headers={"Content-Type": kind})

@@ -44,8 +44,18 @@ def work(setup: dict[str, Any]) -> Callable[[Any], Any]:
     return do
 
 
+def echo(setup: Any) -> Callable[[Any], Any]:
+    """The worker's side, too."""
+    return lambda task: [setup, task]
+
+
 def here(task: Any) -> Any:
     return ["here", task]
+
+
+def test_a_setup_and_a_task_may_be_null() -> None:
+    with Workers(f"{__name__}:echo", None, 1) as workers:
+        assert list(workers.map([None, 1], here)) == [[None, None], [None, 1]]
 
 
 @pytest.fixture(scope="module")

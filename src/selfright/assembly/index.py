@@ -29,7 +29,7 @@ from selfright.domain.turns import Scope, ScopedRetriever
 from selfright.settings import Settings
 
 if TYPE_CHECKING:
-    from selfright.assembly.ingestion import UploadReport
+    from selfright.assembly.ingestion import ReadUpload, UploadReport
     from selfright.assembly.sentence_vectors import SentencesReport
     from selfright.assembly.transfers import ReembedReport
     from selfright.domain.stores import Finding
@@ -159,12 +159,18 @@ class IndexService:
         with RayCluster(ray) as cluster:
             return add_to(cluster, place, paths, collection, progress, origin)
 
-    def take_in(self, path: Path, name: str, collection: str, apart: bool) -> "UploadReport":
-        """Reads and indexes one file that somebody sent; the index is made when there is none."""
-        from selfright.assembly.ingestion import take_in
+    def read_upload(self, path: Path, name: str) -> "ReadUpload":
+        """Reads one file that somebody sent; to be stored, then closed."""
+        from selfright.assembly.ingestion import read_upload
 
         self._check_own()
-        return take_in(path, name, collection, lambda: self._opened(create=True), apart=apart)
+        return read_upload(path, name)
+
+    def store_upload(self, upload: "ReadUpload", collection: str, apart: bool) -> "UploadReport":
+        """Indexes what was read; the index is made when there is none."""
+        from selfright.assembly.ingestion import store_upload
+
+        return store_upload(upload, collection, lambda: self._opened(create=True), apart=apart)
 
     def import_corpus(
         self, corpus: Path, faiss: Path | None, meta: Path | None, collection: str | None, progress: "Progress | None"

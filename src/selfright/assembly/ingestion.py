@@ -1,11 +1,12 @@
 """Ingestion wired: files that somebody sent, read in a process of their own, and files prepared on a cluster."""
 
+import tempfile
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import chain, count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,10 +19,11 @@ from selfright.ingest.apart import Bounds, read_apart
 from selfright.ingest.bulk import Prepared, Preparing, ingest_on
 from selfright.ingest.files import FileLimits, SourceFile
 from selfright.ingest.naming import Known
-from selfright.ingest.parallel import ReadDocument
+from selfright.ingest.parallel import ReadDocument, decoded, encoded
 from selfright.ingest.ray_cluster import RayCluster
 from selfright.ingest.reading import SUFFIXES
 from selfright.ingest.splitting import split
+from selfright.processes import receive, send
 from selfright.retrieval.preparing import embedder_languages, indexed_text
 from selfright.retrieval.stores.opening import open_store
 from selfright.retrieval.tokenizing import GivenTerms, join_of, setup_of, work
@@ -48,51 +50,86 @@ class UploadReport:
     failed: list[tuple[str, str]] = field(default_factory=list)
 
 
-def take_in(path: Path, name: str, collection: str, opened: Callable[[], "Store"], *, apart: bool) -> UploadReport:
-    """Reads, splits and stores the documents of a file, and commits; the store is opened when there is any.
+class ReadUpload:
+    """The documents of a file, split and not stored yet; they lie on disk until ``close``.
 
-    Raises ``UnreadableFile`` when the file as a whole cannot be read.
+    ``failed`` has what could not be read. Reading may take minutes, in which nobody need wait for the index.
     """
+
+    def __init__(self) -> None:
+        self.failed: list[tuple[str, str]] = []
+        self.count = 0
+        self._kept: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # ``close`` closes it
+
+    def keep(self, reading: ReadDocument) -> None:
+        """Adds a document."""
+        send(self._kept, encoded(reading, None))
+        self.count += 1
+
+    def documents(self) -> Iterator[ReadDocument]:
+        """All of them, as they were added."""
+        self._kept.seek(0)
+        for _ in range(self.count):
+            reading = decoded(receive(self._kept))
+            assert isinstance(reading, ReadDocument)
+            yield reading
+
+    def close(self) -> None:
+        """Forgets the documents."""
+        self._kept.close()
+
+
+def read_upload(path: Path, name: str) -> ReadUpload:
+    """Reads and splits the documents of a file. Raises ``UnreadableFile`` when files of this kind are not read."""
     if path.suffix.lower() not in SUFFIXES:
         raise UnreadableFile(name, f"files of this kind are not read; supported are {', '.join(sorted(SUFFIXES))}")
-    report = UploadReport()
-    with closing(_read(SourceFile(path, name, _LIMITS), report)) as items:
-        first = next(items, None)
-        if first is None:
-            return report
-        store = opened()
-        try:
-            _store([first], items, store, collection, report, apart=apart)
-        except BaseException:
-            store.discard()
-            raise
+    upload = ReadUpload()
+    try:
+        with closing(_read(SourceFile(path, name, _LIMITS))) as items:
+            for item in items:
+                if isinstance(item, UnreadableFile):
+                    upload.failed.append((item.path, item.why))
+                else:
+                    upload.keep(item)
+    except BaseException:
+        upload.close()
+        raise
+    return upload
+
+
+def store_upload(upload: ReadUpload, collection: str, opened: Callable[[], "Store"], *, apart: bool) -> UploadReport:
+    """Stores what was read of a file, and commits; the store is opened when there is any document."""
+    report = UploadReport(failed=upload.failed)
+    if not upload.count:
+        return report
+    store = opened()
+    try:
+        _store(upload.documents(), store, collection, report, apart=apart)
+    except BaseException:
+        store.discard()
+        raise
     store.commit()
     return report
 
 
-def _read(file: SourceFile, report: UploadReport) -> Generator[ReadDocument, None, None]:
+def _read(file: SourceFile) -> Generator[ReadDocument | UnreadableFile, None, None]:
     bounds = Bounds.of(file.path.stat().st_size)
     if ocr.is_installed() and file.path.suffix.lower() == ".pdf":
         bounds = bounds.and_for(_LIMITS.ocr_seconds)
-    for item in read_apart(file, bounds):
-        if isinstance(item, UnreadableFile):
-            report.failed.append((item.path, item.why))
-        else:
-            # Where it lay for a moment says nothing; the same name is the same file again.
-            yield replace(item, document=replace(item.document, source=f"upload:{file.name}").brought_by("upload"))
+    with closing(read_apart(file, bounds)) as items:
+        for item in items:
+            if isinstance(item, UnreadableFile):
+                yield item
+            else:
+                # Where it lay for a moment says nothing; the same name is the same file again.
+                yield replace(item, document=replace(item.document, source=f"upload:{file.name}").brought_by("upload"))
 
 
 def _store(
-    first: list[ReadDocument],
-    items: Iterator[ReadDocument],
-    store: "Store",
-    collection: str,
-    report: UploadReport,
-    *,
-    apart: bool,
+    items: Iterator[ReadDocument], store: "Store", collection: str, report: UploadReport, *, apart: bool
 ) -> None:
     batch: dict[str, ReadDocument] = {}
-    for reading in chain(first, items):
+    for reading in items:
         document = reading.document
         named = _named(replace(document, collection=collection), store, apart=apart)
         batch[named.id] = replace(reading, document=named)

@@ -13,6 +13,7 @@ from selfright.domain.answers import Answer, Message
 from selfright.domain.errors import InputError, UnknownName, UsageError
 from selfright.domain.events import TurnEvent
 from selfright.domain.slots import Profile
+from selfright.domain.text import readable
 from selfright.domain.tools import Tools
 from selfright.domain.turns import DEFAULT_USER, Scope, TurnOptions, preset_for
 from selfright.flow.run import Turn, run
@@ -182,9 +183,8 @@ def _check(options: TurnOptions) -> None:
 
 
 def _message(message: Message | Mapping[str, str]) -> Message:
-    if isinstance(message, Message):
-        return message
     try:
-        return Message(message["role"], message["content"])
-    except (KeyError, TypeError):
+        given = message if isinstance(message, Message) else Message(message["role"], message["content"])
+        return replace(given, content=readable(given.content))
+    except (KeyError, TypeError, AttributeError):
         raise InputError("a message of the history needs 'role' and 'content'") from None

@@ -55,7 +55,7 @@ class LabelledRows:
 
 
 class RatingStore(Protocol):
-    """Keeps ratings, at most ``MAX_RATINGS``; the oldest go. Raises ``StoreError`` where it cannot."""
+    """Keeps ratings, at most ``MAX_RATINGS``; the oldest of who has the most go. Raises ``StoreError``."""
 
     def put(self, rating: Rating) -> None:
         """Keeps a rating in the place of the user's earlier one of the same turn."""

@@ -4,8 +4,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from selfright.domain.errors import InputError
 from selfright.domain.passages import Language
+from selfright.domain.text import readable
 
+MAX_GIVEN = 500
 Subject = Literal["user", "family", "other"]
 SlotTime = Literal["current", "past"]
 
@@ -154,11 +157,16 @@ class Profile:
 
     @classmethod
     def of(cls, facts: Mapping[str, object]) -> "Profile":
-        """A profile from plain facts, ``{"age": 60, "conditions": ["gout"]}``; empty values are left out."""
+        """A profile from plain facts, ``{"age": 60, "conditions": ["gout"]}``; empty values are left out.
+
+        Raises ``InputError`` for more than 500 of them: each is held against all others.
+        """
         slots = [
-            Slot(name=name, value=str(value))
+            Slot(name=readable(name), value=readable(str(value)))
             for name, given in facts.items()
             for value in (given if isinstance(given, list | tuple) else [given])
             if value not in (None, "")
         ]
+        if len(slots) > MAX_GIVEN:
+            raise InputError(f"a profile has at most {MAX_GIVEN} facts, but {len(slots):,} came; leave some out")
         return cls(tuple(slots))

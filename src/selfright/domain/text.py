@@ -160,3 +160,11 @@ def several(given: str | Path | Iterable[str | Path]) -> tuple[str | Path, ...]:
 def several(given: str | Path | Iterable[str | Path]) -> tuple[str | Path, ...]:
     """All of them as a tuple; a text or path alone is one thing, not its letters."""
     return (given,) if isinstance(given, str | Path) else tuple(given)
+
+
+def readable(text: str) -> str:
+    """Restores text that Python, without a UTF-8 locale, passed from the command line as lone surrogates."""
+    try:
+        return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace").decode("utf-8")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, Self, TypedDict, get_args
 from selfright.domain.answers import Message
 from selfright.domain.errors import InputError, UnknownName, UsageError
 from selfright.domain.passages import Retrieval
+from selfright.domain.text import readable
 
 if TYPE_CHECKING:
     from selfright.domain.ports import Retriever
@@ -91,14 +92,6 @@ def checked(question: str) -> str:
             "Put long text into a document and add it to the index"
         )
     return question
-
-
-def readable(text: str) -> str:
-    """Restores text that Python, without a UTF-8 locale, passed from the command line as lone surrogates."""
-    try:
-        return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "replace").decode("utf-8")
 
 
 Mode = Literal["ai_agent", "llm"]

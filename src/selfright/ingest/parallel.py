@@ -194,11 +194,12 @@ def _task_lost(task: dict[str, Any]) -> Answers:
 
 
 def encoded(item: ReadDocument | UnreadableFile, split: Split | None) -> dict[str, Any]:
-    """What was read as a JSON value, split where that is wanted."""
+    """What was read as a JSON value; ``split`` splits what is not split yet."""
     if isinstance(item, UnreadableFile):
         return {"path": item.path, "why": item.why}
     document = item.document
-    spans = None if split is None else [(cut.start, cut.end, cut.section) for cut in split(document)]
+    cuts = split(document) if split is not None and item.spans is None else item.spans
+    spans = None if cuts is None else [(cut.start, cut.end, cut.section) for cut in cuts]
     return {"document": asdict(document), "spans": spans}
 
 

@@ -28,9 +28,11 @@ _PUT = (
     " helpful = excluded.helpful, places = excluded.places"
 )
 _NEWEST_FIRST = "ORDER BY at DESC, {owner}, trace"
+# Of users with the most first, so that nobody's ratings drive out another's.
 _DROP_OLDEST = (
-    "DELETE FROM {table} WHERE ({owner}, trace) IN"
-    f" (SELECT {{owner}}, trace FROM {{table}} {_NEWEST_FIRST} LIMIT 1000000000 OFFSET %s)"
+    "DELETE FROM {table} WHERE ({owner}, trace) IN (SELECT {owner}, trace FROM (SELECT {owner}, trace, at,"
+    " row_number() OVER (PARTITION BY {owner} ORDER BY at DESC, trace) AS place FROM {table}) AS placed"
+    " ORDER BY place, at DESC, {owner}, trace LIMIT 1000000000 OFFSET %s)"
 )
 
 
@@ -40,7 +42,7 @@ class Ratings(Rows):
     _most = MAX_RATINGS
 
     def put(self, rating: Rating) -> None:
-        """Keeps a rating; beyond the bound the oldest go. Raises ``InputError`` for one that is too large."""
+        """Keeps a rating; beyond the bound the oldest of who has the most go. Raises ``InputError`` for a large one."""
         checked(rating)
         places = json.dumps([[place.document_id, place.start, place.end, place.digest] for place in rating.places])
         texts = (self.encode(text) for text in (rating.user, rating.trace_id, rating.question, places))

@@ -8,9 +8,11 @@ Long because: what begins, ends, shows and erases a session shares its head, its
 """
 
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import replace
 from itertools import chain, count
+from operator import itemgetter
 from typing import Any
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -45,6 +47,16 @@ _PRUNE_AT_ONCE = 200
 
 
 async def _nothing() -> None: ...
+
+
+def _places(users: Sequence[str]) -> list[int]:
+    """For each entry, how many of its user stand before it."""
+    seen: Counter[str] = Counter()
+    places = []
+    for user in users:
+        places.append(seen[user])
+        seen[user] += 1
+    return places
 
 
 def _scope(who: str | Scope) -> tuple[Scope, str]:
@@ -242,14 +254,16 @@ class Sessions:
     async def prune(self, most: int | None = None) -> int:
         """Deletes sessions that ``Retention`` no longer allows, ``most`` of them, oldest first; returns how many.
 
-        A session whose turn is running stays.
+        Beyond ``max_sessions`` those of users with the most go first. A session whose turn is running stays.
         """
         ages = [(float(item.value.get("updated", 0.0)), *owner(item)) async for item in self._all((HEADS,))]
         ages.sort(reverse=True)
         oldest = self._clock() - self._retention.seconds
         kept = sum(updated >= oldest for updated, _, _ in ages)
         pruned = 0
-        outdated = ages[min(kept, self._retention.max_sessions) :]
+        places = _places([user for _, user, _ in ages[:kept]])
+        fair = [one for _, one in sorted(zip(places, ages[:kept], strict=True), key=itemgetter(0))]
+        outdated = [*fair[self._retention.max_sessions :], *ages[kept:]]
         for _, user, session in outdated[::-1][:most]:
             if not await self._locks.take(lock_key(user, session)):
                 continue

@@ -1,18 +1,18 @@
 """What ``Selfright`` does with the documents of its index."""
 
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from selfright.domain.passages import Document, DocumentInfo, Origin, StoreInfo
 from selfright.domain.routing import Collection
-from selfright.domain.text import several
-from selfright.domain.turns import readable
+from selfright.domain.text import readable, several
 
 if TYPE_CHECKING:
     from selfright.assembly.engine import Engine
-    from selfright.assembly.ingestion import UploadReport
+    from selfright.assembly.ingestion import ReadUpload, UploadReport
     from selfright.assembly.sentence_vectors import SentencesReport
     from selfright.assembly.transfers import ReembedReport
     from selfright.domain.stores import Finding
@@ -68,7 +68,19 @@ class DocumentMethods:
         With ``apart`` the document is named ``collection/name``, so names reveal nothing about other collections. The
         file is not needed afterwards. Raises ``UnreadableFile``.
         """
-        return self._engine.index.take_in(Path(path), readable(name), readable(collection), apart)
+        with closing(self.read_upload(path, name)) as upload:
+            return self.store_upload(upload, collection=collection, apart=apart)
+
+    def read_upload(self, path: str | Path, name: str) -> "ReadUpload":
+        """The first half of ``take_in``: reads the file, which may take minutes, and leaves the index alone.
+
+        Close what it gives. Raises ``UnreadableFile``.
+        """
+        return self._engine.index.read_upload(Path(path), readable(name))
+
+    def store_upload(self, upload: "ReadUpload", *, collection: str = "default", apart: bool = False) -> "UploadReport":
+        """The second half of ``take_in``: adds what was read."""
+        return self._engine.index.store_upload(upload, readable(collection), apart)
 
     def collections(self) -> list[Collection]:
         """The collections of the index with their descriptions, ordered by name."""

@@ -137,7 +137,7 @@ def _trimmed(word: str, token: str) -> str:
     return word.rstrip(".,;:/-+")
 
 
-_TIES = re.compile(r"[\s\-·/]*(?:의\s|of\s|of the\s|['’]s\s)?\s*")
+_TIES = re.compile(r"[\s\-·/]*+(?:의\s|of\s|of the\s|['’]s\s)?\s*+")
 _SHORTEST = 2
 
 

@@ -1,6 +1,9 @@
 """A profile says what is true of the user now."""
 
-from selfright.domain.slots import Profile, Slot
+import pytest
+
+from selfright.domain.errors import InputError
+from selfright.domain.slots import MAX_GIVEN, Profile, Slot
 
 
 def test_only_current_affirmed_facts_about_the_user_count() -> None:
@@ -35,3 +38,10 @@ def test_plain_facts_become_slots_without_a_place_in_a_message() -> None:
 
 def test_nought_is_a_fact() -> None:
     assert Profile.of({"retries": 0}).values("retries") == ("0",)
+
+
+def test_more_facts_than_can_be_held_against_one_another_are_refused() -> None:
+    values = [str(n) for n in range(MAX_GIVEN)]
+    assert len(Profile.of({"topics": values}).slots) == MAX_GIVEN
+    with pytest.raises(InputError, match="501 came"):
+        Profile.of({"topics": values, "team": "x"})

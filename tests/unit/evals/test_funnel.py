@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selfright.domain.answers import Message
+from selfright.domain.errors import InputError
+from selfright.evals import patterns as searching
 from selfright.evals.aggregation import STEPS, funnels, reached
 from selfright.evals.measures.words import Containment, Right, gold_in
 from selfright.evals.questions import Question
@@ -17,6 +19,7 @@ from selfright.evals.readers.rows import BadRow
 from selfright.evals.results import Held, Row
 from selfright.evals.systems import System
 from selfright.evals.worker import read_task, task_of
+from selfright.processes import Workers
 from tests.support.studies import row, sample, turn
 
 NOTHING = Held(*[False] * 5)
@@ -96,6 +99,13 @@ def test_a_pattern_is_searched_in_a_text_as_one_line(text: str, found: bool) -> 
     assert gold_in(text, question) is found
     asked = sample(replace(question, answerable=True), turn(text))
     assert (Right().measure(asked).value, Containment().measure(asked).value) == (float(found), float(found))
+
+
+def test_a_pattern_that_would_go_on_for_ever_is_ended_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    workers = Workers("selfright.evals.patterns:start", {}, 1, patience_s=0.2)
+    monkeypatch.setattr(searching, "_workers", lambda: workers)
+    with workers, pytest.raises(InputError, match="could not be searched"):
+        gold_in("a" * 5_000 + "!", Question("q", "?", patterns=("a*" * 100 + "$",)))
 
 
 def test_patterns_are_read_and_sent_to_workers() -> None:

@@ -86,6 +86,35 @@ def test_a_step_that_is_done_again_stays() -> None:
     assert left("\n".join(steps)) == steps
 
 
+@pytest.mark.parametrize(
+    "steps",
+    [
+        ["Fold the dough.", "Rest it.", "Fold the dough.", "Turn it.", "Fold the dough."],
+        ["Stretch the dough.", *["Fold the dough.", "Rest it."] * 3, "Bake it."],
+        [
+            "세제를 넣습니다.",
+            "물로 헹굽니다.",
+            "식초를 넣습니다.",
+            "물로 헹굽니다.",
+            "뚜껑을 닫습니다.",
+            "물로 헹굽니다.",
+        ],
+    ],
+)
+def test_a_step_that_is_done_three_times_stays(steps: list[str]) -> None:
+    listed = [f"{n}. {step}" for n, step in enumerate(steps, start=1)]
+    assert left("\n".join(listed)) == listed
+
+
+@pytest.mark.parametrize("cut", [0, 5])
+def test_of_a_list_that_goes_round_each_step_stays_once(cut: int) -> None:
+    steps = ["Stretch the dough.", *["Fold the dough.", "Rest it in a bowl."] * 4]
+    listed = [f"{n}. {step}" for n, step in enumerate(steps, start=1)]
+    said = "\n".join(listed)
+    assert left(said[: len(said) - cut])[:3] == listed[:3]
+    assert len(left(said[: len(said) - cut])) <= 3 + bool(cut)
+
+
 def test_a_loop_of_nothing_is_nothing() -> None:
     assert left("1. 1. 1. 1. 1. 1.") == []
 

@@ -1,5 +1,6 @@
 """Follow-ups: when a question leaves something out, and where it is taken from."""
 
+import time
 from collections.abc import Sequence
 from typing import cast
 
@@ -8,10 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selfright.domain.answers import Message
+from selfright.domain.turns import MAX_QUESTION_CHARACTERS
+from selfright.roles.analysis import TextAnalyzer, phrases
 from selfright.roles.likeness import Likeness
 from selfright.roles.rewrite.followup import completed, depends_on_history
 from selfright.roles.rewrite.query_text import LONGEST_QUERY
-from tests.support.texts import analyzer
+from tests.support.texts import CountedTerms, PlainTokenizer, analyzer
 
 ANALYZER = analyzer(
     "Ada Lovelace wrote notes on the engine.", "A kettle with limescale is descaled with acid.", "여권을 신청한다."
@@ -132,3 +135,27 @@ def test_any_conversation_gives_a_bounded_question_that_keeps_its_own_topic(ques
     if len(filled) < LONGEST_QUERY - 100:
         own = {term.token for term in ANALYZER.key_terms(question)}
         assert own <= {term.token for term in ANALYZER.key_terms(filled)}
+
+
+class Watched(PlainTokenizer):
+    """Knows how long the longest text was."""
+
+    longest = 0
+
+    def tokens(self, text: str) -> list[str]:
+        self.longest = max(self.longest, len(text))
+        return super().tokens(text)
+
+
+def test_of_an_earlier_message_no_more_is_read_than_of_a_question() -> None:
+    tokenizer = Watched()
+    history = [Message("user", "Who winds the Fenny clock? " * 10_000), Message("assistant", "Rosa. " * 10_000)]
+    completed("And when?", history, TextAnalyzer(tokenizer, CountedTerms(())))
+    assert 0 < tokenizer.longest <= MAX_QUESTION_CHARACTERS
+
+
+def test_blanks_between_words_are_looked_at_once() -> None:
+    text = f"Fenny{' ' * 100_000}is wound"
+    began = time.process_time()
+    assert phrases(text, ANALYZER.key_terms(text)) == ["Fenny", "wound"]
+    assert time.process_time() - began < 5  # minutes, where each is looked at again for each

@@ -1,13 +1,14 @@
 """What is let in: the bucket never gives more than it holds, the limiter never runs or queues more than it may."""
 
 import asyncio
+from contextlib import ExitStack
 from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selfright.entrypoints.server.admission import Limits, Permit, RateLimit, TurnLimiter
+from selfright.entrypoints.server.admission import LOCAL_KEY, Limits, Permit, RateLimit, TurnLimiter, UploadLimiter
 from selfright.entrypoints.server.errors import Refused
 
 
@@ -126,5 +127,36 @@ def test_whatever_comes_and_goes_places_are_neither_lost_nor_made(moves: list[tu
             if isinstance(ended, Permit):
                 ended.release()
         assert (limiter.running, limiter.waiting) == (0, 0)
+
+    asyncio.run(story())
+
+
+def test_one_keys_uploads_are_let_in_up_to_a_part_and_read_one_at_a_time() -> None:
+    async def story() -> None:
+        limiter = UploadLimiter()
+        read: list[str] = []
+
+        async def read_one(key: str) -> None:
+            async with limiter.reading(key):
+                read.append(key)
+                await asyncio.sleep(60)
+
+        for _ in range(2):  # nothing is left of the first time
+            with ExitStack() as uploads:
+                for _ in range(4):
+                    uploads.enter_context(limiter.admitted("a"))
+                with pytest.raises(Refused, match="wait for one of them"):
+                    uploads.enter_context(limiter.admitted("a"))
+                for key in ("b", LOCAL_KEY, LOCAL_KEY, LOCAL_KEY):
+                    uploads.enter_context(limiter.admitted(key))
+                with pytest.raises(Refused, match="too many"):
+                    uploads.enter_context(limiter.admitted("c"))
+                tasks = [asyncio.create_task(read_one(key)) for key in "aab"]
+                await asyncio.sleep(0.01)
+                assert read == ["a", "b"]
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
+            read.clear()
 
     asyncio.run(story())

@@ -112,3 +112,23 @@ def test_a_file_of_a_newer_version_is_refused(tmp_path: Path) -> None:
 def test_one_collection_is_one_name_and_not_its_letters(tmp_path: Path) -> None:
     with closing(KeyRing(tmp_path)) as ring:
         assert ring.add("ana", "letters")[0].collections == ("letters",)
+
+
+def test_keys_that_were_in_use_and_are_gone_leave_the_service_closed(tmp_path: Path) -> None:
+    first = KeyRing(tmp_path)
+    assert not first.any()
+    first.check_there()
+    KeyRing(tmp_path).add("ana")
+    assert first.any()  # now they are in use
+    (tmp_path / keys.FILE).unlink()
+    assert first.any()
+    later = KeyRing(tmp_path)
+    assert later.any()
+    with pytest.raises(InputError, match="selfright keys add"):
+        later.check_there()
+    later.add("ana")
+    later.check_there()
+    (tmp_path / keys.FILE).unlink()
+    (tmp_path / keys.USED).unlink()
+    KeyRing(tmp_path).check_there()
+    assert not KeyRing(tmp_path).any()

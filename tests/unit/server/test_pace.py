@@ -5,8 +5,9 @@ from collections import deque
 
 import pytest
 
-from selfright.entrypoints.server.admission import Limits, Pace, TurnLimiter
+from selfright.entrypoints.server.admission import Limits, TurnLimiter
 from selfright.entrypoints.server.errors import Refused
+from selfright.entrypoints.server.pace import Pace
 
 
 class Machine:
@@ -88,6 +89,24 @@ def test_two_turns_a_core_are_always_let_in() -> None:
     assert machine.pace.wait(0) is None
     assert machine.pace.wait(1) is None
     assert machine.pace.wait(2) == pytest.approx(3 * 30 - 36, abs=2)
+
+
+def test_indexing_in_the_background_refuses_no_turn() -> None:
+    machine = Machine(places=1_000)
+    machine.turns(20, seconds=2.0, cpu=0.02)
+    before = room(machine.pace)
+    with machine.pace.other_work():
+        machine.turns(40, seconds=3.0, cpu=3.0)
+        mark = machine.pace.begin(1)
+    machine.now, machine.cpu = machine.now + 3.0, machine.cpu + 3.0
+    machine.pace.end(mark, 1)  # it began beside the indexing
+    mark = machine.pace.begin(1)
+    with machine.pace.other_work():
+        machine.now, machine.cpu = machine.now + 3.0, machine.cpu + 3.0
+    machine.pace.end(mark, 1)  # the indexing began and ended beside it
+    assert room(machine.pace) == before
+    machine.turns(40, seconds=2.0, cpu=0.04)
+    assert room(machine.pace) < before
 
 
 def test_without_a_bound_nothing_is_refused() -> None:

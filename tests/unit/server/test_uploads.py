@@ -1,5 +1,6 @@
 """Files that callers send: their names, and what is left of them after a crash."""
 
+import asyncio
 import os
 import tempfile
 import time
@@ -9,8 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from selfright.assembly.ingestion import UploadReport
 from selfright.domain.errors import UnreadableFile
+from selfright.entrypoints.server.admission import Limits, TurnLimiter
+from selfright.entrypoints.server.metrics import Metrics
 from selfright.entrypoints.server.routes.documents import place_for, remove_leftovers, safe_name
+from selfright.entrypoints.server.service import LOCAL, Service
 
 
 @pytest.mark.parametrize("name", ["a.md", "등대 안내.pdf", "a..b.txt", "-rf.txt", "con.txt"])
@@ -60,3 +65,39 @@ def test_a_service_without_a_place_for_temporary_files_starts(monkeypatch: pytes
 
     monkeypatch.setattr(tempfile, "gettempdir", none)
     remove_leftovers()
+
+
+class Recorder:
+    """Stands for Selfright: says at each step whether the index is held, and whether the pace of turns is measured."""
+
+    def __init__(self) -> None:
+        self.said: list[tuple[str, bool, bool]] = []
+        self.service = Service(self, Limits(), TurnLimiter(Limits()), Metrics(TurnLimiter(Limits())))  # type: ignore[arg-type]
+
+    def _note(self, step: str) -> None:
+        is_measured = self.service.limiter.pace.begin(1).others is not None
+        self.said.append((step, self.service.writing.locked(), is_measured))
+
+    def read_upload(self, path: Path, name: str) -> "Recorder":
+        self._note("read")
+        return self
+
+    def store_upload(self, upload: object, *, collection: str, apart: bool) -> UploadReport:
+        self._note("store")
+        return UploadReport(added=1)
+
+    def close(self) -> None:
+        self._note("close")
+
+
+def test_the_index_is_held_while_a_file_is_stored_and_not_while_it_is_read() -> None:
+    recorder = Recorder()
+    uploads = recorder.service.uploads
+
+    async def story() -> None:
+        with uploads.admitted(LOCAL.key):
+            report = await recorder.service.take_in(LOCAL, Path("a.md"), "a.md", "default")
+        assert report.added == 1
+
+    asyncio.run(story())
+    assert recorder.said == [("read", False, True), ("store", True, False), ("close", False, True)]

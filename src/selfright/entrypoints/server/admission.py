@@ -2,14 +2,14 @@
 
 import asyncio
 import math
-import statistics
 import time
 from collections import Counter, OrderedDict, deque
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field, replace
 
 from selfright.entrypoints.server.errors import Refused
-from selfright.processes import usable_cpus
+from selfright.entrypoints.server.pace import Pace
 
 MIB = 2**20
 
@@ -60,82 +60,6 @@ def shared(limits: Limits, processes: int) -> Limits:
     )
 
 
-_TURNS = 32
-_LEAST = 8  # turns that must have ended before anything is judged by them
-_QUIET = 0.25  # cores: a turn during which the process used less hardly waited for others, here or outside
-_CROWDED = 1.2  # times an undisturbed turn: beyond it, turns wait for one another
-_SPREAD = 0.6  # the mean keeps to this part of the bound: the slowest of a hundred take half as long again
-_PATIENCE_S = 1.0  # nobody minds a second: below it nothing is refused
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """Where a turn began: the clock, the process's CPU seconds, how many turns had ended and how many ran with it."""
-
-    at: float
-    cpu: float
-    ended: int
-    running: int
-
-
-class Pace:
-    """Says whether one more turn would end within ``stretch`` times what a turn takes undisturbed; 0: always.
-
-    Two medians of the last turns are enough. One is what a turn takes while the process has little to do. The other
-    is what each turn costs all others: its CPU time, or, where turns already take much longer than undisturbed, the
-    time between two ends, which covers whatever else they wait for. So many turns end after so many times that,
-    however many cores and calls of a model are behind it. No more than ``places`` run at once. ``stretch`` turns a
-    core are always let in. Not for several threads.
-    """
-
-    def __init__(
-        self,
-        stretch: float,
-        places: int,
-        clock: Callable[[], float] = time.monotonic,
-        cpu: Callable[[], float] = time.process_time,
-        cores: int = 0,
-    ) -> None:
-        self._stretch, self._places, self._clock, self._cpu = stretch, places, clock, cpu
-        self._cores = cores or usable_cpus()
-        self._alone: deque[float] = deque(maxlen=_TURNS)
-        self._costs: deque[float] = deque(maxlen=_TURNS)
-        self._ended = 0
-        self._fastest = float("inf")
-
-    def begin(self, running: int) -> Mark:
-        """Marks the beginning of a turn, one of ``running``."""
-        return Mark(self._clock(), self._cpu(), self._ended, running)
-
-    def end(self, mark: Mark, running: int) -> None:
-        """Notes the end of a turn, one of ``running``."""
-        self._ended += 1
-        seconds, cpu = max(self._clock() - mark.at, 1e-6), self._cpu() - mark.cpu
-        together = max(self._ended - mark.ended, (mark.running + running) / 2)
-        self._fastest = min(self._fastest, seconds)
-        quiet = cpu < _QUIET * seconds
-        if together <= 1 or quiet:
-            self._alone.append(seconds)
-        # A turn may be long by itself: a greeting takes a hundredth of what a slow model's answer takes.
-        crowded = not quiet and seconds > _CROWDED * self._undisturbed
-        self._costs.append(seconds / together if crowded else min(seconds, cpu / together))
-
-    def wait(self, present: int) -> float | None:
-        """None where another turn beside ``present`` ones keeps the bound; else seconds after which it may."""
-        # So few cannot make one another that much slower, whatever they take alone.
-        if not self._stretch or present < self._stretch * self._cores or len(self._costs) < _LEAST:
-            return None
-        most = max(_PATIENCE_S, _SPREAD * self._stretch * self._undisturbed)
-        each = max(statistics.median(self._costs), self._undisturbed / self._places)
-        over = (present + 1) * each - most
-        return over if over > 0 else None
-
-    @property
-    def _undisturbed(self) -> float:
-        """Seconds; before any turn ran undisturbed, those of the fastest."""
-        return statistics.median(self._alone) if self._alone else self._fastest
-
-
 LOCAL_KEY = "local"  # the user of this machine, who shares the service with nobody
 _MOST_BUCKETS = 10_000
 
@@ -171,6 +95,48 @@ class RateLimit:
         if key in self._buckets:
             tokens, at = self._buckets[key]
             self._buckets[key] = (min(float(self._burst), tokens + 1), at)
+
+
+_UPLOADS, _UPLOADS_EACH = 8, 4
+_READERS = 2  # each may take a core, and the memory that a file may take
+
+
+@dataclass(slots=True)
+class _Sender:
+    uploads: int = 0
+    reading: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+class UploadLimiter:
+    """Lets a bounded number of uploads in, of one key fewer, so that nobody's files keep everybody else's waiting."""
+
+    def __init__(self) -> None:
+        self._senders: dict[str, _Sender] = {}
+        self._readers = asyncio.Semaphore(_READERS)
+
+    @contextmanager
+    def admitted(self, key: str) -> Iterator[None]:
+        """While an upload is taken in. Raises ``Refused``: 429 for one key's excess, 503 for everybody's."""
+        sender = self._senders.get(key, _Sender())
+        if key != LOCAL_KEY and sender.uploads >= _UPLOADS_EACH:
+            message = f"{_UPLOADS_EACH} uploads of this key are waiting; wait for one of them"
+            raise Refused(429, "too_many_uploads", message, retry_after=10)
+        if sum(each.uploads for each in self._senders.values()) >= _UPLOADS:
+            raise Refused(503, "uploads_waiting", "too many uploads are waiting; try again in a moment", retry_after=10)
+        self._senders[key] = sender
+        sender.uploads += 1
+        try:
+            yield
+        finally:
+            sender.uploads -= 1
+            if not sender.uploads:
+                del self._senders[key]
+
+    @asynccontextmanager
+    async def reading(self, key: str) -> AsyncIterator[None]:
+        """While a file of an upload that was let in is read: one at a time of a key, so that others get their turn."""
+        async with self._senders[key].reading, self._readers:
+            yield
 
 
 @dataclass(slots=True)

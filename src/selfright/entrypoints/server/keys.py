@@ -6,6 +6,7 @@ import json
 import secrets
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from selfright.settings import Settings
 
 FILE = "keys.sqlite"
+USED = "keys.in-use"
 PREFIX = "sr-"
 MOST_KEYS = 10_000
 MOST_NAME = 200
@@ -63,6 +65,8 @@ class Keys(Rows):
     remote: ClassVar[bool]
     """Whether asking may take a while, so that it is done on a thread."""
 
+    _some = False
+
     def add(
         self, user: str, collections: str | Sequence[str] = (), *, admin: bool = False, note: str = ""
     ) -> tuple[Key, str]:
@@ -97,6 +101,13 @@ class Keys(Rows):
 
     def any(self) -> bool:
         """Whether any key was ever made; without one, everyone may use a service that only this machine reaches."""
+        self._some = self._some or self._has_rows()
+        return self._some
+
+    def check_there(self) -> None:
+        """Raises ``InputError`` when keys were in use and are gone."""
+
+    def _has_rows(self) -> bool:
         return bool(self.rows("SELECT 1 FROM {table} LIMIT 1"))
 
     def find(self, token: str) -> Key | None:
@@ -117,13 +128,31 @@ class Keys(Rows):
 
 
 class KeyRing(Keys, FileRows):
-    """The keys in ``keys.sqlite`` of a folder."""
+    """The keys in ``keys.sqlite`` of a folder. A file beside it says that they were in use, also when it is gone."""
 
     remote = False
     table, owner = "keys", "user"
 
     def __init__(self, home: Path) -> None:
         super().__init__(home / FILE, _LAYOUT, _BUSY_S)
+        self._used = home / USED
+
+    def any(self) -> bool:
+        """As of all keys; true as well when they were in use and are gone."""
+        if not self._some and super().any():
+            with suppress(OSError):  # a folder that is only read
+                self._used.touch()
+        self._some = self._some or self._used.exists()
+        return self._some
+
+    def check_there(self) -> None:
+        """As of all keys."""
+        if self._used.exists() and not self._has_rows():
+            raise InputError(
+                f"API keys were in use here, but there are none in '{self.path}'; put a backup of it in its place, "
+                "or make a key: selfright keys add --user NAME --admin. To serve this machine without keys, delete "
+                f"'{self._used}'"
+            )
 
 
 def made(user: str, collections: str | Sequence[str], *, admin: bool, note: str) -> tuple[Key, str]:
@@ -170,12 +199,6 @@ class DatabaseKeys(Keys, DatabaseRows):
 
     def __init__(self, database: "PostgresDatabase") -> None:
         super().__init__(database)
-        self._some = False
-
-    def any(self) -> bool:
-        """As of all keys; remembered, for it is asked with every request."""
-        self._some = self._some or super().any()
-        return self._some
 
     def close(self) -> None:
         """Closes the database."""

@@ -4,6 +4,7 @@ import asyncio
 import re
 import secrets
 import time
+from collections import Counter
 from collections.abc import Callable
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -11,7 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from selfright.domain.errors import SelfrightError
 from selfright.entrypoints.server import logging
-from selfright.entrypoints.server.admission import Limits
+from selfright.entrypoints.server.admission import LOCAL_KEY, Limits
 from selfright.entrypoints.server.errors import Refused, internal, refusal_of
 from selfright.entrypoints.server.metrics import Metrics
 
@@ -145,7 +146,9 @@ class BodyLimit:
         length = headers.get("content-length", "")
         if length.isdigit() and int(length) > most:
             raise _too_large(most)
-        body = _Bounded(receive, most, self._limits.body_s, self._uploads if upload else self._others)
+        budget = self._uploads if upload else self._others
+        caller = scope["state"].get("caller")
+        body = _Bounded(receive, most, self._limits.body_s, budget, caller.key if caller else "")
         try:
             await self._app(scope, body.receive, send)
         finally:
@@ -153,28 +156,34 @@ class BodyLimit:
 
 
 class _ByteBudget:
-    """So many bytes for the bodies of all requests together, from when they come until their request is over."""
+    """So many bytes for the bodies of all requests together, from when they come until their request is over.
+
+    One key has half of them at most, so that there is room for others.
+    """
 
     def __init__(self, most: int, code: str, why: str) -> None:
         self._most, self._code, self._why = most, code, why
-        self._held = 0
+        self._held: Counter[str] = Counter()
 
-    def take(self, size: int) -> None:
+    def take(self, key: str, size: int) -> None:
         """Raises ``Refused`` (503) where there is no room for so much more."""
-        if self._held + size > self._most:
+        own = self._most if key == LOCAL_KEY else self._most / 2
+        if self._held[key] + size > own or self._held.total() + size > self._most:
             raise Refused(503, self._code, f"{self._why} at the moment; try again later", retry_after=10)
-        self._held += size
+        self._held[key] += size
 
-    def give_back(self, size: int) -> None:
+    def give_back(self, key: str, size: int) -> None:
         """Makes room again."""
-        self._held -= size
+        self._held[key] -= size
+        if not self._held[key]:
+            del self._held[key]
 
 
 class _Bounded:
     """One request's body."""
 
-    def __init__(self, receive: Receive, most: int, patience_s: float, budget: _ByteBudget) -> None:
-        self._receive, self._most, self._patience_s, self._budget = receive, most, patience_s, budget
+    def __init__(self, receive: Receive, most: int, patience_s: float, budget: _ByteBudget, key: str) -> None:
+        self._receive, self._most, self._patience_s, self._budget, self._key = receive, most, patience_s, budget, key
         self._came = self._held = 0
         self._whole = False
         self._began = asyncio.get_running_loop().time()
@@ -194,13 +203,13 @@ class _Bounded:
         self._whole = not message.get("more_body", False)
         if self._came > self._most:
             raise _too_large(self._most)
-        self._budget.take(size)
+        self._budget.take(self._key, size)
         self._held += size
         return message
 
     def done(self) -> None:
         """The request is over, and nothing of its body is kept."""
-        self._budget.give_back(self._held)
+        self._budget.give_back(self._key, self._held)
         self._held = 0
 
 

@@ -148,7 +148,7 @@ def serve(
     ``given`` is a socket that listens already.
 
     Raises ``UsageError`` for an address that others can reach while there is no key, and for one that cannot be had,
-    and what opening the index raises.
+    ``InputError`` when the keys are gone, and what opening the index raises.
     """
     limits = limits or limits_of(selfright.settings)
     keys = open_keys(selfright.settings)
@@ -180,6 +180,7 @@ def server_of(app: FastAPI, limits: Limits, ready: Callable[[], None]) -> Server
 
 def _checked(keys: Keys, host: str) -> bool:
     """Whether keys are asked for; refuses to be open to others."""
+    keys.check_there()
     keyed = keys.any()
     if not keyed and not _is_loopback(host):
         raise UsageError(

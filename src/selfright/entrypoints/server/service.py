@@ -4,21 +4,23 @@ import asyncio
 import functools
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, closing, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from starlette.requests import Request
 
 from selfright.domain.errors import IndexNotFound, SelfrightError
 from selfright.domain.turns import DEFAULT_USER, Scope
-from selfright.entrypoints.server.admission import LOCAL_KEY, Limits, TurnLimiter
+from selfright.entrypoints.server.admission import LOCAL_KEY, Limits, TurnLimiter, UploadLimiter
 from selfright.entrypoints.server.errors import Refused
 from selfright.entrypoints.server.keys import Key
 from selfright.entrypoints.server.metrics import Metrics
 
 if TYPE_CHECKING:
     from selfright.api import Selfright
+    from selfright.assembly.ingestion import UploadReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +130,6 @@ class Readiness:
 
 P = ParamSpec("P")
 T = TypeVar("T")
-_UPLOADS_WAITING = 8
 
 
 @dataclass(slots=True)
@@ -142,8 +143,7 @@ class Service:
     started: float = field(default_factory=time.time)
     draining: bool = False
     writing: asyncio.Lock = field(default_factory=asyncio.Lock)
-    uploads: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_UPLOADS_WAITING))
-
+    uploads: UploadLimiter = field(default_factory=UploadLimiter)
     readiness: Readiness = field(init=False)
 
     def __post_init__(self) -> None:
@@ -154,12 +154,23 @@ class Service:
         await self.selfright.areachable()
 
     @asynccontextmanager
-    async def taking_in(self) -> AsyncIterator[None]:
-        """The right to change the index, one at a time. Raises ``Refused`` (503) where too many wait for it."""
-        if self.uploads.locked():
-            raise Refused(503, "uploads_waiting", "too many uploads are waiting; try again in a moment", retry_after=10)
-        async with self.uploads, self.writing:
-            yield
+    async def changing(self) -> AsyncIterator[None]:
+        """The right to change the index, which one at a time has."""
+        async with self.writing:
+            with self.limiter.pace.other_work():
+                yield
+
+    async def take_in(self, caller: Caller, path: Path, name: str, collection: str) -> "UploadReport":
+        """Adds one file that was sent, of an upload that was let in; nothing waits for it while it is only read.
+
+        Raises ``UnreadableFile``.
+        """
+        async with self.uploads.reading(caller.key):
+            upload = await in_thread(self.selfright.read_upload, path, name)
+        with closing(upload):
+            async with self.changing():
+                apart = bool(caller.collections)
+                return await in_thread(self.selfright.store_upload, upload, collection=collection, apart=apart)
 
     def collections(self) -> list[str]:
         """The names of the collections that exist; none where there is no index yet."""

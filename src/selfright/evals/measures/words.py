@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from selfright.domain.composing import MARKER
 from selfright.domain.text import has_hangul
 from selfright.evals.metrics import Sample, Value, without
+from selfright.evals.patterns import is_any_in
 from selfright.evals.questions import Question
 
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
@@ -215,7 +216,7 @@ def _stands_in(text: str, question: Question) -> bool:
     if any(contains(text, gold) for gold in question.answers):
         return True
     line = " ".join(unicodedata.normalize("NFC", text).split())  # a pattern's blank is any space, or a line's end
-    return any(re.search(pattern, line, re.IGNORECASE) for pattern in question.patterns)
+    return bool(question.patterns) and is_any_in(question.patterns, line)
 
 
 def _share_in(text: str, question: Question) -> float:

@@ -5,7 +5,6 @@ only says that it does not know is a refusal.
 """
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -36,7 +35,7 @@ _NUMBER = re.compile(r"\[\d{1,4}\]")
 _ITEM = re.compile(r"\A\s*\d{1,3}[.)]\s+(?=\S)")  # a list that loops counts on
 _WORD = re.compile(r"[^\W_]+")
 _SECRET_LETTERS = 24
-_REPEATED = 3  # a sentence that stands there so often is no statement but a loop
+_REPEATED = 3  # what stands there so often is no statement but a loop
 _COPIED = re.compile(r"\A(?:\W{0,3}\b(?:question|user|q|질문|사용자)\b\W{0,3}[:：]\s*)", re.IGNORECASE)
 
 
@@ -64,12 +63,12 @@ def without_echo(question: str, parsed: Sequence[ParsedSentence], rules: str = "
     """
     asked, secret = content_words(question), _Rules.of(rules)
     bare = [letters(_ITEM.sub("", said.text)) for said in parsed]
-    times = Counter(bare)
+    looped = _loop(bare)
     seen: dict[str, int] = {}
     kept = []
     for said, text in zip(parsed, bare, strict=True):
-        # A step of a list may have to be done again; one that comes this often is a loop.
-        whole = text if times[text] >= _REPEATED else letters(said.text)
+        # A step of a list may have to be done again, and stays unless the list ends in a loop of it.
+        whole = text if text in looped else letters(said.text)
         seen[whole] = seen.get(whole, 0) + 1
         if seen[whole] == 1 and not _is_echo(said.text, text, asked, letters(question), secret):
             kept.append(said)
@@ -90,6 +89,15 @@ def _is_echo(said: str, text: str, asked: frozenset[str], question: str, secret:
 def _stutters(said: str) -> bool:
     words = _WORD.findall(said.casefold())
     return len(words) >= _REPEATED and len(set(words)) == 1
+
+
+def _loop(said: Sequence[str]) -> frozenset[str]:
+    """The sentences that come over and over at the end, in the same order, whether the last one was cut or not."""
+    for period in range(1, len(said) // _REPEATED + 1):
+        end = said[-_REPEATED * period :]
+        if end[period:-1] == end[: -period - 1] and end[-period - 1].startswith(end[-1]):
+            return frozenset(end)
+    return frozenset()
 
 
 def _is_loop(seen: dict[str, int], count: int) -> bool:

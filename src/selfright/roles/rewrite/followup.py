@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from selfright.domain.answers import Message
 from selfright.domain.passages import Language
 from selfright.domain.text import language_of
+from selfright.domain.turns import MAX_QUESTION_CHARACTERS
 from selfright.roles.analysis import Term, TextAnalyzer, distinct, phrases
 from selfright.roles.likeness import Likeness
 from selfright.roles.restating import asks_for_fewer_words
@@ -98,7 +99,7 @@ def completed(
         if message.role == "user" and asks_for_fewer_words(message.content):
             continue  # it has no topic of its own
         if message.role == "user":
-            focus.ask(message.content, analyzer)
+            focus.ask(message.content[:MAX_QUESTION_CHARACTERS], analyzer)
         else:
             focus.mention(message.content[:_LONGEST_REPLY], _REPLIED, analyzer)
     return _completed(question, focus, analyzer)

@@ -246,4 +246,7 @@ class Layer:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Lets one request through."""
         here = scope["type"] == "http" and scope["path"] == PATH
+        if here and scope["method"] != "POST":
+            # Nothing is sent that was not asked for: a stream of it would hold its connection for ever.
+            raise Refused(405, "method_not_allowed", "what is asked here comes as POST")
         await (self._mounted.app if here else self._app)(scope, receive, send)

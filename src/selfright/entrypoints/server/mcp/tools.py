@@ -54,21 +54,17 @@ class Tools:
             raise InputError(f"expected a text of 1 to {MOST_TEXT:,} characters, but it has {len(text):,}")
         safe = safe_name(name if Path(name).suffix else f"{name}.md")
         # What is being written cannot be broken off: a call that is cancelled leaves it to its end.
-        return await asyncio.shield(self._taken_in(safe, text, collection, bool(caller.collections)))
+        return await asyncio.shield(self._taken_in(caller, safe, text, collection))
 
     async def explain(self, caller: Caller, trace_id: str | None) -> dict[str, Any]:
         """How an answer came about: the trace of the named turn, or of the caller's last one."""
         found = await in_thread(self._trace, caller, trace_id)
         return shown_trace(found)
 
-    async def _taken_in(self, name: str, text: str, collection: str, apart: bool) -> dict[str, Any]:
-        async with self.service.taking_in():
-            return await in_thread(self._take, name, text, collection, apart)
-
-    def _take(self, name: str, text: str, collection: str, apart: bool) -> dict[str, Any]:
-        with place_for(name) as path:
-            path.write_text(text, encoding="utf-8", errors="replace")
-            report = self.service.selfright.take_in(path, name, collection=collection, apart=apart)
+    async def _taken_in(self, caller: Caller, name: str, text: str, collection: str) -> dict[str, Any]:
+        with self.service.uploads.admitted(caller.key), place_for(name) as path:
+            await in_thread(path.write_text, text, encoding="utf-8", errors="replace")
+            report = await self.service.take_in(caller, path, name, collection)
         return {
             "collection": collection,
             "documents": report.documents,

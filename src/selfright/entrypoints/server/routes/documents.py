@@ -69,8 +69,8 @@ async def receive_upload(request: Request, limits: Limits) -> AsyncIterator[Sent
         form = await request.form(max_files=limits.upload_files, max_fields=4, max_part_size=_MOST_FIELD_BYTES)
     except Refused:
         raise
-    except (MultiPartException, HTTPException) as error:
-        why = error.message if isinstance(error, MultiPartException) else error.detail
+    except (MultiPartException, HTTPException, UnicodeError) as error:  # of a 'charset' that decodes nothing
+        why = getattr(error, "message", None) or getattr(error, "detail", None) or "its names are no text"
         raise Refused(400, "bad_form", f"the form cannot be read: {why}") from None
     try:
         yield _checked(form)
@@ -78,10 +78,10 @@ async def receive_upload(request: Request, limits: Limits) -> AsyncIterator[Sent
         await form.close()
 
 
-async def take_in(service: Service, sent: Sent, collection: str, *, apart: bool) -> dict[str, Any]:
+async def take_in(service: Service, caller: Caller, sent: Sent, collection: str) -> dict[str, Any]:
     """Reads and indexes the files one by one. Raises ``Refused`` (422) when nothing in any of them could be read."""
-    async with service.taking_in():
-        taken = [await _take(service, name, file, collection, apart) for name, file in sent.files]
+    with service.uploads.admitted(caller.key):
+        taken = [await _take(service, caller, name, file, collection) for name, file in sent.files]
     service.metrics.indexed(sum(each["passages"] for each in taken))
     if not any(each["added"] + each["replaced"] + each["unchanged"] for each in taken):
         said = "; ".join(f"{each['name']}: {error}" for each in taken for error in each["errors"][:1])
@@ -89,14 +89,17 @@ async def take_in(service: Service, sent: Sent, collection: str, *, apart: bool)
     return {"collection": collection, "files": taken}
 
 
-async def _take(service: Service, name: str, file: UploadFile, collection: str, apart: bool) -> dict[str, Any]:
+async def _take(service: Service, caller: Caller, name: str, file: UploadFile, collection: str) -> dict[str, Any]:
     empty = {"name": name[:_MOST_NAME], "added": 0, "replaced": 0, "unchanged": 0, "passages": 0, "documents": []}
     try:
         safe = safe_name(name)
-        told = await in_thread(_read, service, safe, file, collection, apart)
+        with place_for(safe) as path:
+            await in_thread(_copy, file, path)
+            report = await service.take_in(caller, path, safe, collection)
     except UnreadableFile as error:
         return {**empty, "errors": [error.why]}
-    return {**empty, **told}
+    told = {count: getattr(report, count) for count in ("added", "replaced", "unchanged", "passages", "documents")}
+    return {**empty, **told, "errors": [why for _, why in report.failed[:_MOST_ERRORS]]}
 
 
 @contextmanager
@@ -118,20 +121,9 @@ def remove_leftovers() -> None:
                 shutil.rmtree(folder)
 
 
-def _read(service: Service, name: str, file: UploadFile, collection: str, apart: bool) -> dict[str, Any]:
-    with place_for(name) as path:
-        with path.open("xb") as kept:
-            shutil.copyfileobj(file.file, kept)
-        report = service.selfright.take_in(path, name, collection=collection, apart=apart)
-    errors = [why for _, why in report.failed]
-    return {
-        "added": report.added,
-        "replaced": report.replaced,
-        "unchanged": report.unchanged,
-        "passages": report.passages,
-        "documents": list(report.documents),
-        "errors": errors[:_MOST_ERRORS],
-    }
+def _copy(file: UploadFile, path: Path) -> None:
+    with path.open("xb") as kept:
+        shutil.copyfileobj(file.file, kept)
 
 
 def safe_name(name: str) -> str:
@@ -220,7 +212,7 @@ async def upload(request: Request) -> Any:
         collection = sent.collection or (caller.collections[0] if caller.collections else DEFAULT_COLLECTION)
         if not caller.changes(collection):
             raise Refused(403, "read_only", f"this key may not change collection '{collection}'", param="collection")
-        return await take_in(service, sent, collection, apart=bool(caller.collections))
+        return await take_in(service, caller, sent, collection)
 
 
 @router.get(f"/v1/documents/{{document_id:{NAME}}}", response_model=DocumentReply)
@@ -243,7 +235,7 @@ async def get_document(document_id: Id, request: Request) -> Any:
 async def delete_document(document_id: Id, request: Request) -> Any:
     """Removes a document; its text is gone from every result."""
     caller, service = caller_of(request), service_of(request)
-    async with service.writing:
+    async with service.changing():
         document = await in_thread(_visible, service, caller, document_id)
         if not caller.changes(document.collection):
             raise Refused(403, "read_only", f"this key may not change collection '{document.collection}'")
