@@ -1,7 +1,8 @@
 """Whatever a model does, at whatever job: the turn ends with an answer, and nothing is called verified that is not."""
 
 import asyncio
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -168,20 +169,22 @@ def test_a_cancelled_turn_cancels_its_calls(settings: dict[str, Any], server: Sc
         selfright = Selfright.open(**settings, base_url=server.url)
         try:
             asked = asyncio.create_task(selfright.aask(QUESTION))
-            while not stalled():
-                await asyncio.sleep(0.01)
+            await asyncio.to_thread(wait_for, stalled)
             asked.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await asked
         finally:
             selfright.close()
 
-    asyncio.run(asyncio.wait_for(turn(), 60))
-    for _ in range(100):
-        if all(request.hung_up for request in stalled()):
-            break
-        asyncio.run(asyncio.sleep(0.02))
-    assert all(request.hung_up for request in stalled())
+    asyncio.run(turn())
+    wait_for(lambda: all(request.hung_up for request in stalled()))
+
+
+def wait_for(true: Callable[[], Any], seconds: float = 60.0) -> None:
+    until = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < until, "it did not happen in time"
+        time.sleep(0.02)
 
 
 def test_a_spent_budget_still_answers(settings: dict[str, Any], server: ScriptedServer) -> None:
