@@ -1,12 +1,10 @@
-"""The house rules hold on this tree, and each of them fires on a small tree that breaks it."""
+"""Each house rule fires on a small tree that breaks it; that they hold on this one, ``make check`` finds out."""
 
 from pathlib import Path
 
 import pytest
 
 from scripts.check_house import breaches, main
-
-ROOT = Path(__file__).resolve().parents[2]
 
 # Joined here so that this file does not hold what the rule looks for.
 REGISTRY = "https://" + "pypi" + ".org/simple"
@@ -75,10 +73,6 @@ GOOD = {
 def plant(root: Path, path: str, text: str) -> None:
     (root / path).parent.mkdir(parents=True, exist_ok=True)
     (root / path).write_text(text, encoding="utf-8")
-
-
-def test_the_house_keeps_its_own_rules() -> None:
-    assert breaches(ROOT) == []
 
 
 @pytest.mark.parametrize(("path", "text", "message"), BAD.values(), ids=BAD.keys())

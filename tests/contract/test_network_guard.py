@@ -1,7 +1,10 @@
-"""The guard that keeps tests off the network works, and leaves this machine's own sockets alone."""
+"""What every test lives under: off the network but for this machine's own sockets, and SIGINT is heard."""
 
 import contextlib
 import socket
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -38,3 +41,12 @@ def test_loopback_works() -> None:
         with connection:
             client.sendall(b"ping")
             assert connection.recv(4) == b"ping"
+
+
+def test_in_the_background_children_of_tests_can_still_be_ended_by_sigint() -> None:
+    deaf = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); import tests.conftest"
+    told = f"{deaf}; print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
+    done = subprocess.run(
+        [sys.executable, "-c", told], cwd=Path(__file__).parents[2], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "True\n"

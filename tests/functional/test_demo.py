@@ -1,23 +1,35 @@
 """The demo shows five different paths, and the demo set is what the documents say it is."""
 
+import io
 import json
 import re
+from contextlib import redirect_stdout
+from pathlib import Path
 
 import pytest
 
 from selfright import Answer, Selfright, StopReason
+from selfright.entrypoints.cli import main
 from selfright.entrypoints.commands.demo import DATA, SCENES
-from tests.functional.conftest import Cli
+from tests.functional.conftest import Outcome
 
 QUESTIONS = [json.loads(line) for line in (DATA / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
 @pytest.fixture(scope="module")
-def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Answer]:
-    place = tmp_path_factory.mktemp("demo") / "index"
+def shown(tmp_path_factory: pytest.TempPathFactory) -> tuple[Outcome, Path]:
+    """What the command says where nothing was before, and its index: made once, for it takes long."""
+    home, out = tmp_path_factory.mktemp("demo"), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out):
+        patch.setenv("SELFRIGHT_HOME", str(home))
+        code = main(["demo"])
+    return Outcome(code, out.getvalue(), ""), home / "demo" / "index"
+
+
+@pytest.fixture(scope="module")
+def answers(shown: tuple[Outcome, Path]) -> dict[str, Answer]:
     asked = {question["id"]: question["question"] for question in QUESTIONS}
-    with Selfright.open(place, pack="medical", web_provider="static", web_folder=str(DATA / "web")) as selfright:
-        selfright.add([DATA / "documents"])
+    with Selfright.open(shown[1], pack="medical", web_provider="static", web_folder=str(DATA / "web")) as selfright:
         return {path: selfright.ask(asked.get(question, question)) for path, question in SCENES}
 
 
@@ -70,8 +82,8 @@ def test_both_languages_are_shown(answers: dict[str, Answer]) -> None:
     assert {answer.language for answer in answers.values()} == {"ko", "en"}
 
 
-def test_the_command_shows_all_five_and_what_to_type_next(cli: Cli) -> None:
-    outcome = cli("demo")
+def test_the_command_shows_all_five_and_what_to_type_next(shown: tuple[Outcome, Path]) -> None:
+    outcome, _ = shown
     assert outcome.code == 0
     for number, (path, _) in enumerate(SCENES, start=1):
         assert f"{number}. {path}" in outcome.out

@@ -9,16 +9,16 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from selfright import Selfright
+from tests.functional.conftest import Cli, Outcome
 
 QUESTION = "Who is the harbour master?"
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
 _MIB = 2**20
 
 
@@ -50,20 +50,21 @@ def disk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.fixture
-def run(disk: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Runs the command line while nothing can be written there."""
+def run(disk: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
+    """Runs the command line while nothing can be written there, in a process of its own where that is forbidden."""
     monkeypatch.setenv("SELFRIGHT_HOME", str(disk / "home"))
     monkeypatch.setenv("SELFRIGHT_INDEX", str(disk / "index"))
 
     def nothing_more() -> None:
-        if not os.path.ismount(disk):
-            resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 
-    def one(*words: str) -> "subprocess.CompletedProcess[str]":
+    def one(*words: str) -> Outcome:
         if os.path.ismount(disk):
             fill(disk)
+            return cli(*words)
         command = [str(Path(sys.executable).with_name("selfright")), *words]
-        return subprocess.run(command, capture_output=True, text=True, preexec_fn=nothing_more, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, preexec_fn=nothing_more, check=False)
+        return Outcome(done.returncode, done.stdout, done.stderr)
 
     return one
 
@@ -91,35 +92,35 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 
 @pytest.fixture
-def index(disk: Path, run: Run, indexed: Path) -> Path:
+def index(disk: Path, run: Cli, indexed: Path) -> Path:
     return Path(shutil.copytree(indexed, disk / "index"))
 
 
-def test_reading_goes_on(index: Path, run: Run) -> None:
+def test_reading_goes_on(index: Path, run: Cli) -> None:
     for words in (("search", "harbour master"), ("ask", QUESTION)):
         done = run(*words)
-        assert (done.returncode, "Orla Keane" in done.stdout) == (0, True), done.stderr
+        assert (done.code, "Orla Keane" in done.out) == (0, True), done.err
     listed = run("index", "list")
-    assert (listed.returncode, len(listed.stdout.splitlines())) == (0, 3), listed.stderr
+    assert (listed.code, len(listed.out.splitlines())) == (0, 3), listed.err
     sound = run("index", "verify")
-    assert (sound.returncode, sound.stdout) == (0, "the index is sound\n"), sound.stderr
+    assert (sound.code, sound.out) == (0, "the index is sound\n"), sound.err
 
 
-def test_writing_says_so_and_changes_nothing(index: Path, disk: Path, run: Run) -> None:
+def test_writing_says_so_and_changes_nothing(index: Path, disk: Path, run: Cli) -> None:
     for words in (("index", "remove", "harbour.md"), ("ask", QUESTION, "--session", "s")):
         refused = run(*words)
-        assert (refused.returncode, refused.stdout) == (1, "")
-        assert refused.stderr.startswith("selfright: ")
+        assert (refused.code, refused.out) == (1, "")
+        assert refused.err.startswith("selfright: ")
     (disk / "filling").unlink(missing_ok=True)
     with Selfright.open() as selfright:
         assert [finding.problem for finding in selfright.verify()] == []
         assert selfright.remove("harbour.md") == ["harbour.md"]
 
 
-def test_new_vectors_need_room(index: Path, disk: Path, run: Run) -> None:
+def test_new_vectors_need_room(index: Path, disk: Path, run: Cli) -> None:
     refused = run("index", "reembed", "--set", "embedder=none")
-    assert (refused.returncode, refused.stdout) == (1, "")
-    assert refused.stderr.startswith("selfright: ")
+    assert (refused.code, refused.out) == (1, "")
+    assert refused.err.startswith("selfright: ")
     (disk / "filling").unlink(missing_ok=True)
     with Selfright.open() as selfright:
         assert selfright.verify() == []
@@ -129,11 +130,11 @@ def test_new_vectors_need_room(index: Path, disk: Path, run: Run) -> None:
 
 
 @pytest.mark.parametrize("when", ["afterwards", "before the search indexes followed"])
-def test_what_a_killed_writer_had_committed_is_found(index: Path, tmp_path: Path, run: Run, when: str) -> None:
+def test_what_a_killed_writer_had_committed_is_found(index: Path, tmp_path: Path, run: Cli, when: str) -> None:
     (tmp_path / "kiln.md").write_text("# Kiln\n\nThe kiln of the pottery is fired with oak.\n")
     killed = subprocess.run([sys.executable, "-c", _KILLED, when, str(tmp_path / "kiln.md")], check=False)
     assert killed.returncode == -signal.SIGKILL
     found = run("search", "harbour master, kiln")
-    assert (found.returncode, "Orla Keane" in found.stdout) == (0, True), found.stderr
+    assert (found.code, "Orla Keane" in found.out) == (0, True), found.err
     if when == "afterwards":  # else it is found only where the search indexes could still follow
-        assert "kiln.md" in found.stdout
+        assert "kiln.md" in found.out

@@ -38,6 +38,19 @@ with at(Path(sys.argv[1])) as store:
 """
 
 
+def test_an_index_is_made_without_waiting_where_there_is_nothing_to_build(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[object] = []
+    handler = "pymilvus.client.grpc_handler.GrpcHandler.wait_for_creating_index"
+    monkeypatch.setattr(handler, lambda *_, **named: waited.append(named) or (True, ""))
+    with at(tmp_path / "index.db") as store:
+        store.put([by_lines(document("keel", "A keel keeps a boat upright."))])
+        store.commit()
+        assert ids(search(store, "keel", 5)) == ["keel#0"]
+    assert waited == []
+
+
 def test_a_writer_that_is_killed_leaves_whole_documents_and_the_next_one_tidies_up(tmp_path: Path) -> None:
     file = tmp_path / "index.db"
     writer = subprocess.Popen(

@@ -2,6 +2,7 @@
 
 import json
 import re
+import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -398,6 +399,15 @@ def test_lone_surrogates_of_a_callers_own_do_no_harm(http: httpx.Client) -> None
 def test_a_session_and_a_history_do_not_go_together(http: httpx.Client) -> None:
     body = {"question": QUESTION, "session": "s", "history": [{"role": "user", "content": "hello"}]}
     assert "either 'session' or 'history'" in http.post("/v1/ask", json=body).json()["error"]["message"]
+
+
+def test_the_body_of_a_reply_does_not_wait_for_the_caller_to_acknowledge_its_head(
+    running: Running, http: httpx.Client
+) -> None:
+    assert http.get("/healthz").status_code == 200
+    sockets = [each.transport.get_extra_info("socket") for each in list(running.server.server_state.connections)]
+    assert sockets
+    assert all(one.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) for one in sockets)
 
 
 def test_korean_goes_in_and_comes_out(http: httpx.Client) -> None:

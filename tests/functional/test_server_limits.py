@@ -383,7 +383,7 @@ def test_a_turn_that_takes_too_long_is_broken_off(tmp_path: Path, monkeypatch: p
     with (
         ScriptedServer(latency_s=60.0) as model,
         serving(
-            {**settings, "llm": "openai:scripted", "base_url": model.url}, Limits(turn_s=3.0, heartbeat_s=0.05)
+            {**settings, "llm": "openai:scripted", "base_url": model.url}, Limits(turn_s=1.0, heartbeat_s=0.05)
         ) as running,
         http_client(running.url) as http,
     ):

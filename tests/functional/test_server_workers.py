@@ -59,7 +59,13 @@ def ask(url: str, session: str = "") -> dict[str, Any]:
     return found
 
 
-def test_workers_share_index_sessions_and_metrics(environment: dict[str, str]) -> None:
+def ended(pids: set[int]) -> bool:
+    return not any(Path(f"/proc/{pid}").exists() for pid in pids)
+
+
+def test_workers_share_index_sessions_and_metrics_and_end_when_their_supervisor_is_killed(
+    environment: dict[str, str],
+) -> None:
     with spawned("--workers", 2, environment=environment) as running:
         assert len(workers_of(running)) == 2
         wait_for(lambda: accepting(running, 2))
@@ -80,9 +86,13 @@ def test_workers_share_index_sessions_and_metrics(environment: dict[str, str]) -
                 counted = re.search(r'selfright_turns_total{preset="basic",stop_reason="basic"} (\S+)', metrics)
                 assert counted is not None
                 assert float(counted[1]) == 8.0
+        workers = workers_of(running)
+        assert len(workers) == 2
+        running.process.kill()
+        wait_for(lambda: ended(workers))
 
 
-def test_a_worker_that_dies_is_replaced(environment: dict[str, str]) -> None:
+def test_a_worker_that_dies_is_replaced_and_sigterm_ends_all_of_them(environment: dict[str, str]) -> None:
     with spawned("--workers", 2, environment=environment) as running:
         before = workers_of(running)
         wait_for(lambda: accepting(running, 2))
@@ -91,23 +101,10 @@ def test_a_worker_that_dies_is_replaced(environment: dict[str, str]) -> None:
         wait_for(lambda: accepting(running, 3))
         for _ in range(6):
             assert ask(running.url)["answer"]
-
-
-def test_sigterm_ends_all_of_them(environment: dict[str, str]) -> None:
-    with spawned("--workers", 2, environment=environment) as running:
         workers = workers_of(running)
-        wait_for(lambda: accepting(running, 2))
         running.process.terminate()
         assert running.process.wait(_PATIENCE_S) == 0
-        wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers))
-
-
-def test_workers_end_when_their_supervisor_is_killed(environment: dict[str, str]) -> None:
-    with spawned("--workers", 2, environment=environment) as running:
-        workers = workers_of(running)
-        wait_for(lambda: accepting(running, 2))
-        running.process.kill()
-        wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers))
+        wait_for(lambda: ended(workers))
 
 
 def test_workers_that_cannot_start_are_not_started_again(environment: dict[str, str]) -> None:

@@ -1,5 +1,6 @@
 """Conversations that are kept: follow-ups, restarts, forgetting, and a turn that ``kill -9`` broke off."""
 
+import io
 import os
 import signal
 import subprocess
@@ -16,6 +17,7 @@ from selfright.domain.errors import SessionBusy, SessionHidden, UnknownName, Usa
 from selfright.domain.judgements import StopReason
 from selfright.testing.catalogue import FAULTS
 from selfright.testing.server import ScriptedServer
+from tests.functional.conftest import Cli, Outcome
 from tests.support.llm import is_job, rules, write_index
 
 QUESTION = "How is FxStore installed?"
@@ -154,29 +156,36 @@ def jobs_of(server: ScriptedServer) -> list[Job]:
     return [next(job for job in Job if is_job(job, request)) for request in server.calls()]
 
 
-def chat(settings: dict[str, Any], *lines: str) -> subprocess.CompletedProcess[str]:
+def test_the_chat_keeps_its_conversation_until_it_is_told_to_forget(
+    settings: dict[str, Any], cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
     options = [f"--set={name}={settings[name]}" for name in ("web_provider", "web_folder", "embedder")]
-    return subprocess.run(
-        [Path(sys.executable).with_name("selfright"), "chat", "--index", str(settings["path"]), *options],
-        input="\n".join(lines),
+    command = ["chat", "--index", str(settings["path"]), *options]
+
+    def chat(*lines: str) -> Outcome:
+        monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(lines)))
+        return cli(*command)
+
+    first = subprocess.run(
+        [Path(sys.executable).with_name("selfright"), *command],
+        input="\n".join([QUESTION, "/sources", "/trace", "/nonsense", "/quit"]),
         capture_output=True,
         text=True,
         timeout=120,
         check=True,
         env={**os.environ, "PYTHONUTF8": "1"},
     )
-
-
-def test_the_chat_keeps_its_conversation_until_it_is_told_to_forget(settings: dict[str, Any]) -> None:
-    first = chat(settings, QUESTION, "/sources", "/trace", "/nonsense", "/quit")
     assert "Gradle" in first.stdout
     assert "install.md" in first.stdout
     assert "retrieve" in first.stdout
     assert "no command '/nonsense'" in first.stderr
-    second = chat(settings, "Which version is it?", "/forget", "/sources")
-    assert "going on after 1 turns" in second.stderr
-    assert "nothing was asked yet" in second.stdout
-    assert "going on" not in chat(settings, "/quit").stderr
+    second = chat("Which version is it?", "/forget", "/sources")
+    assert second.code == 0
+    assert "going on after 1 turns" in second.err
+    assert "nothing was asked yet" in second.out
+    last = chat("/quit")
+    assert last.code == 0
+    assert "going on" not in last.err
 
 
 def test_a_broken_off_turn_is_not_gone_on_with_in_another_scope(settings: dict[str, Any]) -> None:

@@ -108,7 +108,7 @@ def test_the_time_in_which_nobody_asks_does_not_count(tmp_path: Path) -> None:
 def test_memory_is_bounded_while_a_true_file_is_read(tmp_path: Path) -> None:
     pytest.importorskip("resource", reason="this system bounds no process")
     path = tmp_path / "many.md"
-    path.write_text("x.\n\n" * 2_000_000)  # eight megabytes, and what they are split into hundreds
+    path.write_text("ab " * 5_000_000)  # fifteen megabytes, and the words they are split into hundreds
     (error,) = read_apart(SourceFile(path, "many.md"), Bounds(memory=256 * 2**20))
     assert isinstance(error, UnreadableFile)
     assert "more than 256 MiB of memory" in error.why
