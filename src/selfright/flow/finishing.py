@@ -216,7 +216,7 @@ def _reason(reason: StopReason, language: Language) -> str:
 
 _REASONS: Mapping[Language, Mapping[StopReason, str]] = {
     "en": {
-        StopReason.ADEQUATE: "the answer held up",
+        StopReason.ADEQUATE: "the draft agrees with its sources, but they do not seem to answer the question",
         StopReason.BASIC: "one pass was made",
         StopReason.FAST_PATH: "no documents were needed",
         StopReason.MAX_ITERATIONS: "the limit of passes was reached",
@@ -230,7 +230,7 @@ _REASONS: Mapping[Language, Mapping[StopReason, str]] = {
         StopReason.ERROR: "an error ended it early",
     },
     "ko": {
-        StopReason.ADEQUATE: "답이 근거와 맞음",
+        StopReason.ADEQUATE: "초안이 근거와는 맞지만, 그 근거가 질문의 답은 아닌 것으로 보임",
         StopReason.BASIC: "한 번만 검색함",
         StopReason.FAST_PATH: "문서가 필요 없었음",
         StopReason.MAX_ITERATIONS: "반복 한도에 이름",
