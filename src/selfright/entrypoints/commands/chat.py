@@ -133,12 +133,12 @@ _WORDS: Mapping[Language, Mapping[str, str]] = MappingProxyType(
         "en": {
             "withdrawn": "[that failed its checks; looking further]",
             "corrected": "[corrected]",
-            "again": "[nothing better was found: this is the withdrawn draft again, take it with care]",
+            "again": "[nothing better was found: this is the withdrawn draft again, so check its sources]",
         },
         "ko": {
-            "withdrawn": "[근거가 부족해 거두고 더 찾아봅니다]",
+            "withdrawn": "[근거가 부족해 이 초안을 철회하고 더 찾아봅니다]",
             "corrected": "[고친 답]",
-            "again": "[더 나은 답을 찾지 못했습니다. 거둔 초안을 다시 보이니 조심해서 보십시오]",
+            "again": "[더 나은 답을 찾지 못해 철회한 초안을 다시 보여 드립니다. 출처를 꼭 확인하세요]",
         },
     }
 )
