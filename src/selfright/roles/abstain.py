@@ -158,7 +158,7 @@ class CalibratedAbstainer(SupportAbstainer):
 
 
 def _asks_nothing(question: str, query_class: QueryClass) -> bool:
-    """Whether the message has neither a letter nor a digit ("?", "👍"), and is no small talk: no document answers it."""
+    """Whether a message other than small talk has neither a letter nor a digit ("?", "👍"): no document answers it."""
     return query_class is not QueryClass.CHITCHAT and not any(map(str.isalnum, question))
 
 
