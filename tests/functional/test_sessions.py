@@ -174,9 +174,9 @@ def test_the_chat_keeps_its_conversation_until_it_is_told_to_forget(settings: di
     assert "retrieve" in first.stdout
     assert "no command '/nonsense'" in first.stderr
     second = chat(settings, "Which version is it?", "/forget", "/sources")
-    assert "going on after 1 turns" in second.stderr
+    assert "turns so far: 1;" in second.stderr
     assert "nothing was asked yet" in second.stdout
-    assert "going on" not in chat(settings, "/quit").stderr
+    assert "turns so far" not in chat(settings, "/quit").stderr
 
 
 def test_a_broken_off_turn_is_not_gone_on_with_in_another_scope(settings: dict[str, Any]) -> None:
