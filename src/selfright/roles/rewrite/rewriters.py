@@ -7,7 +7,7 @@ import asyncio
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from selfright.domain.answers import Focus, Message, RewriteRequest
 from selfright.domain.chat import Job
@@ -20,8 +20,8 @@ from selfright.roles.likeness import Likeness
 from selfright.roles.model_calls import JudgingMode, written
 from selfright.roles.prompting import rewrite_prompt, standalone_prompt, web_prompt
 from selfright.roles.questions import question_parts
-from selfright.roles.rewrite.focus import asking_part, focus
-from selfright.roles.rewrite.followup import completed, depends_on_history
+from selfright.roles.rewrite.focus import focus, followed_up
+from selfright.roles.rewrite.followup import depends_on_history
 from selfright.roles.rewrite.query_text import LONGEST_QUERY, bounded, strip_prefix
 
 MOST_TERMS = 4
@@ -127,21 +127,9 @@ class OfflineRewriter:
         return bounded(" ".join(dict.fromkeys((*words, *new))))
 
     async def standalone(self, question: str, history: Sequence[Message], summary: str = "") -> str:
-        """A follow-up with what it leaves out filled in; unchanged when it stands alone. ``summary`` is not needed.
-
-        What users only told before their questions is not what a follow-up is about.
-        """
+        """A follow-up with what it leaves out filled in; unchanged when it stands alone. ``summary`` is not needed."""
         del summary
-        return await asyncio.to_thread(self._standalone, question, history)
-
-    def _standalone(self, question: str, history: Sequence[Message]) -> str:
-        asked = [
-            replace(said, content=asking_part(said.content, self._analyzer, place > 0).question)
-            if said.role == "user"
-            else said
-            for place, said in enumerate(history)
-        ]
-        return completed(question, asked, self._analyzer, self._likeness)
+        return await asyncio.to_thread(followed_up, question, history, self._analyzer, self._likeness)
 
     async def focused(self, message: str, pack: DomainPack, follows: bool = False) -> Focus:
         """What of a message is asked, what is searched for, and what is told besides; see ``rewrite.focus``."""
