@@ -233,18 +233,26 @@ def load_settings(
     return settings
 
 
+_TABLES = ("flags", "models")
+
+
 def _from_file(path: Path) -> dict[str, object]:
     if not path.is_file():
         return {}
     if path.stat().st_size > MAX_FILE_BYTES:
         raise SettingsError(f"{path} has {path.stat().st_size:,} bytes; a settings file has at most {MAX_FILE_BYTES:,}")
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        table = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except UnicodeDecodeError:
+        raise SettingsError(f"{path} is not UTF-8; save it as UTF-8") from None
+    except (tomllib.TOMLDecodeError, OSError) as error:
         raise SettingsError(f"{path} cannot be read as TOML: {error}") from None
     flags = table.pop("flags", {})
     if not isinstance(flags, dict):
         raise SettingsError(f"{path}: [flags] must be a table of flag = value")
+    for name, value in table.items():
+        if isinstance(value, dict) and name not in _TABLES:
+            raise UnknownName("table", name, _TABLES)
     return {**table, **flags}
 
 

@@ -244,7 +244,7 @@ def test_a_profile_is_seen_corrected_and_erased(visit: Visit) -> None:
 
     visit.page.get_by_role("button", name="Erase my profile").click()
     visit.page.get_by_role("button", name="Erase it").click()
-    visit.page.get_by_text("Nothing is remembered of you.").wait_for()
+    visit.page.get_by_text("Nothing is remembered about you.").wait_for()
 
 
 def test_conversations_are_kept_reopened_and_forgotten(visit: Visit) -> None:

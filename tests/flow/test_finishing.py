@@ -106,6 +106,14 @@ def test_a_refusal_is_never_told_as_an_answer() -> None:
     assert (answer.abstained, answer.stop_reason) == (True, StopReason.ABSTAINED)
 
 
+def test_a_refusal_does_not_say_that_its_draft_answered_the_question() -> None:
+    role = Writer(abstain=True)
+    role.fails = 9
+    answer = answered(role, Judge(evaluation(0.9)))
+    assert answer.abstained
+    assert any("do not seem to answer the question" in note for note in answer.notes)
+
+
 WARNS = Concern("alpha was taken before", ("alpha",), ("alpha",), warns=True)
 
 

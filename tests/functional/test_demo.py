@@ -13,6 +13,7 @@ from selfright.entrypoints.cli import main
 from selfright.entrypoints.commands.demo import DATA, SCENES
 from tests.functional.conftest import Outcome
 
+ROOT = Path(__file__).parents[2]
 QUESTIONS = [json.loads(line) for line in (DATA / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
@@ -88,6 +89,15 @@ def test_the_command_shows_all_five_and_what_to_type_next(shown: tuple[Outcome, 
     for number, (path, _) in enumerate(SCENES, start=1):
         assert f"{number}. {path}" in outcome.out
     assert "selfright index add" in outcome.out
+    for readme in ("README.md", "README.ko.md"):
+        for line in printed(ROOT / readme):
+            assert re.search(line, outcome.out), (readme, line)
+
+
+def printed(readme: Path) -> list[str]:
+    """Patterns for the lines of the demo's output in a README; an ellipsis there stands for anything."""
+    (block,) = re.findall(r"^```text\n(.+?)^```", readme.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    return [".*".join(map(re.escape, line.strip().split("…"))) for line in block.splitlines() if line.strip()]
 
 
 def test_the_demo_set_is_sound() -> None:

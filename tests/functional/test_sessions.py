@@ -181,11 +181,11 @@ def test_the_chat_keeps_its_conversation_until_it_is_told_to_forget(
     assert "no command '/nonsense'" in first.stderr
     second = chat("Which version is it?", "/forget", "/sources")
     assert second.code == 0
-    assert "going on after 1 turns" in second.err
+    assert "turns so far: 1;" in second.err
     assert "nothing was asked yet" in second.out
     last = chat("/quit")
     assert last.code == 0
-    assert "going on" not in last.err
+    assert "turns so far" not in last.err
 
 
 def test_a_broken_off_turn_is_not_gone_on_with_in_another_scope(settings: dict[str, Any]) -> None:

@@ -24,6 +24,11 @@ def test_a_line_says_how_far_and_how_long(done: int, seconds: float, expected: s
     assert progress_line("Indexing", done, 100, "a.pdf", seconds) == expected
 
 
+def test_no_time_is_foreseen_from_next_to_nothing() -> None:
+    line = progress_line("Indexing", 1, 100_000, "a.pdf", 37.0)
+    assert line == "selfright: Indexing: 0.0 % after 37 s, a.pdf"
+
+
 def test_lines_come_while_one_file_takes_its_time(capsys: pytest.CaptureFixture[str]) -> None:
     with bar("Indexing", every=0.02) as move:
         move(1, 2, "large.json")

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from selfright.domain.errors import SettingsError, UnknownName, UsageError
+from selfright.evals.systems import from_grid
 from selfright.settings import SETTING_NAMES, Settings, load_settings
+from selfright.testing.catalogue import read_rules
 
 REPOSITORY = Path(__file__).parents[2]
 READ_BY_PEOPLE = ("docs", "deploy", "src", "README.md", "README.ko.md")
@@ -77,6 +79,32 @@ def test_a_value_of_the_wrong_kind_is_refused() -> None:
 def test_broken_toml_is_one_clear_error(tmp_path: Path) -> None:
     (tmp_path / "selfright.toml").write_text("preset = ", encoding="utf-8")
     with pytest.raises(SettingsError, match="cannot be read as TOML"):
+        load_settings({}, {}, tmp_path)
+
+
+def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    """Some editors write one before UTF-8."""
+    files = {
+        "selfright.toml": 'preset = "crag"\n',
+        "grid.toml": '[grid]\npreset = ["crag"]\n',
+        "rules.toml": '[[rule]]\ntext = "Seven bar."\n',
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8-sig")
+    assert load_settings({}, {}, tmp_path).preset == "crag"
+    assert [system.preset for system in from_grid(tmp_path / "grid.toml")] == ["crag"]
+    assert len(read_rules(tmp_path / "rules.toml")) == 1
+
+
+def test_another_encoding_is_named(tmp_path: Path) -> None:
+    (tmp_path / "selfright.toml").write_text('preset = "crag"', encoding="utf-16")
+    with pytest.raises(SettingsError, match="save it as UTF-8"):
+        load_settings({}, {}, tmp_path)
+
+
+def test_an_unknown_table_is_refused_with_the_nearest_one(tmp_path: Path) -> None:
+    (tmp_path / "selfright.toml").write_text("[flag]\ntop_k = 5\n", encoding="utf-8")
+    with pytest.raises(UnknownName, match="unknown table 'flag': did you mean 'flags'"):
         load_settings({}, {}, tmp_path)
 
 

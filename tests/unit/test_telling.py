@@ -34,7 +34,7 @@ def test_a_withdrawn_draft_that_is_the_answer_after_all_says_so(last: object) ->
     said = told(Terminal(), "At what pressure?", *events, finished("Seven bar."))
     assert said.index("withdrawn draft again") > said.index("failed its checks")
     assert said.rstrip().endswith("Seven bar.")
-    assert "거둔 초안을 다시" in told(Terminal(), "몇 바에서 열려?", *events, finished("Seven bar."))
+    assert "철회한 초안을 다시" in told(Terminal(), "몇 바에서 열려?", *events, finished("Seven bar."))
     # A file gets the answer alone, marked as well.
     assert told(io.StringIO(), "At what pressure?", *events, finished("Seven bar.")).startswith("[nothing better")
 
@@ -42,5 +42,5 @@ def test_a_withdrawn_draft_that_is_the_answer_after_all_says_so(last: object) ->
 def test_another_draft_is_not_marked() -> None:
     events = (AnswerToken("Nine."), DraftWithdrawn(0, "hallucination"), AnswerToken("Seven bar."))
     said = told(Terminal(), "몇 바?", *events, finished("Seven bar."))
-    assert said == "Nine.\n[근거가 부족해 거두고 더 찾아봅니다]\nSeven bar.\n"
+    assert said == "Nine.\n[근거가 부족해 이 초안을 철회하고 더 찾아봅니다]\nSeven bar.\n"
     assert told(io.StringIO(), "몇 바?", *events, finished("Seven bar.")) == "Seven bar.\n"

@@ -80,8 +80,10 @@ class ScopedRetriever:
         return type(self)(wrapped(self.inner), self.scope)
 
 
-def checked(question: str) -> str:
-    """The question without blanks around it. Raises ``InputError`` for an empty or overlong one."""
+def checked(question: object) -> str:
+    """The question without blanks around it. Raises ``InputError`` for one that is no text, is empty or too long."""
+    if not isinstance(question, str):
+        raise InputError(f"a question must be text, but got {type(question).__name__}")
     # Places of facts are counted in the message, and the same message has to be the same question.
     question = readable(question).strip()
     if not question:

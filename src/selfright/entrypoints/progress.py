@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _EVERY_S = 5.0
 _REDRAWN_S = 0.2
+_LEAST_SHARE = 0.01  # of the work, to foresee the rest by: the first file also waits for what is loaded
 _ERASE = "\r\x1b[K"  # to the beginning of the line, and erase it
 
 
@@ -80,11 +81,11 @@ class _Lines:
 
 
 def progress_line(label: str, done: int, total: int, name: str, seconds: float) -> str:
-    """How far the work is after so many seconds, and how long it will take at that speed."""
+    """How far the work is after so many seconds, and from a hundredth of it on how long it will take at that speed."""
     share = done / total if total else 0.0
     shown = f"{100 * share:.1f}" if 0 < share < 0.1 else f"{100 * share:.0f}"
     parts = [f"selfright: {label}: {shown} % after {_span(seconds)}"]
-    if 0 < share < 1:
+    if _LEAST_SHARE <= share < 1:
         parts.append(f"about {_span(seconds * (1 - share) / share)} left")
     return ", ".join([*parts, name[-60:]] if name else parts)
 

@@ -102,7 +102,7 @@ def _read(path: Path) -> dict[str, Any]:
     if path.stat().st_size > _MOST_BYTES:
         raise UsageError(f"{path} has {path.stat().st_size:,} bytes; a grid has at most {_MOST_BYTES:,}")
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} cannot be read as TOML: {error}") from None
 

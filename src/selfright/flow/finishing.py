@@ -196,7 +196,7 @@ def _reason(reason: StopReason, language: Language) -> str:
 
 _REASONS: Mapping[Language, Mapping[StopReason, str]] = {
     "en": {
-        StopReason.ADEQUATE: "the answer held up",
+        StopReason.ADEQUATE: "the draft agrees with its sources, but they do not seem to answer the question",
         StopReason.BASIC: "one pass was made",
         StopReason.FAST_PATH: "no documents were needed",
         StopReason.MAX_ITERATIONS: "the limit of passes was reached",
@@ -210,15 +210,15 @@ _REASONS: Mapping[Language, Mapping[StopReason, str]] = {
         StopReason.ERROR: "an error ended it early",
     },
     "ko": {
-        StopReason.ADEQUATE: "답이 근거와 맞음",
+        StopReason.ADEQUATE: "초안이 근거와는 맞지만, 그 근거가 질문의 답은 아닌 것으로 보임",
         StopReason.BASIC: "한 번만 검색함",
         StopReason.FAST_PATH: "문서가 필요 없었음",
-        StopReason.MAX_ITERATIONS: "반복 한도에 이름",
+        StopReason.MAX_ITERATIONS: "반복 한도에 도달함",
         StopReason.DUPLICATE_DOCUMENTS: "같은 문서가 다시 검색됨",
         StopReason.STAGNATED: "다시 해도 거의 나아지지 않음",
         StopReason.DECLINED: "다시 하니 나빠짐",
         StopReason.BUDGET: "예산을 다 씀",
-        StopReason.DEADLINE: "시간을 다 씀",
+        StopReason.DEADLINE: "제한 시간을 다 씀",
         StopReason.ABSTAINED: "답을 뒷받침하는 내용이 없음",
         StopReason.DEGRADED: "평가에 실패함",
         StopReason.ERROR: "오류로 일찍 끝남",

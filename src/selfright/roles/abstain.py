@@ -112,13 +112,12 @@ class SupportAbstainer:
         self._threshold = threshold
 
     def should_abstain(self, question: str, query_class: QueryClass, best: Attempt, flags: Flags) -> bool:
-        """True for a refused draft; else, when judged, for one whose support is too low."""
-        del question, query_class
+        """True for a refused draft; else, when judged, for one whose support is too low, or that answers no words."""
         if best.draft.refused:
             return True
         if best.evaluation is None or not flags.abstention_enabled:
             return False
-        return support(best.evaluation) < self._threshold
+        return _asks_nothing(question, query_class) or support(best.evaluation) < self._threshold
 
     def refusal(self, question: str, language: Language, best: Attempt, hits: Sequence[Hit]) -> Draft:
         """What is missing and the nearest sources, in the question's language."""
@@ -148,13 +147,19 @@ class CalibratedAbstainer(SupportAbstainer):
     def should_abstain(self, question: str, query_class: QueryClass, best: Attempt, flags: Flags) -> bool:
         """True for a refused draft; else, when judged, for one too likely to be wrong."""
         evaluation = best.evaluation
-        if best.draft.refused or evaluation is None or not _is_familiar(best, evaluation, query_class):
+        strange = _asks_nothing(question, query_class)
+        if best.draft.refused or evaluation is None or strange or not _is_familiar(best, evaluation, query_class):
             return super().should_abstain(question, query_class, best, flags)
         probability = self._model.probability(Grounds(best.draft, evaluation, best.grading))
         is_small = _brings_everything(best.hits, flags.top_k) and _cites_in(language_of(question), best)
         # NaN, from a signal that is no number, is no ground for an answer either.
         least = self._model.threshold_of_few if is_small else self._model.threshold
         return flags.abstention_enabled and not probability >= least
+
+
+def _asks_nothing(question: str, query_class: QueryClass) -> bool:
+    """Whether a message other than small talk has neither a letter nor a digit ("?", "👍"): no document answers it."""
+    return query_class is not QueryClass.CHITCHAT and not any(map(str.isalnum, question))
 
 
 def _is_familiar(best: Attempt, evaluation: Evaluation, query_class: QueryClass) -> bool:

@@ -5,7 +5,7 @@ Whether one of them states what is asked, or only speaks of it, is told by its f
 
 import re
 from collections.abc import Generator, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import lru_cache
 from typing import Literal
@@ -34,7 +34,7 @@ class Piece:
 
     ``lead`` introduces it (a list's lead-in sentence, ``lead_start`` its position); items and rows of one list or
     table share ``group``, which is its position in the document (-1 for sentences). ``before`` is the sentence
-    that stands before it in the same paragraph.
+    that stands before it in the same paragraph, ``under`` the section's heading above the first one.
     """
 
     strip: Strip
@@ -46,6 +46,7 @@ class Piece:
     lead_start: int = -1
     group: int = -1
     before: "Piece | None" = None
+    under: str = ""
 
 
 def pieces_of(strips: Iterable[Strip]) -> list[Piece]:
@@ -75,23 +76,26 @@ def _pieces(strip: Strip) -> Iterator[Piece]:
     passage = strip.passage
     start, end = strip.start - passage.start, strip.end - passage.start
     lead: Piece | None = None
+    under = ""
     for block in blocks(visible(passage)):
         if block.kind == "heading":
             lead = None
+            under = plain(visible(passage)[block.start : block.end])
         elif block.kind == "paragraph":
-            lead = yield from _sentences(strip, block, start, end)
+            lead = yield from _sentences(strip, block, start, end, under)
         elif block.end > start and block.start < end:
             inside = Block(block.kind, max(block.start, start), min(block.end, end))
             yield from _READERS[block.kind](strip, block, inside, lead)
             lead = None
 
 
-def _sentences(strip: Strip, block: Block, start: int, end: int) -> Generator[Piece, None, Piece | None]:
+def _sentences(strip: Strip, block: Block, start: int, end: int, under: str) -> Generator[Piece, None, Piece | None]:
     """Yields the sentences of a paragraph that lie in the strip; gives back its last one if it introduces a list."""
     text = visible(strip.passage)
     before: Piece | None = None
     for first, last in sentence_spans(text, block.start, block.end):
         piece = _piece(strip, first, min(last, first + _LONGEST), "sentence", before=before)
+        piece = piece if before else replace(piece, under=under)
         before = piece
         if piece.text and last > start and first < end and not _LEAD_IN.search(text[first:last]):
             yield piece

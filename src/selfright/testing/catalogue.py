@@ -219,7 +219,7 @@ _KINDS: Mapping[str, type | tuple[type, ...]] = {
 def read_rules(path: Path) -> list[Rule]:
     """The ``[[rule]]`` tables of a file in order. Raises ``SettingsError`` and ``UnknownName``."""
     try:
-        content = tomllib.loads(path.read_text("utf-8"))
+        content = tomllib.loads(path.read_text("utf-8-sig"))
     except (OSError, ValueError) as error:
         raise SettingsError(f"cannot read the rules in {path}: {error}") from error
     return parsed_rules(content)

@@ -29,3 +29,4 @@ def test_a_missing_extra_says_how_to_get_it() -> None:
 def test_a_near_name_is_offered_and_a_far_one_is_not() -> None:
     assert str(errors.UnknownName("preset", "craq", ["crag", "full"])) == "unknown preset 'craq': did you mean 'crag'?"
     assert "choose one of: crag, full" in str(errors.UnknownName("preset", "zzzzzz", ["full", "crag"]))
+    assert str(errors.UnknownName("collection", "notes", [])) == "unknown collection 'notes': there is none"

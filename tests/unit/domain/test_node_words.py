@@ -16,35 +16,35 @@ NAMED = RoutingDecision(("drugs",), RoutingReason.NAMED_BY_USER)
     ("outcome", "english", "korean"),
     [
         (NOTHING, "", ""),
-        (NodeOutcome(slots=0), "0 slots", "0 사실"),
+        (NodeOutcome(slots=0), "0 slots", "사실 0개"),
         (NodeOutcome(query_class=QueryClass.QUESTION, fast_path=True), "question, fast path", "질문, 빠른 경로"),
-        (NodeOutcome(passages=8), "8 passages", "8 구절"),
-        (NodeOutcome(passages=8, provider="static"), "8 passages from static", "8 구절 출처: static"),
+        (NodeOutcome(passages=8), "8 passages", "문단 8개"),
+        (NodeOutcome(passages=8, provider="static"), "8 passages from static", "static에서 문단 8개"),
         # Why a router chose is told in English alone.
         (
             NodeOutcome(passages=2, routing=NAMED),
             "2 passages from drugs, named by the user",
-            "2 구절 출처: drugs",
+            "drugs에서 문단 2개",
         ),
         (
             NodeOutcome(passages=2, routing=RoutingDecision.everywhere(RoutingReason.TOO_LITTLE, "{drugs}")),
             "2 passages, {drugs} brought too little",
-            "2 구절",
+            "문단 2개",
         ),
         (
             NodeOutcome(passages=2, routing=RoutingDecision.everywhere("any, {truly}")),
             "2 passages, any, {truly}",
-            "2 구절",
+            "문단 2개",
         ),
         (NodeOutcome(verdict=Verdict.INCORRECT, sufficiency=0.1), "incorrect (0.10)", "부족함 (0.10)"),
         (NodeOutcome(verdict=Verdict.UNKNOWN), "unknown", "알 수 없음"),
         (
             NodeOutcome(strips=2, verdict=Verdict.AMBIGUOUS, removed_share=0.0),
             "2 strips, ambiguous, 0% removed",
-            "2 조각, 일부만 충분함, 0% 덜어냄",
+            "조각 2개, 일부만 충분함, 0% 덜어냄",
         ),
-        (NodeOutcome(sentences=3), "3 sentences", "3 문장"),
-        (NodeOutcome(refused=True), "nothing to say", "할 말 없음"),
+        (NodeOutcome(sentences=3), "3 sentences", "문장 3개"),
+        (NodeOutcome(refused=True), "nothing to say", "답할 내용 없음"),
         (NodeOutcome(unjudged=True), "not judged", "평가 안 함"),
         (
             NodeOutcome(overall=0.41, quality=AnswerQuality.NEEDS_DOCS, judge=EvaluationSource.LOCAL),
@@ -54,7 +54,7 @@ NAMED = RoutingDecision(("drugs",), RoutingReason.NAMED_BY_USER)
         (NodeOutcome(again="rewrite"), "again: rewrite", "다시: 검색어 고치기"),
         (NodeOutcome(stop=StopReason.BUDGET), "stop: budget", "종료: 이번 질문의 예산을 다 씀"),
         (NodeOutcome(ended=StopReason.ADEQUATE), "adequate", "충분한 답"),
-        (NodeOutcome(repaired=1), "1 repaired", "1 보완함"),
+        (NodeOutcome(repaired=1), "1 repaired", "문장 1개 보완"),
         (NodeOutcome(again="rewrite", words="as it was told"), "as it was told", "as it was told"),
     ],
 )

@@ -1,9 +1,9 @@
-"""The mode of a turn [S4], beside its preset."""
+"""The mode of a turn [S4], beside its preset; what can be a question."""
 
 import pytest
 
-from selfright.domain.errors import UnknownName, UsageError
-from selfright.domain.turns import TurnOptions, preset_for
+from selfright.domain.errors import InputError, UnknownName, UsageError
+from selfright.domain.turns import TurnOptions, checked, preset_for
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,9 @@ def test_what_contradicts_itself_is_refused() -> None:
         preset_for({"mode": "ai_agent", "preset": "llm"}, "full")
     with pytest.raises(UnknownName, match=r"did you mean|one of"):
         preset_for({"mode": "agent"}, "full")  # type: ignore[typeddict-item]
+
+
+@pytest.mark.parametrize("question", [None, 3, b"What?", ["What?"]])
+def test_what_is_no_text_is_no_question(question: object) -> None:
+    with pytest.raises(InputError, match=f"must be text, but got {type(question).__name__}"):
+        checked(question)

@@ -173,6 +173,15 @@ def test_a_summary_need_not_repeat_the_question() -> None:
     assert not calibrated.should_abstain("Summarize it.", QueryClass.SUMMARY, best, Flags())
 
 
+@pytest.mark.parametrize("message", ["?", "...", "👍", "？！"])
+def test_a_message_without_words_has_no_answer_in_the_documents(message: str) -> None:
+    best = known(0.95, 0.95)
+    for abstainer in (CalibratedAbstainer(), ABSTAINER):
+        assert abstainer.should_abstain(message, QueryClass.UNKNOWN, best, Flags())
+        assert not abstainer.should_abstain(f"{message} 42", QueryClass.UNKNOWN, best, Flags())
+        assert not abstainer.should_abstain(message, QueryClass.CHITCHAT, best, Flags())
+
+
 def test_a_signal_that_is_no_number_is_no_ground_for_an_answer() -> None:
     best = known(math.nan, 0.95)
     assert math.isnan(probability(best))

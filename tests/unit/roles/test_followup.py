@@ -82,6 +82,11 @@ def test_what_stands_alone_is_left_as_it_is(question: str) -> None:
     assert standalone(question, "Who was Ada Lovelace?", "A mathematician.") == question
 
 
+@pytest.mark.parametrize("message", ["?", "...", "👍"])
+def test_a_message_without_words_takes_up_nothing(message: str) -> None:
+    assert standalone(message, "Who was Ada Lovelace?", "A mathematician.") == message
+
+
 @pytest.mark.parametrize(
     ("question", "before", "expected"),
     [

@@ -17,7 +17,8 @@ from selfright.roles.extractive_units import pieces_of
 from selfright.roles.generate.candidates import Candidate, choose_answer
 from selfright.roles.generate.offline import OfflineGenerator
 from selfright.roles.generate.scores import shipped_model
-from selfright.roles.generate.signals import LEXICAL, SIGNALS, asked_unit
+from selfright.roles.generate.signals import LEXICAL, SIGNALS, asked_unit, signals
+from selfright.roles.grade.features import Asked
 from tests.support.texts import analyzer, passage, strip
 
 GUIDE = """\
@@ -167,6 +168,23 @@ def test_a_korean_definition_ends_in_the_copula(other: str) -> None:
 def test_a_number_finds_the_row_whose_range_holds_it() -> None:
     table = passage(STAGES, "water.md", "Water hardness")
     assert "Filter: F4" in ask("My water has a hardness of 22. Which filter do I need?", [table]).text
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [("How much does delivery cost?", "It is 4 pounds."), ("How long is the warranty?", "Two years.")],
+)
+def test_a_heading_within_a_passage_says_what_its_section_answers(question: str, expected: str) -> None:
+    text = (
+        "## How much does delivery cost?\n\nIt is 4 pounds. Orders above 50 pounds are free.\n\n"
+        "## How do I return something?\n\nSend it back soon. You pay 8 pounds for the delivery of returns.\n\n"
+        "## How long is the warranty?\n\nTwo years. Keep the receipt."
+    )
+    faq = passage(text, "faq.md", "FAQ")
+    assert ask(question, [faq]).sentences[0].text == expected
+    answering = next(piece for piece in pieces_of([strip(faq)]) if piece.text == expected)
+    assert answering.under == question
+    assert signals(Asked.of(question, ANALYZER), [answering], ANALYZER)[0]["in_context"] == 1.0
 
 
 def test_a_byline_does_not_answer() -> None:

@@ -165,6 +165,17 @@ def test_web_query_keeps_names_and_whole_korean_words() -> None:
         (["What is FxStore?"], "How do I open its snapshots?", "How do I open FxStore's snapshots?"),
         (["What is FxStore?", "Does it run on Windows?"], "and on Linux?", "FxStore"),
         (["What is the kettle made of?"], "Why?", "kettle"),
+        # What was told beside the question before is not what the follow-up is about.
+        (
+            ["My name is Anna Berg and I moved here in May. How much does a parking permit for residents cost?"],
+            "And for visitors?",
+            "parking permit residents cost: for visitors?",
+        ),
+        (
+            ["저는 입사 2개월 차 신입입니다. 재택근무는 일주일에 며칠까지 할 수 있나요?"],
+            "그럼 연차는요?",
+            "재택근무 일주일 며칠 연차는요?",
+        ),
     ],
 )
 def test_follow_ups_are_completed(earlier: list[str], question: str, expected: str) -> None:

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 DEFAULT_SESSION = "chat"
 _HELP = (
-    "Ask away. /sources shows the last answer's sources and account, /trace how it came about, /forget starts anew, "
-    "/help says this again, /quit ends."
+    "Ask away. /sources shows the last answer's sources and account, /trace its steps, /forget starts a new "
+    "conversation, /help shows this again, /quit ends."
 )
 _HELP_KO = (
-    "질문을 입력하십시오. /sources는 마지막 답의 출처와 과정, /trace는 단계, /forget은 새 대화, /help는 이 안내, "
-    "/quit은 끝내기입니다."
+    "질문을 입력하세요. /sources는 마지막 답의 출처와 과정을, /trace는 처리 단계를 보여 줍니다. "
+    "/forget은 대화를 지우고 새로 시작하며, /help는 이 안내를 다시 보여 주고, /quit은 끝냅니다."
 )
 
 
@@ -95,9 +95,9 @@ class Conversation:
         """Says what conversation this goes on with, and answers what a crash left open."""
         so_far = self._selfright.conversation(self._session, self._user)
         if so_far.turns:
-            click.echo(f"(going on after {so_far.turns} turns; /forget starts anew)", err=True)
+            click.echo(f"(turns so far: {so_far.turns}; /forget starts a new conversation)", err=True)
         if so_far.unfinished is not None:
-            click.echo(f"(going on with what was broken off: {so_far.unfinished.question})", err=True)
+            click.echo(f"(continuing the interrupted question: {so_far.unfinished.question})", err=True)
             self._answer(so_far.unfinished.question)
 
     def _answer(self, question: str) -> None:
@@ -133,12 +133,12 @@ _WORDS: Mapping[Language, Mapping[str, str]] = MappingProxyType(
         "en": {
             "withdrawn": "[that failed its checks; looking further]",
             "corrected": "[corrected]",
-            "again": "[nothing better was found: this is the withdrawn draft again, take it with care]",
+            "again": "[nothing better was found: this is the withdrawn draft again, so check its sources]",
         },
         "ko": {
-            "withdrawn": "[근거가 부족해 거두고 더 찾아봅니다]",
+            "withdrawn": "[근거가 부족해 이 초안을 철회하고 더 찾아봅니다]",
             "corrected": "[고친 답]",
-            "again": "[더 나은 답을 찾지 못했습니다. 거둔 초안을 다시 보이니 조심해서 보십시오]",
+            "again": "[더 나은 답을 찾지 못해 철회한 초안을 다시 보여 드립니다. 출처를 꼭 확인하세요]",
         },
     }
 )

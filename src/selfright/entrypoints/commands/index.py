@@ -251,7 +251,8 @@ def list_(selfright: "Selfright", as_json: bool) -> None:
         print_json([document_view(document) for document in documents])
         return
     for document in documents:
-        click.echo(f"{document.id}\t{document.title}\t{document.passages} passages\t{document.collection}")
+        passages = f"{document.passages:,} passage{'s' if document.passages != 1 else ''}"
+        click.echo(f"{document.id}\t{document.title}\t{passages}\t{document.collection}")
 
 
 @index.command()
@@ -266,6 +267,8 @@ def info(selfright: "Selfright", as_json: bool) -> None:
         print_json(form)
         return
     for name, value in form.items():
+        if value == ():
+            continue  # the store can do all
         shown = ", ".join(f"{k} {v:,}" for k, v in value.items()) if isinstance(value, dict) else value
         shown = ", ".join(value) if isinstance(value, tuple) else shown
         click.echo(f"{name:<15} {shown:,}" if isinstance(shown, int) else f"{name:<15} {shown}")

@@ -15,7 +15,7 @@ from selfright.roles.questions import AnswerType, answer_type_match
 
 SIGNALS = (
     "coverage",  # idf share of the question's terms in the piece
-    "in_context",  # … in the piece, its lead-in, its heading and the piece before it
+    "in_context",  # … in the piece, its lead-in, its headings and the piece before it
     "relative_context",
     "heading",  # … in title and section
     "passage",  # … in the whole passage with its heading
@@ -81,7 +81,7 @@ def _read(asked: Asked, pieces: Sequence[Piece]) -> list[_Read]:
 
 def _introduced_by(piece: Piece) -> str:
     """What stands before the piece and leads to it; may be empty."""
-    return piece.lead or (piece.before.text if piece.before else "")
+    return piece.lead or (piece.before.text if piece.before else piece.under)
 
 
 def signals(asked: Asked, pieces: Sequence[Piece], analyzer: TextAnalyzer) -> list[dict[str, float]]:

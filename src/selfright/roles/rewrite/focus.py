@@ -13,14 +13,16 @@ message tells only the first sentence (which often is a subject line) and the as
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
-from selfright.domain.answers import Focus
+from selfright.domain.answers import Focus, Message
 from selfright.domain.packs import DomainPack
 from selfright.domain.passages import Language
 from selfright.domain.text import language_of, sentence_spans
 from selfright.roles.analysis import TextAnalyzer, distinct
-from selfright.roles.rewrite.followup import depends_on_history
+from selfright.roles.likeness import Likeness
+from selfright.roles.rewrite.followup import completed, depends_on_history
 from selfright.roles.rewrite.query_text import bounded, respelt
 
 _MOST_SENTENCES = 60
@@ -234,6 +236,19 @@ def _outweighs(asking: str, told: str, analyzer: TextAnalyzer, share: float = _A
     unseen = analyzer.unseen(term.token for term in terms)
     said = max((term.weight for term, most in zip(terms, unseen, strict=True) if term.weight < most), default=0.0)
     return own >= share * said
+
+
+def followed_up(
+    question: str, history: Sequence[Message], analyzer: TextAnalyzer, likeness: Likeness | None = None
+) -> str:
+    """As ``followup.completed``, from what the user asked before, without what was only told beside it."""
+    asked = [
+        replace(said, content=asking_part(said.content, analyzer, follows=place > 0).question)
+        if said.role == "user"
+        else said
+        for place, said in enumerate(history)
+    ]
+    return completed(question, asked, analyzer, likeness)
 
 
 _MOST_NAMES = 6

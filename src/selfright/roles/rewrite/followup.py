@@ -195,6 +195,8 @@ def _has_antecedent(question: str, pointing: re.Match[str], analyzer: TextAnalyz
 def _completed(question: str, focus: _Focus, analyzer: TextAnalyzer) -> str:
     if not (focus.question or focus.names) or not depends_on_history(question, analyzer):
         return question
+    if not any(map(str.isalnum, question)):
+        return question  # it asks nothing, and what was said before is no question of its own
     own = {term.token for term in analyzer.key_terms(question)}
     topic = [term for term in distinct(analyzer.key_terms(focus.question)) if term.token not in own]
     name = focus.name()

@@ -20,8 +20,8 @@ from selfright.roles.likeness import Likeness
 from selfright.roles.model_calls import JudgingMode, written
 from selfright.roles.prompting import rewrite_prompt, standalone_prompt, web_prompt
 from selfright.roles.questions import question_parts
-from selfright.roles.rewrite.focus import focus
-from selfright.roles.rewrite.followup import completed, depends_on_history
+from selfright.roles.rewrite.focus import focus, followed_up
+from selfright.roles.rewrite.followup import depends_on_history
 from selfright.roles.rewrite.query_text import LONGEST_QUERY, bounded, strip_prefix
 
 MOST_TERMS = 4
@@ -129,7 +129,7 @@ class OfflineRewriter:
     async def standalone(self, question: str, history: Sequence[Message], summary: str = "") -> str:
         """A follow-up with what it leaves out filled in; unchanged when it stands alone. ``summary`` is not needed."""
         del summary
-        return await asyncio.to_thread(completed, question, history, self._analyzer, self._likeness)
+        return await asyncio.to_thread(followed_up, question, history, self._analyzer, self._likeness)
 
     async def focused(self, message: str, pack: DomainPack, follows: bool = False) -> Focus:
         """What of a message is asked, what is searched for, and what is told besides; see ``rewrite.focus``."""
