@@ -24,7 +24,9 @@ from selfright.domain.passages import Hit
 from selfright.evals.models.checking import NoWriter
 from selfright.flow.evidence import whole
 from selfright.llm.local import backend
+from selfright.llm.local.models import demo_weights
 from selfright.settings import load_settings
+from tests.support.gguf import scrambled
 from tests.support.llm import HISTORY, QUESTION, write_index
 
 SLOW = pytest.mark.skipif(not os.environ.get("SLOW_TESTS"), reason="set SLOW_TESTS=1")
@@ -172,6 +174,16 @@ def test_a_streamed_turn_with_the_real_model_ends_within_its_bounds(tmp_path: Pa
     assert answer.answer.strip()
     assert answer.cost.llm_calls <= 3
     assert answer.stop_reason is not StopReason.ERROR
+
+
+def test_a_model_of_random_weights_costs_no_answer(tmp_path: Path) -> None:
+    nonsense = scrambled(demo_weights(), tmp_path / "random.gguf")
+    once = {"preset": "full", "llm_judging": "never", "max_refine_iterations": 0, "deadline_s": 120}
+    last, _, _ = ask(tmp_path / "model", **once, llm=f"local:{nonsense}")
+    offline, _, _ = ask(tmp_path / "offline", **once, llm="offline")
+    assert last.answer.cost.llm_calls >= 1
+    assert last.answer.citations
+    assert last.answer.answer == offline.answer.answer
 
 
 @SLOW

@@ -111,7 +111,8 @@ class _Reader:
         return int(value)
 
     def text(self) -> None:
-        self.at += self.number("<Q")
+        length = self.number("<Q")  # first: it moves on, too
+        self.at += length
 
     def skip_value(self, kind: int) -> None:
         if kind == 8:
