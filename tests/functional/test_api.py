@@ -114,6 +114,13 @@ def test_wrong_use_is_told_at_the_door(indexed: Path, tmp_path: Path) -> None:
         selfright.ask(QUESTION)
     with Selfright.open(indexed) as selfright, pytest.raises(InputError, match="'role' and 'content'"):
         selfright.ask(QUESTION, history=[{"who": "me"}])
+    with Selfright.open(indexed, pack="medical") as selfright:
+        with pytest.raises(InputError, match="'user' or 'assistant', but got 'bot'"):
+            selfright.ask(QUESTION, history=[{"role": "bot", "content": "Hello."}])
+        with pytest.raises(InputError, match=r"maps names to values, .* but got str"):
+            selfright.ask(QUESTION, profile="sailor")  # type: ignore[arg-type]
+        with pytest.raises(InputError, match="'age' cannot be 'abc'"):
+            selfright.ask(QUESTION, profile={"age": "abc"})
 
 
 def test_a_profile_goes_into_the_second_query_and_does_not_stay(indexed: Path) -> None:
