@@ -58,7 +58,7 @@ class PostgresTraces:
         return self._database.address.shown
 
     def put(self, trace_id: str, at: float, owner: bytes, head: bytes, recording: bytes) -> None:
-        """Keeps a trace of ``owner`` that began ``at`` (Unix seconds); beyond the bounds the oldest of who has most go."""
+        """Keeps a trace of ``owner`` begun ``at`` (Unix seconds); beyond the bounds, the oldest of who has most go."""
         row = (trace_id, at, owner, len(head) + len(recording), head, recording)
         with self._lock:
             looks = self._writes % self._every == 0
