@@ -8,6 +8,8 @@ from functools import wraps
 from queue import SimpleQueue
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from selfright.domain.errors import UsageError
+
 S = TypeVar("S")
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -21,16 +23,25 @@ async def aside(length: int, work: Callable[[], T]) -> T:
 
 
 class LoopThread:
-    """An event loop on a thread of its own, so that the sync door also works where a loop is running already."""
+    """An event loop on a thread of its own, so that the sync door also works where a loop is running already.
+
+    Raises ``UsageError`` when it is used after ``close``.
+    """
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
+        self._closed = False
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """What the coroutine gives; it is cancelled when waiting for it is interrupted."""
-        future = asyncio.run_coroutine_threadsafe(work, self._started())
+        try:
+            loop = self._started()
+        except UsageError:
+            work.close()
+            raise
+        future = asyncio.run_coroutine_threadsafe(work, loop)
         try:
             return future.result()
         except BaseException:
@@ -55,7 +66,8 @@ class LoopThread:
             finally:
                 items.put(None)
 
-        future = asyncio.run_coroutine_threadsafe(pump(), self._started())
+        loop = self._started()
+        future = asyncio.run_coroutine_threadsafe(pump(), loop)
         try:
             while (item := items.get()) is not None:
                 yield item[0]
@@ -71,12 +83,15 @@ class LoopThread:
         with self._lock:
             loop, thread = self._loop, self._thread
             self._loop = self._thread = None
+            self._closed = True
         if loop is not None and thread is not None:
             loop.call_soon_threadsafe(loop.stop)
             thread.join()
 
     def _started(self) -> asyncio.AbstractEventLoop:
         with self._lock:
+            if self._closed:
+                raise UsageError("this object is closed and can answer no more; open another one")
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
                 self._thread = threading.Thread(target=_serve, args=(self._loop,), name="selfright", daemon=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from selfright import Answer, AnswerToken, NodeFinished, Selfright, TurnFinished
-from selfright.domain.errors import IndexNotFound, InputError, UnknownName
+from selfright.domain.errors import IndexNotFound, InputError, UnknownName, UsageError
 
 QUESTION = "Who is the harbour master?"
 
@@ -114,6 +114,22 @@ def test_wrong_use_is_told_at_the_door(indexed: Path, tmp_path: Path) -> None:
         selfright.ask(QUESTION)
     with Selfright.open(indexed) as selfright, pytest.raises(InputError, match="'role' and 'content'"):
         selfright.ask(QUESTION, history=[{"who": "me"}])
+    with Selfright.open(indexed, pack="medical") as selfright:
+        with pytest.raises(InputError, match="'user' or 'assistant', but got 'bot'"):
+            selfright.ask(QUESTION, history=[{"role": "bot", "content": "Hello."}])
+        with pytest.raises(InputError, match=r"maps names to values, .* but got str"):
+            selfright.ask(QUESTION, profile="sailor")  # type: ignore[arg-type]
+        with pytest.raises(InputError, match="'age' cannot be 'abc'"):
+            selfright.ask(QUESTION, profile={"age": "abc"})
+
+
+def test_what_is_closed_says_so(indexed: Path) -> None:
+    with Selfright.open(indexed) as selfright:
+        assert selfright.search(QUESTION)
+    selfright.close()
+    for use in (selfright.ask, selfright.search, selfright.profile, lambda question: [*selfright.stream(question)]):
+        with pytest.raises(UsageError, match="closed"):
+            use(QUESTION)
 
 
 def test_a_profile_goes_into_the_second_query_and_does_not_stay(indexed: Path) -> None:

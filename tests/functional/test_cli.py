@@ -170,3 +170,36 @@ def test_a_trace_says_beforehand_how_to_record(cli: Cli, indexed: Path) -> None:
     assert "--record" in cli("trace", "show", asked["trace_id"]).err
     recorded = json.loads(cli("ask", "Who is the harbour master?", "--index", indexed, "--record", "--json").out)
     assert "--record" not in cli("trace", "show", recorded["trace_id"]).err
+
+
+def test_a_terminal_shows_what_a_turn_is_doing_and_json_nothing(
+    cli: Cli, indexed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = ("ask", "Who winds the clock of the lighthouse?", "--index", indexed)
+    piped = cli(*asked)
+    monkeypatch.setattr("selfright.entrypoints.progress._REDRAWN_S", 0.001)
+    monkeypatch.setattr("selfright.entrypoints.progress._PATIENCE_S", 0.0)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    shown = cli(*asked)
+    assert "selfright: answering for" in shown.err
+    assert shown.err.endswith("\r\x1b[K")
+    assert shown.out.splitlines()[0] == piped.out.splitlines()[0]
+    assert "answering" not in piped.err + cli(*asked, "--json").err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("search", "lamp", "-k", "abc"), "'-k' takes a whole number at least 1 and at most 1,000, but got 'abc'"),
+        (("search", "lamp", "-k", 0), "but got '0'; see 'selfright search --help'"),
+        (("calibrate", "rows.jsonl", "--risk", 1), "takes a number above 0.0 and below 1.0, but got '1.0'"),
+        (("models", "check", "local:smollm2", "--items", "x"), "takes a whole number at least 4, but got 'x'"),
+    ],
+    ids=["word", "too small", "too large", "one bound"],
+)
+def test_a_number_that_an_option_cannot_take_is_told_what_it_takes(
+    cli: Cli, arguments: tuple[object, ...], said: str
+) -> None:
+    outcome = cli(*arguments)
+    assert outcome.code == 2
+    assert said in outcome.err

@@ -147,6 +147,8 @@ def test_a_check_needs_a_model_and_asks_before_it_costs(cli: Cli, monkeypatch: p
         refused = cli("models", "check", f"openai:scripted@{server.url}", "--items", 4)  # nobody says yes
         assert server.calls() == []
     assert refused.code != 0
+    missing = cli("models", "check", "local:nope.gguf")
+    assert (missing.code, "there is no file" in missing.err, "tokens" in missing.err) == (1, True, False)
 
 
 # What is stored, and heeded

@@ -9,7 +9,7 @@ import pytest
 from langgraph.store.memory import InMemoryStore
 
 from selfright import Selfright
-from selfright.domain.errors import SettingsError, UnknownName
+from selfright.domain.errors import InputError, SettingsError, UnknownName
 from selfright.entrypoints.cli import main
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
@@ -127,9 +127,13 @@ def test_the_command_line_shows_corrects_exports_and_erases(
         (["profile", "set", "ana", "age"], "expected NAME=VALUE"),
         (["profile", "set", "ana", "age=1", "age=2"], "'age' has one value"),
         (["profile", "set", "ana", f"age={'9' * 501}"], "more than 500"),
+        (["profile", "set", "ana", "age=abc"], "'age' cannot be 'abc'; expected an age"),
+        (["profile", "set", "ana", "pregnancy=no"], "not pregnant"),
+        (["profile", "set", "ana", "hba1c=300"], "a number from 3 to 20 %"),
+        (["profile", "set", "ana", "blood_pressure=high"], "two numbers in mmHg"),
         (["profile", "show", ""], "name of a user"),
     ],
-    ids=["kind", "no pair", "two values", "long", "no name"],
+    ids=["kind", "no pair", "two values", "long", "age", "pregnancy", "measure", "pressure", "no name"],
 )
 def test_wrong_use_is_told_in_one_line(
     arguments: list[str], said: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -167,3 +171,25 @@ def test_an_allergy_warns_whatever_the_documents_say(tmp_path: Path) -> None:
         later = selfright.ask("아목시실린은 하루에 몇 번 먹나요?", user="kim")
         assert any("페니실린" in note for note in later.notes)
         assert not any("allergy" in note for note in selfright.ask("Can I take amoxicillin?", user="lee").notes)
+
+
+def test_a_value_that_its_kind_cannot_hold_changes_nothing(tmp_path: Path) -> None:
+    with Selfright.open(tmp_path / "index", pack="medical") as selfright:
+        with pytest.raises(InputError, match="expected a number from 20 to 1500 mg/dL"):
+            selfright.set_profile({"conditions": "gout", "glucose": "abc"}, "ana")
+        with pytest.raises(InputError, match="maps names to values"):
+            selfright.set_profile("gout", "ana")  # type: ignore[arg-type]
+        assert not selfright.profile("ana").slots
+
+
+def test_values_set_by_hand_are_read_as_in_a_message(tmp_path: Path) -> None:
+    said = {"age": "18개월", "pregnancy": "not pregnant", "glucose": "7.8 mmol/L", "calcium": 9.5}
+    with Selfright.open(tmp_path / "index", pack="medical") as selfright:
+        kept = selfright.set_profile(said, "ana").slots
+        assert selfright.profile_summary("ana") == "18-month-old, glucose 141 mg/dL, calcium 9.5 mg/dL"
+    assert [(slot.value, slot.unit, slot.negated) for slot in kept] == [
+        ("18", "months", False),
+        ("pregnant", None, True),
+        ("141", "mg/dL", False),
+        ("9.5", "mg/dL", False),
+    ]

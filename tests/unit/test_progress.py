@@ -7,7 +7,7 @@ import time
 import pytest
 
 from selfright.entrypoints import progress
-from selfright.entrypoints.progress import bar, progress_line
+from selfright.entrypoints.progress import bar, progress_line, working
 
 
 @pytest.mark.parametrize(
@@ -63,3 +63,31 @@ def test_a_terminal_shows_one_line_that_fits_and_is_erased(
     for line in drawn[1:-1]:
         assert line.startswith("selfright: Indexing: 25 % after ")
         assert len(line) + sum("가" <= character <= "힣" for character in line) <= 59
+
+
+def test_a_terminal_shows_what_a_long_turn_did_last_and_a_pipe_nothing(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "_REDRAWN_S", 0.02)
+    monkeypatch.setattr(progress, "_PATIENCE_S", 0.0)
+    for is_terminal in (False, True):
+        monkeypatch.setattr(sys.stderr, "isatty", lambda shown=is_terminal: shown)
+        with working("answering") as tell:
+            time.sleep(0.1)
+            tell("retrieve: 3 passages")
+            time.sleep(0.1)
+        written = capsys.readouterr().err
+        lines = [line for line in written.split("\r\x1b[K") if line]
+        said = {"selfright: answering for 0 s", "selfright: answering for 0 s; retrieve: 3 passages"}
+        assert set(lines) == (said if is_terminal else set())
+        assert written.endswith("\r\x1b[K") == is_terminal
+
+
+def test_work_that_is_soon_over_is_not_shown(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "_REDRAWN_S", 0.01)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with working("answering"):
+        time.sleep(0.05)
+    assert not capsys.readouterr().err.replace("\r\x1b[K", "")

@@ -10,7 +10,7 @@ from selfright.assembly.roles import Roles
 from selfright.domain.errors import InputError, SettingsError, UnknownName
 from selfright.domain.packs import DomainPack
 from selfright.domain.ports import ProfileStore, Tokenizer
-from selfright.domain.slots import Profile
+from selfright.domain.slots import Profile, Slot
 from selfright.settings import PACKS
 
 if TYPE_CHECKING:
@@ -75,8 +75,11 @@ def with_pack(roles: Roles, pack: DomainPack) -> Roles:
 async def corrected(store: ProfileStore, pack: DomainPack, user: str, facts: Mapping[str, object]) -> Profile:
     """The profile after a user has set some kinds of it by hand.
 
-    Raises ``UnknownName`` for a kind that the pack does not have, and ``InputError`` for a value that is too long.
+    Raises ``UnknownName`` for a kind that the pack does not have, and ``InputError`` for what is no profile, and for a
+    value that is too long or that the kind cannot hold; then nothing is changed.
     """
+    Profile.of(facts)
+    said: dict[str, list[Slot]] = {}
     for name in facts:
         if pack.kinds and name not in pack.kinds_by_name:
             raise UnknownName("kind of fact", name, pack.kinds_by_name)
@@ -86,7 +89,9 @@ async def corrected(store: ProfileStore, pack: DomainPack, user: str, facts: Map
             raise InputError(f"a value of '{name}' has more than {MAX_VALUE} characters; say it in fewer")
         if len(slots) > 1 and name in pack.kinds_by_name and not pack.kinds_by_name[name].many:
             raise InputError(f"'{name}' has one value, but got {len(slots)}; give the one that holds")
-        await store.correct(user, name, [pack.keyed(slot) for slot in slots])
+        said[name] = [pack.keyed(slot) for slot in slots]
+    for name, keyed in said.items():
+        await store.correct(user, name, keyed)
     return await store.profile(user)
 
 

@@ -35,6 +35,7 @@ class GraphArguments(TypedDict):
     context: Tools
 
 
+_ROLES = ("user", "assistant")
 Go = Callable[[Turn, Mapping[str, Any] | None], AsyncGenerator[TurnEvent, None]]
 """Runs a turn: from its start, or without one from where it was broken off."""
 
@@ -149,10 +150,10 @@ def _start(question: str, turn: Turn, options: TurnOptions, scope: Scope) -> dic
     return {
         "user_text": question,
         "mode": turn.preset.mode,
-        "messages": tuple(_message(message) for message in options.get("history", ())),
+        "messages": tuple(map(_message, options.get("history") or ())),
         "user": scope.owner,
         "remembers": bool(options.get("user") or options.get("session")),
-        "given_profile": Profile.of(options.get("profile") or {}),
+        "given_profile": Profile(tuple(map(turn.tools.pack.keyed, Profile.of(options.get("profile") or {}).slots))),
         "iteration_count": 0,
         "retry_count": 0,
     }
@@ -185,6 +186,9 @@ def _check(options: TurnOptions) -> None:
 def _message(message: Message | Mapping[str, str]) -> Message:
     try:
         given = message if isinstance(message, Message) else Message(message["role"], message["content"])
-        return replace(given, content=readable(given.content))
+        read = replace(given, content=readable(given.content))
     except (KeyError, TypeError, AttributeError):
         raise InputError("a message of the history needs 'role' and 'content'") from None
+    if read.role not in _ROLES:
+        raise InputError(f"a message of the history has the role 'user' or 'assistant', but got '{read.role}'")
+    return read

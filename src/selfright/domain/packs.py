@@ -58,7 +58,8 @@ class DomainPack:
     model's file; raises ``MissingExtra`` or ``SettingsError``. ``words``: nouns in Hangul that the tokenizer of a new
     index keeps whole. ``summary``: a profile in one line, for prompts. ``terms``: for each fact of a profile the
     wordings that show that an answer takes it up. ``hints``: rules for a model that answers. ``keyed``: a slot given by
-    hand, with the key of what it names. ``pointers``: which slots lead to which collections. ``urgent``: what a message
+    hand, as the extractor would have read it, with the key of what it names; raises ``InputError`` for a value that its
+    kind cannot hold. ``pointers``: which slots lead to which collections. ``urgent``: what a message
     calls for at once, put before any answer. ``concerns``: what a profile has against what is asked about;
     ``warning``: how the note on those that warn begins, where it shall say more than that. ``needs_source``: whether a
     sentence may be said only with a citation. ``notes``: what goes with every answer to such a question. ``about``:

@@ -159,10 +159,12 @@ class Profile:
     def of(cls, facts: Mapping[str, object]) -> "Profile":
         """A profile from plain facts, ``{"age": 60, "conditions": ["gout"]}``; empty values are left out.
 
-        Raises ``InputError`` for more than 500 of them: each is held against all others.
+        Raises ``InputError`` for anything but a mapping, and for more than 500 facts: each is held against all others.
         """
+        if not isinstance(facts, Mapping):
+            raise InputError(f"a profile maps names to values, such as {{'age': 60}}, but got {type(facts).__name__}")
         slots = [
-            Slot(name=readable(name), value=readable(str(value)))
+            Slot(name=readable(str(name)), value=readable(str(value)))
             for name, given in facts.items()
             for value in (given if isinstance(given, list | tuple) else [given])
             if value not in (None, "")

@@ -128,7 +128,23 @@ def _told(error: Exception) -> tuple[str, int]:
 def _usage(error: click.ClickException) -> str:
     context = error.ctx if isinstance(error, click.UsageError) else None
     where = f"; see '{context.command_path} --help'" if context else ""
-    return f"{error.format_message().rstrip('.')}{where}"
+    return f"{(_number_expected(error) or error.format_message()).rstrip('.')}{where}"
+
+
+def _number_expected(error: click.ClickException) -> str:
+    """What an option that takes a number expects, in place of click's "not a valid integer range"; else nothing."""
+    kind = error.param.type if isinstance(error, click.BadParameter) and error.param else None
+    if not isinstance(error, click.BadParameter) or not isinstance(kind, click.IntRange | click.FloatRange):
+        return ""
+    bounds = {
+        "above" if kind.min_open else "at least": kind.min,
+        "below" if kind.max_open else "at most": kind.max,
+    }
+    said = [f"{word} {bound:,}" for word, bound in bounds.items() if bound is not None]
+    what = "a whole number" if isinstance(kind, click.IntRange) else "a number"
+    came = error.message.rpartition(" is not ")[0].strip("'")
+    hint = error.param.get_error_hint(error.ctx) if error.param else ""
+    return f"{hint} takes {what} {' and '.join(said)}, but got '{came}'"
 
 
 def _say(message: str, code: int) -> int:

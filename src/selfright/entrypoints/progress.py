@@ -16,8 +16,12 @@ if TYPE_CHECKING:
 
 _EVERY_S = 5.0
 _REDRAWN_S = 0.2
+_PATIENCE_S = 3.0  # for which nobody wonders whether anything is being done
 _LEAST_SHARE = 0.01  # of the work, to foresee the rest by: the first file also waits for what is loaded
 _ERASE = "\r\x1b[K"  # to the beginning of the line, and erase it
+
+_Line = Callable[[str, int, int, str, float], str]
+"""What a line says: the label, how much is done of how much, the name of what is worked on, and the seconds."""
 
 
 @contextmanager
@@ -28,14 +32,37 @@ def bar(label: str, every: float = _EVERY_S) -> Iterator["Progress"]:
     sooner than that says nothing at all.
     """
     if not sys.stderr.isatty():
-        with _Lines(label, every, lambda line: click.echo(line, err=True)) as lines:
+        with _Lines(label, every, lambda line: click.echo(line, err=True), progress_line) as lines:
             yield lines.move
         return
+    with _drawn(label, progress_line) as lines:
+        yield lines.move
+
+
+@contextmanager
+def working(label: str) -> Iterator[Callable[[str], None]]:
+    """Gives a function that is told what was done last, of work whose end nobody can foresee.
+
+    A terminal shows it in one line after some seconds, which is erased at the end; elsewhere nothing is said.
+    """
+    if not sys.stderr.isatty():
+        yield lambda _name: None
+        return
+    with _drawn(label, _working_line) as lines:
+        yield lambda name: lines.move(0, 0, name)
+
+
+@contextmanager
+def _drawn(label: str, line: _Line) -> Iterator["_Lines"]:
     try:
-        with _Lines(label, _REDRAWN_S, _redraw) as lines:
-            yield lines.move
+        with _Lines(label, _REDRAWN_S, _redraw, line) as lines:
+            yield lines
     finally:
         click.echo(_ERASE, err=True, nl=False)
+
+
+def _working_line(label: str, _done: int, _total: int, name: str, seconds: float) -> str:
+    return f"selfright: {label} for {_span(seconds)}; {name}".rstrip("; ") if seconds >= _PATIENCE_S else ""
 
 
 def _redraw(line: str) -> None:
@@ -56,8 +83,8 @@ def _cut(line: str, columns: int) -> str:
 class _Lines:
     """A line every few seconds, also when nothing moves: one large file takes its time."""
 
-    def __init__(self, label: str, every: float, tell: Callable[[str], None]) -> None:
-        self._label, self._every, self._tell = label, every, tell
+    def __init__(self, label: str, every: float, tell: Callable[[str], None], line: _Line) -> None:
+        self._label, self._every, self._tell, self._line = label, every, tell, line
         self._begun = time.monotonic()
         self._last: tuple[int, int, str] = 0, 0, ""
         self._over = threading.Event()
@@ -77,7 +104,8 @@ class _Lines:
 
     def _run(self) -> None:
         while not self._over.wait(self._every):
-            self._tell(progress_line(self._label, *self._last, seconds=time.monotonic() - self._begun))
+            if line := self._line(self._label, *self._last, time.monotonic() - self._begun):
+                self._tell(line)
 
 
 def progress_line(label: str, done: int, total: int, name: str, seconds: float) -> str:

@@ -24,6 +24,9 @@ MEASURED = {
 }
 """What is measured, by the name of its concept in the lexicon."""
 
+VALUES = {measure.slot: measure for measure in MEASURED.values()}
+"""What is measured as one number, by the name of its slot."""
+
 _MORE_NAMES = {
     "body-weight": ("weigh", "weighs", "weighed", "wt"),
     "height": ("ht",),
@@ -82,6 +85,7 @@ _FEET = re.compile(
     r"(?<!\d)(?P<feet>[3-7])\s?(?:feet|foot|ft|['’])\s?(?:(?P<inches>1[01]|\d)\s?(?:inches|inch|in\b|[\"”]|''))?",
     re.IGNORECASE,
 )
+_ALONE = re.compile(rf"{_NUMBER}\s?{_UNIT}", re.IGNORECASE)
 _BACK = 24
 _FEET_CM, _INCH_CM = 30.48, 2.54
 
@@ -101,6 +105,15 @@ def read_values(text: str) -> list[Value]:
     """The values in the order of the text; of several readings of one place the first kind wins."""
     kept = apart((*_pressures(text), *_heights(text), *_named(text), *_alone(text)), len(text))
     return sorted(_paired([*kept]), key=lambda value: value.start)
+
+
+def read_value(slot: str, text: str) -> Value | None:
+    """What ``text`` says of a slot that is known, in the slot's own unit: 7.8 mmol/L. None for what cannot be."""
+    if slot in VALUES:
+        match = _ALONE.fullmatch(text.strip())
+        return next(_read(VALUES[slot], match), None) if match else None
+    found = [value for value in _pressures(f"BP {text}") if value.slot == slot]
+    return found[0] if len(found) == 1 else None
 
 
 def _pressures(text: str) -> Iterator[Value]:

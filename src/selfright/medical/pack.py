@@ -10,12 +10,13 @@ from pathlib import Path
 from selfright.domain.packs import DomainPack, Pointer
 from selfright.domain.passages import Language
 from selfright.domain.ports import ChatModel, SlotExtractor, TermLexicon
+from selfright.domain.slots import Slot
 from selfright.medical.complaints import complaints
 from selfright.medical.contraindications import asked_things, concerns, things_in
 from selfright.medical.lexicon import Concept, load_lexicon
 from selfright.medical.red_flags import urgent
 from selfright.medical.spotting import Mention, Spotter, spotter
-from selfright.medical.wording import KINDS, OF_OTHER_FIELDS, keyed, names, summary, terms, vocabulary
+from selfright.medical.wording import KINDS, OF_OTHER_FIELDS, names, summary, terms, vocabulary
 
 
 @functools.cache
@@ -90,6 +91,12 @@ def _linker(model: Path) -> SlotExtractor:
     return MedicalExtractor(also=load_medcat(model))
 
 
+def _keyed(slot: Slot) -> Slot:
+    from selfright.medical.given import given_slot
+
+    return given_slot(slot)
+
+
 def _lexicon() -> TermLexicon:
 
     return BilingualLexicon()
@@ -137,7 +144,7 @@ MEDICAL = DomainPack(
     summary=summary,
     terms=terms,
     hints=HINTS,
-    keyed=keyed,
+    keyed=_keyed,
     pointers=POINTERS,
     urgent=urgent,
     concerns=concerns,

@@ -1,4 +1,4 @@
-"""Traces of turns in PostgreSQL, as bytes: a head, which lists are made of, and a recording. The oldest are dropped."""
+"""Traces of turns in PostgreSQL, as bytes: a head, which lists are made of, and a recording."""
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,9 +15,13 @@ _PUT = (
     "INSERT INTO turn_traces VALUES (%s, %s, %s, %s, %s, %s) ON CONFLICT (id) DO UPDATE SET at = excluded.at, "
     "owner = excluded.owner, bytes = excluded.bytes, head = excluded.head, recording = excluded.recording"
 )
+# Of owners with the most first, so that nobody's traces drive out another's.
 _TOO_MANY = (
-    "DELETE FROM turn_traces WHERE id IN (SELECT id FROM (SELECT id, row_number() OVER newest AS number,"
-    " sum(bytes) OVER newest AS total FROM turn_traces WINDOW newest AS (ORDER BY at DESC, id DESC)) AS counted"
+    "DELETE FROM turn_traces WHERE id IN (SELECT id FROM (SELECT id,"
+    " row_number() OVER (ORDER BY place, at DESC, id DESC) AS number,"
+    " sum(bytes) OVER (ORDER BY own, at DESC, id DESC) AS total"
+    " FROM (SELECT id, at, bytes, row_number() OVER newest AS place, sum(bytes) OVER newest AS own FROM turn_traces"
+    " WINDOW newest AS (PARTITION BY owner ORDER BY at DESC, id DESC)) AS owned) AS counted"
     " WHERE number > %s OR total > %s)"
 )
 _PAGES = (
@@ -54,7 +58,7 @@ class PostgresTraces:
         return self._database.address.shown
 
     def put(self, trace_id: str, at: float, owner: bytes, head: bytes, recording: bytes) -> None:
-        """Keeps a trace of ``owner`` that began ``at`` (Unix seconds), and drops the oldest beyond the bounds."""
+        """Keeps a trace of ``owner`` begun ``at`` (Unix seconds); beyond the bounds, the oldest of who has most go."""
         row = (trace_id, at, owner, len(head) + len(recording), head, recording)
         with self._lock:
             looks = self._writes % self._every == 0

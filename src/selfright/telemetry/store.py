@@ -1,10 +1,11 @@
-"""Traces on disk: one JSON Lines file each, the oldest dropped when there are too many or they grow too large.
+"""Traces on disk: one JSON Lines file each; of who has the most the oldest go when there are too many or too large.
 
 The first line is the trace, the lines after it the recording where there is one. A file is written beside its place
 and moved there, so it is there whole or not at all; a line that is damaged all the same is left out when it is read.
 """
 
 import contextlib
+import hashlib
 import json
 import logging
 import os
@@ -13,7 +14,8 @@ import tempfile
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +24,7 @@ from selfright.domain.traces import Trace
 from selfright.domain.turns import Scope
 from selfright.telemetry.outline import trace_form, trace_of
 
-_NAME = re.compile(r"(?P<at>[0-9]{13})-(?P<id>[0-9a-f]{8,64})\.jsonl")
+_NAME = re.compile(r"(?P<at>[0-9]{13})-(?P<id>[0-9a-f]{8,64})(?:-(?P<owner>[0-9a-f]{8}))?\.jsonl")
 _ID = re.compile(r"[0-9a-f]{4,64}")
 _LONGEST_FIRST_LINE = 20_000_000
 _MOST_LINES = 20_000
@@ -95,7 +97,7 @@ class TraceKeeper(ABC):
 
     @abstractmethod
     def _put(self, trace: Trace, head: bytes, recording: bytes) -> None:
-        """Keeps a trace in the place of one of the same id, and drops the oldest beyond the bounds."""
+        """Keeps a trace in the place of one of the same id; beyond the bounds the oldest of who has the most go."""
 
     @abstractmethod
     def _heads(self, user: str | None) -> Iterable[bytes]:
@@ -172,7 +174,7 @@ class TraceStore(TraceKeeper):
         payload = head + b"\n" + (recording + b"\n" if recording else b"")
         with self._lock:
             self._make_room(len(payload))
-            self._write(f"{int(trace.at * 1_000):013d}-{trace.id}.jsonl", payload)
+            self._write(f"{int(trace.at * 1_000):013d}-{trace.id}-{_mark(trace.user)}.jsonl", payload)
 
     def _heads(self, user: str | None) -> Iterable[bytes]:
         del user  # it stands in the head
@@ -223,8 +225,18 @@ class TraceStore(TraceKeeper):
         if self._writes % _LOOK_AGAIN == 0:
             self._look()
         self._writes += 1
-        while self._kept and (len(self._kept) >= self._most or self._total + size > self._most_bytes):
-            self._unlink(next(iter(self._kept)))
+        while self._kept and len(self._kept) >= self._most:
+            self._unlink(self._oldest_of_most(lambda _name: 1))
+        while self._kept and self._total + size > self._most_bytes:
+            self._unlink(self._oldest_of_most(self._kept.__getitem__))
+
+    def _oldest_of_most(self, weight: Callable[[str], int]) -> str:
+        """The oldest trace of the user whose traces weigh most, so that nobody's drive out another's."""
+        held: Counter[str] = Counter()
+        for name in self._kept:
+            held[_owner(name)] += weight(name)
+        most = max(held, key=held.__getitem__)
+        return next(name for name in self._kept if _owner(name) == most)
 
     def _unlink(self, name: str) -> None:
         (self._folder / name).unlink(missing_ok=True)
@@ -254,6 +266,17 @@ class TraceStore(TraceKeeper):
             raise
         self._kept[name] = len(payload)
         self._total += len(payload)
+
+
+def _mark(user: str) -> str:
+    """Eight letters that stand for a user in the name of a file."""
+    return hashlib.blake2b(as_bytes(user), digest_size=4).hexdigest()
+
+
+def _owner(name: str) -> str:
+    """Whose trace a file holds; empty where its name does not tell."""
+    match = _NAME.fullmatch(name)
+    return (match["owner"] if match else "") or ""
 
 
 def _size(entry: "os.DirEntry[str]") -> int:

@@ -3,7 +3,9 @@
 import pytest
 
 from selfright.domain.errors import InputError
-from selfright.medical.measures import read_values
+from selfright.domain.slots import Slot
+from selfright.medical.measures import VALUES, read_values
+from selfright.medical.pack import MEDICAL
 from selfright.medical.units import Measure, as_number, normalized, shown
 
 
@@ -74,3 +76,13 @@ def test_a_unit_that_does_not_fit_gives_nothing() -> None:
     assert normalized(measure, 9.6, "kg") is None
     assert normalized(measure, 4.8, "mEq/L") is None  # two charges: not the same as millimoles
     assert normalized(measure, 9.6, "") == 9.6
+
+
+@pytest.mark.parametrize("measure", VALUES.values(), ids=list(VALUES))
+def test_every_measure_can_be_set_by_hand_and_set_again(measure: Measure) -> None:
+    for number in (measure.low, measure.high):
+        by_hand = MEDICAL.keyed(Slot(measure.slot, f"{number}"))
+        assert (by_hand.value, by_hand.unit) == (f"{number:g}", measure.unit or None)
+        assert MEDICAL.keyed(by_hand) == by_hand
+    with pytest.raises(InputError, match=f"from {measure.low:g} to {measure.high:g}"):
+        MEDICAL.keyed(Slot(measure.slot, "abc"))

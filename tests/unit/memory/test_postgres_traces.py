@@ -64,6 +64,17 @@ def test_too_many_and_too_large_ones_go_the_oldest_first(made: Make) -> None:
     assert ids(made(most=3)) == ids(store)
 
 
+@pytest.mark.parametrize("bounds", [{"most": 6}, {"most_bytes": 30_000, "most": 50}], ids=["number", "bytes"])
+def test_nobodys_traces_drive_out_anothers(made: Make, bounds: dict[str, int]) -> None:
+    store = made(**bounds)
+    for number in range(30):
+        store.write(trace(number, "ana" if number < 2 else "ben"), ["x" * 3_000])
+    assert ids(store, "ana") == [1, 0]
+    kept = ids(store, "ben")
+    assert 1 < len(kept) < 20
+    assert kept == list(range(29, 29 - len(kept), -1))
+
+
 def test_a_trace_is_found_by_the_beginning_of_its_id_with_its_recording(made: Make) -> None:
     store = made()
     store.write(trace(0x1234), ['{"a": "\\u0000 \\ud800"}', '{"b": "한"}'])

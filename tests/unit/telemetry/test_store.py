@@ -52,6 +52,31 @@ def test_the_oldest_are_dropped_when_they_grow_too_large(tmp_path: Path) -> None
     assert 1 < len(ids(store)) < 20
 
 
+@pytest.mark.parametrize("bounds", [{"most": 6}, {"most_bytes": 30_000}], ids=["number", "bytes"])
+def test_nobodys_traces_drive_out_anothers(tmp_path: Path, bounds: dict[str, int]) -> None:
+    store = TraceStore(tmp_path, **bounds)
+    for number in range(2):
+        store.write(trace(number, "ana"), ["x" * 3_000])
+    for number in range(2, 30):
+        store.write(trace(number, "ben"), ["x" * 3_000])
+    assert ids(store)[-2:] == [1, 0]
+    assert ids(store)[:2] == [29, 28]
+    TraceStore(tmp_path, **bounds).write(trace(30, "ben"), ["x" * 3_000])
+    assert [one.user for one in store.traces()].count("ana") == 2
+
+
+def test_files_of_before_names_told_the_user_are_read_and_dropped(tmp_path: Path) -> None:
+    store = TraceStore(tmp_path, most=2)
+    store.write(trace(1))
+    (path,) = tmp_path.iterdir()
+    path.rename(tmp_path / f"{path.stem.rpartition('-')[0]}.jsonl")
+    store = TraceStore(tmp_path, most=2)
+    assert ids(store) == [1]
+    for number in (2, 3):
+        store.write(trace(number))
+    assert ids(store) == [3, 2]
+
+
 def test_a_new_process_counts_what_is_there(tmp_path: Path) -> None:
     for number in range(6):
         TraceStore(tmp_path, most=3).write(trace(number))

@@ -1,8 +1,12 @@
 """``selfright ask`` and ``selfright search``."""
 
+import sys
+from typing import TYPE_CHECKING
+
 import click
 
-from selfright.domain.turns import Mode
+from selfright.domain.events import AnswerToken, NodeFinished, TurnFinished
+from selfright.domain.turns import Mode, TurnOptions
 from selfright.entrypoints.commands.options import (
     collection_option,
     index_option,
@@ -14,6 +18,10 @@ from selfright.entrypoints.commands.options import (
     user_option,
     values_of,
 )
+
+if TYPE_CHECKING:
+    from selfright.api import Selfright
+    from selfright.domain.answers import Answer
 
 
 @click.command()
@@ -47,13 +55,36 @@ def ask(  # noqa: PLR0913, PLR0917 - one parameter for each option
     from selfright.entrypoints.account import account
 
     with Selfright.open(**values_of(assignments, index=index, preset=preset)) as selfright:
-        answer = selfright.ask(question, collections=collections, session=session, user=user, record=record, mode=mode)
+        options = TurnOptions(collections=collections, session=session, user=user, record=record, mode=mode)
+        watched = sys.stderr.isatty() and not as_json
+        answer = _watched(selfright, question, options) if watched else selfright.ask(question, **options)
     if record:
         click.echo(f"recorded; run it again with: selfright trace replay {answer.trace_id[:8]}", err=True)
     if as_json:
         print_json(answer_view(answer))
     else:
         click.echo(account(answer))
+
+
+def _watched(selfright: "Selfright", question: str, options: TurnOptions) -> "Answer":
+    """The answer; a terminal shows what a turn that takes long has done last."""
+    from selfright.entrypoints.progress import working
+
+    answer: Answer | None = None
+    with working("answering") as tell:
+        for event in selfright.stream(question, **options):
+            match event:
+                case NodeFinished():
+                    tell(f"{event.node}: {event.said}".rstrip(": "))
+                case AnswerToken():
+                    tell("writing")
+                case TurnFinished():
+                    answer = event.answer
+                case _:
+                    pass
+    if answer is None:
+        raise RuntimeError("a turn ended without an answer")  # the graph always reaches finalize
+    return answer
 
 
 SHOWN_CHARACTERS = 240

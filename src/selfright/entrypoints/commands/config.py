@@ -102,6 +102,7 @@ def check(name: str, yes: bool, items: int | None, assignments: tuple[str, ...],
     NAME is as in the setting llm: openai:gpt-4o-mini, local:smollm2, local:model.gguf. The result is stored for that
     model. With llm_judging=auto, the default, it is then asked only for jobs that it passed.
     """
+    from selfright.assembly.models import Models
     from selfright.domain.errors import UsageError
     from selfright.evals.models.checking import planned_calls, probes
     from selfright.settings import OFFLINE, load_settings
@@ -110,6 +111,7 @@ def check(name: str, yes: bool, items: int | None, assignments: tuple[str, ...],
     settings = load_settings({**values_of(assignments), "llm": name})
     if settings.llm == OFFLINE:
         raise UsageError("a check needs a model: selfright models check openai:gpt-4o-mini, or local:smollm2")
+    Models(settings).close()  # a model that is not there costs nothing
     _say_what_it_costs(name, planned_calls(found, items), ask=not (yes or as_json or name.startswith("local:")))
     report, seconds = _checked(settings, found, items)
     stored = _stored(report)

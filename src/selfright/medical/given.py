@@ -1,0 +1,68 @@
+"""Facts set by hand, as they would be if they had been read from a message."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from selfright.domain.errors import InputError
+from selfright.domain.slots import Slot
+from selfright.medical.measures import VALUES, read_value
+from selfright.medical.person import Fact, read_person
+from selfright.medical.wording import keyed
+
+_PRESSURE = "blood_pressure"
+_SHOWN = 40
+
+
+def given_slot(slot: Slot) -> Slot:
+    """The slot with its value in its own unit, or with the key of what it names.
+
+    Raises ``InputError`` for an age, pregnancy or measurement that cannot be read as one.
+    """
+    if slot.name in ("age", "pregnancy"):
+        return _of_person(slot)
+    if slot.name in VALUES or slot.name == _PRESSURE:
+        return _measured(slot)
+    return keyed(slot)
+
+
+def _of_person(slot: Slot) -> Slot:
+    said = _said(slot)
+    fact = next(_ages(said) if slot.name == "age" else _pregnancies(said), None)
+    if fact is None:
+        expected = {
+            "age": "an age, such as 60, 60세 or 4 months",
+            "pregnancy": "pregnant, not pregnant, 12주 or 20 weeks",
+        }
+        raise _refused(slot, expected[slot.name])
+    details = tuple(sorted({*slot.details, *fact.details}))
+    return replace(slot, value=fact.value, unit=fact.unit, negated=slot.negated or fact.negated, details=details)
+
+
+def _ages(said: str) -> Iterator[Fact]:
+    for text in (f"aged {said}", f"{said} old", f"생후 {said}", said):
+        yield from (fact for fact in read_person(text) if fact.slot == "age" and fact.end - fact.start == len(text))
+
+
+def _pregnancies(said: str) -> Iterator[Fact]:
+    number = f"{said} weeks" if said.isdecimal() else said
+    for text in (said, f"{number} pregnant", f"임신 {said}", f"{said} 중"):
+        whole = (fact for fact in read_person(text) if text == said or fact.end - fact.start == len(text))
+        yield from (fact for fact in whole if fact.slot == "pregnancy")
+
+
+def _measured(slot: Slot) -> Slot:
+    value = read_value(slot.name, _said(slot))
+    if value is not None:
+        return replace(slot, value=value.value, unit=value.unit)
+    measure = VALUES.get(slot.name)
+    if measure is None:
+        raise _refused(slot, "two numbers in mmHg, such as 120/80")
+    raise _refused(slot, f"a number from {measure.low:g} to {measure.high:g} {measure.unit}".rstrip())
+
+
+def _said(slot: Slot) -> str:
+    return f"{slot.value} {slot.unit or ''}".strip()
+
+
+def _refused(slot: Slot, expected: str) -> InputError:
+    return InputError(f"'{slot.name}' cannot be '{slot.value[:_SHOWN]}'; expected {expected}")
