@@ -110,6 +110,7 @@ _ALLERGY_WORDS = (
     "과민", "아나필락시스", "금기", "알레르기가 있으면", "알레르기가 있는 사람은", "hypersensitiv", "anaphyla",
     "contraindicat", "if you are allergic", "if allergic", "must not",
 )  # fmt: skip
+_OF_A_YEAR = {"months": 1 / 12, "weeks": 1 / 52}  # a small child's age
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _LATIN = re.compile(r"[a-z0-9]")
 
@@ -185,8 +186,8 @@ def _kindred_allergies(question: str, slots: list[Slot], dealt_with: set[str], l
 
 def _speaks(rule: Rule, slot: Slot) -> bool:
     if slot.name in rule.below:
-        number = _NUMBER.search(slot.value)
-        return slot.time == "current" and number is not None and float(number.group()) < rule.below[slot.name]
+        number, share = _NUMBER.search(slot.value), _OF_A_YEAR.get(slot.unit or "", 1.0)
+        return slot.time == "current" and number is not None and share * float(number.group()) < rule.below[slot.name]
     if rule.pattern is None or slot.name not in rule.kinds:
         return False
     if slot.name == "pregnancy":

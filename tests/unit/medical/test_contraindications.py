@@ -48,6 +48,12 @@ def test_what_is_not_true_of_the_user_is_no_concern(slot: Slot) -> None:
     assert concerns("메트포르민 부작용은?", Profile((slot,)), "ko") == ()
 
 
+@pytest.mark.parametrize(("value", "unit"), [("20", "months"), ("30", "weeks"), ("9", "years"), ("9", None)])
+def test_a_child_is_one_whatever_its_age_is_counted_in(value: str, unit: str | None) -> None:
+    assert concerns("아스피린을 줘도 되나요?", Profile((Slot("age", value, unit),)), "ko")
+    assert not concerns("아스피린을 줘도 되나요?", Profile((Slot("age", "2000", unit),)), "ko")
+
+
 def test_what_was_said_both_ways_counts() -> None:
     denied = Profile((Slot("allergies", "페니실린", negated=True),), disputed=(Slot("allergies", "페니실린"),))
     assert concerns("아목시실린 먹어도 되나요?", denied, "ko")
