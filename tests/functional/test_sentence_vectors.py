@@ -5,9 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever
 
 from selfright import Selfright
-from selfright.domain.errors import UsageError
+from selfright.domain.errors import IncompatibleIndex, UsageError
 from selfright.llm.e5 import E5
 from tests.functional.conftest import Cli
 
@@ -79,13 +81,32 @@ def test_a_cache_that_is_too_small_is_said(cli: Cli, folder: Path, tmp_path: Pat
         assert "built-in encoder" in refused.err or "embedding_cache" in refused.err
 
 
+def test_nothing_is_embedded_for_an_index_that_takes_no_questions(
+    folder: Path, tmp_path: Path, embedded: list[str]
+) -> None:
+    with opened(tmp_path, embedder="none") as selfright:
+        selfright.add([folder])
+    with opened(tmp_path) as selfright, pytest.raises(IncompatibleIndex, match="reembed"):
+        selfright.embed_sentences()
+    assert embedded == []
+
+
+def test_a_retriever_of_the_user_has_no_sentences_to_embed(tmp_path: Path) -> None:
+    class Nothing(BaseRetriever):
+        def _get_relevant_documents(self, query: str, *, run_manager: object) -> list[Document]:
+            return []
+
+    with Selfright.open(home=tmp_path / "home", retriever=Nothing()) as selfright, pytest.raises(UsageError):
+        selfright.embed_sentences()
+
+
 def test_it_stops_where_the_cache_would_be_full(folder: Path, tmp_path: Path) -> None:
     from selfright.assembly.sentence_vectors import embed_sentences
 
     with opened(tmp_path) as selfright:
         selfright.add([folder])
         index = selfright._engine.index
-        report = embed_sentences(index._as_made(), index.cached_embedder, 12_000, None)
+        report = embed_sentences(index._opened, index.cached_embedder, 12_000, None)
         assert 0 < report.documents < report.of
         with pytest.raises(UsageError):
-            embed_sentences(index._as_made(), None, 12_000, None)
+            embed_sentences(index._opened, None, 12_000, None)

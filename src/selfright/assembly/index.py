@@ -216,7 +216,9 @@ class IndexService:
         """Embeds every sentence that judges would look at, in advance."""
         from selfright.assembly.sentence_vectors import embed_sentences
 
-        return embed_sentences(self._as_made(), self.cached_embedder, self._settings.embedding_cache, progress)
+        self._check_own()
+        # Opened as for questions: where the index refuses them, for it has another embedder, no work is done for them.
+        return embed_sentences(self._opened, self.cached_embedder, self._settings.embedding_cache, progress)
 
     def remove(self, document_ids: Sequence[str]) -> list[str]:
         """Removes documents and commits."""

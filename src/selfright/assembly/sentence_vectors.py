@@ -26,7 +26,7 @@ class SentencesReport:
 
 
 def embed_sentences(
-    store: Store, embedder: Embedder | None, most_bytes: int, progress: Progress | None
+    opened: Callable[[], Store], embedder: Embedder | None, most_bytes: int, progress: Progress | None
 ) -> SentencesReport:
     """Has ``embedder``, which caches, embed every sentence of the index that judges would look at.
 
@@ -37,6 +37,7 @@ def embed_sentences(
         raise UsageError("only the built-in encoder's vectors of sentences are used for judging, and it is not in use")
     if not most_bytes:
         raise UsageError("vectors of sentences are kept in the embedding cache, and embedding_cache=0 turns it off")
+    store = opened()
     total = store.info().documents
     most = int(_SHARE * most_bytes / (_BYTES * 4 * embedder.dimension))
     waiting: list[str] = []

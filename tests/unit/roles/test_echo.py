@@ -115,6 +115,13 @@ def test_of_a_list_that_goes_round_each_step_stays_once(cut: int) -> None:
     assert len(left(said[: len(said) - cut])) <= 3 + bool(cut)
 
 
+def test_a_step_done_twice_stays_before_an_end_without_words() -> None:
+    steps = ["1. Fold the dough.", "2. Fold the dough."]
+    assert left("\n".join([*steps, "3. ..."])) == steps
+    looped = "\n".join(f"{n}. Fold the dough." for n in range(1, 9))
+    assert left(f"{looped}\n9. ...") == steps[:1]
+
+
 def test_a_loop_of_nothing_is_nothing() -> None:
     assert left("1. 1. 1. 1. 1. 1.") == []
 

@@ -12,6 +12,8 @@ from selfright.domain.answers import Message
 from selfright.domain.turns import MAX_QUESTION_CHARACTERS
 from selfright.roles.analysis import TextAnalyzer, phrases
 from selfright.roles.likeness import Likeness
+from selfright.roles.rewrite import focus
+from selfright.roles.rewrite.focus import followed_up
 from selfright.roles.rewrite.followup import completed, depends_on_history
 from selfright.roles.rewrite.query_text import LONGEST_QUERY
 from tests.support.texts import CountedTerms, PlainTokenizer, analyzer
@@ -157,6 +159,18 @@ def test_of_an_earlier_message_no_more_is_read_than_of_a_question() -> None:
     history = [Message("user", "Who winds the Fenny clock? " * 10_000), Message("assistant", "Rosa. " * 10_000)]
     completed("And when?", history, TextAnalyzer(tokenizer, CountedTerms(())))
     assert 0 < tokenizer.longest <= MAX_QUESTION_CHARACTERS
+
+
+def test_what_is_asked_is_looked_for_in_few_and_short_messages(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+    real = focus.asking_part
+    monkeypatch.setattr(
+        focus, "asking_part", lambda said, *args, **more: (seen.append(said), real(said, *args, **more))[1]
+    )
+    history = [Message("user", "- " * 10_000), Message("user", " \n")] * 100
+    followed_up("And when?", history, ANALYZER)
+    assert 0 < len(seen) <= 12
+    assert max(map(len, seen)) <= MAX_QUESTION_CHARACTERS
 
 
 def test_blanks_between_words_are_looked_at_once() -> None:

@@ -63,7 +63,7 @@ def without_echo(question: str, parsed: Sequence[ParsedSentence], rules: str = "
     """
     asked, secret = content_words(question), _Rules.of(rules)
     bare = [letters(_ITEM.sub("", said.text)) for said in parsed]
-    looped = _loop(bare)
+    looped = _loop([text for text in bare if text])  # "3. ..." neither makes a loop nor ends one
     seen: dict[str, int] = {}
     kept = []
     for said, text in zip(parsed, bare, strict=True):

@@ -22,7 +22,7 @@ from selfright.domain.passages import Language
 from selfright.domain.text import language_of, sentence_spans
 from selfright.roles.analysis import TextAnalyzer, distinct
 from selfright.roles.likeness import Likeness
-from selfright.roles.rewrite.followup import completed, depends_on_history
+from selfright.roles.rewrite.followup import completed, depends_on_history, recent
 from selfright.roles.rewrite.query_text import bounded, respelt
 
 _MOST_SENTENCES = 60
@@ -246,7 +246,7 @@ def followed_up(
         replace(said, content=asking_part(said.content, analyzer, follows=place > 0).question)
         if said.role == "user"
         else said
-        for place, said in enumerate(history)
+        for place, said in enumerate(recent(history))
     ]
     return completed(question, asked, analyzer, likeness)
 

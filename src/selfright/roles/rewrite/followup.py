@@ -5,7 +5,7 @@ What the user asked comes first. The assistant's replies only tell who or what i
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from selfright.domain.answers import Message
 from selfright.domain.passages import Language
@@ -95,14 +95,20 @@ def completed(
     With ``likeness``, what it names takes the place of what was named of the same kind: "And on Sundays?".
     """
     focus = _Focus(likeness=likeness)
-    for message in [message for message in history if message.content.strip()][-_MOST_MESSAGES:]:
+    for message in recent(history):
         if message.role == "user" and asks_for_fewer_words(message.content):
             continue  # it has no topic of its own
         if message.role == "user":
-            focus.ask(message.content[:MAX_QUESTION_CHARACTERS], analyzer)
+            focus.ask(message.content, analyzer)
         else:
             focus.mention(message.content[:_LONGEST_REPLY], _REPLIED, analyzer)
     return _completed(question, focus, analyzer)
+
+
+def recent(history: Sequence[Message]) -> list[Message]:
+    """The last 12 messages that say something, each as far as a question may be long."""
+    said = [message for message in history if message.content and not message.content.isspace()][-_MOST_MESSAGES:]
+    return [replace(message, content=message.content[:MAX_QUESTION_CHARACTERS]) for message in said]
 
 
 def depends_on_history(question: str, analyzer: TextAnalyzer) -> bool:

@@ -247,6 +247,6 @@ class Layer:
         """Lets one request through."""
         here = scope["type"] == "http" and scope["path"] == PATH
         if here and scope["method"] != "POST":
-            # Nothing is sent that was not asked for: a stream of it would hold its connection for ever.
-            raise Refused(405, "method_not_allowed", "what is asked here comes as POST")
+            # Nothing is sent unasked: a stream for that would hold its connection for ever.
+            raise Refused(405, "method_not_allowed", f"{PATH} takes POST requests only")
         await (self._mounted.app if here else self._app)(scope, receive, send)
