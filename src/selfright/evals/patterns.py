@@ -16,7 +16,7 @@ _PATIENCE_S = 5.0
 def is_any_in(patterns: Sequence[str], line: str) -> bool:
     """Whether one of the patterns is found in the line, ignoring case.
 
-    Raises ``InputError`` if that takes more than 5 s, or cannot be done apart: here it could not be ended.
+    Raises ``InputError`` if that takes more than 5 s twice, or cannot be done apart: here it could not be ended.
     """
     (found,) = _workers().map([{"patterns": list(patterns), "line": line}], _not_searched)
     return found
@@ -41,7 +41,7 @@ def _search(task: Mapping[str, Any]) -> bool:
 
 def _not_searched(task: Mapping[str, Any]) -> bool:
     raise InputError(
-        f"a text of {len(task['line']):,} characters could not be searched for these 'patterns' of a question in "
-        f"{_PATIENCE_S:.0f} s, by a process of its own; write them without a repeated part in a repeated part: "
-        f"{task['patterns']}"
+        f"a text of {len(task['line']):,} characters could not be searched for these 'patterns' of a question in two "
+        f"tries of {_PATIENCE_S:.0f} s, by a process of its own; write them without a repeated part in a repeated "
+        f"part: {task['patterns']}"
     )
