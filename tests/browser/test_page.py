@@ -12,6 +12,7 @@ import pytest
 from tests.support.page import Started, Visit, desktop, started, visiting
 
 pytest.importorskip("streamlit", reason="streamlit is not installed")
+sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, FilePayload
 
@@ -175,6 +176,7 @@ def test_a_document_is_found_and_deleted_after_a_question(visit: Visit) -> None:
     visit.page.get_by_label("Search by title or name").press("Enter")
     visit.page.locator(".document", has_text="lighthouse.md").wait_for(state="detached")
     delete = visit.page.get_by_role("button", name="Delete: throwaway.md")
+    sync_api.expect(delete).to_have_count(1)  # while Streamlit draws the list anew, the old one is there, too
     delete.click()
     visit.page.get_by_role("button", name="Keep it").click()
     delete.click()
