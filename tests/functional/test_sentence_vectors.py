@@ -1,7 +1,6 @@
 """``selfright index embed-sentences``: afterwards a question embeds nothing but itself."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -31,12 +30,12 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def embedded(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+def embedded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What the encoder computed, as it comes."""
     texts: list[str] = []
     real = E5._encode
     monkeypatch.setattr(E5, "_encode", lambda self, some: (texts.extend(some), real(self, some))[1])
-    return iter([texts]).__next__()
+    return texts
 
 
 def opened(tmp_path: Path, **settings: object) -> Selfright:

@@ -103,7 +103,7 @@ def test_any_text_is_read(text: str) -> None:
     "message", ["?" * 9_999, "?" * 9_998 + "a", "so" + "." * 9_990 + "b", "저는" + "," * 9_990 + "세"]
 )
 def test_long_runs_of_signs_are_read_at_once(message: str) -> None:
-    """Somebody may send them to hold up a service; one took over four seconds."""
+    """Somebody may send them to keep a service busy; one took over four seconds."""
     began = time.process_time()
     asking_part(message, ANALYZER)
     assert time.process_time() - began < 1.0

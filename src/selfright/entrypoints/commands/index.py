@@ -159,7 +159,7 @@ def embed_sentences(selfright: "Selfright", as_json: bool) -> int:
     if as_json:
         print_json(asdict(report))
     else:
-        click.echo(f"ready: {report.sentences:,} sentences of {report.documents:,} documents")
+        click.echo(f"ready: sentences {report.sentences:,}, documents {report.documents:,}")
     if left := report.of - report.documents:
         click.echo(
             f"selfright: the embedding cache has no room for {left:,} more documents; set embedding_cache to more "
