@@ -2,6 +2,7 @@
 
 import json
 import re
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -163,6 +164,24 @@ def test_a_page_or_service_without_an_index_says_so(tmp_path: Path, capsys: pyte
 
     tell_missing_index({"index": str(tmp_path / "nowhere")})
     assert f"there is no index at {tmp_path / 'nowhere'}" in capsys.readouterr().err
+
+
+def test_a_service_without_keys_names_the_home_that_has_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from selfright.entrypoints.commands.serve import tell_missing_keys
+    from selfright.entrypoints.server.keys import KeyRing
+
+    home = tmp_path / "mistyped"
+    tell_missing_keys({"home": str(home)})
+    said = capsys.readouterr().err
+    assert f"no API keys in the home folder {home};" in said
+    assert "open to everyone on this machine" in said
+    assert not home.exists()
+    with closing(KeyRing(home)) as keys:
+        keys.add("ana", (), admin=True, note="")
+    tell_missing_keys({"home": str(home)})
+    assert not capsys.readouterr().err
 
 
 def test_a_trace_says_beforehand_how_to_record(cli: Cli, indexed: Path) -> None:

@@ -69,6 +69,7 @@ def test_workers_share_index_sessions_and_metrics_and_end_when_their_supervisor_
     with spawned("--workers", 2, environment=environment) as running:
         assert len(workers_of(running)) == 2
         wait_for(lambda: accepting(running, 2))
+        assert sum("no API keys in" in line and environment["SELFRIGHT_HOME"] in line for line in running.said) == 1
         answers = {ask(running.url, "shared")["answer"] for _ in range(8)}
         assert len(answers) == 1
         with http_client(running.url) as http:

@@ -4,6 +4,7 @@ import asyncio
 import importlib.util
 import sys
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,7 @@ def serve(
         return
     index_first(paths, values)
     tell_missing_index(values)
+    tell_missing_keys(values)
     if workers > 1:
         _supervise(workers, host, port)
     else:
@@ -101,6 +103,21 @@ def tell_missing_index(values: Mapping[str, Any]) -> None:
             click.echo(f"selfright: {error}, or send files to it; until then every question goes unanswered", err=True)
 
 
+def tell_missing_keys(values: Mapping[str, Any]) -> None:
+    """Says that the service is open to this machine, and where keys were looked for: a mistyped home has none."""
+    from selfright.entrypoints.server.keys import open_keys
+    from selfright.settings import load_settings
+
+    settings = load_settings(values)
+    with closing(open_keys(settings)) as keys:
+        if keys.any():
+            return
+    where = "the database" if settings.database else f"the home folder {settings.home}"
+    click.echo(
+        f"selfright: there are no API keys in {where}; the service is open to everyone on this machine", err=True
+    )
+
+
 def check_installed() -> None:
     """Raises ``MissingExtra`` where the service's packages are not installed."""
     from selfright.domain.errors import MissingExtra
@@ -132,6 +149,7 @@ def mcp(http: bool, host: str, port: int, index: str | None, preset: str | None,
     if http:
         from selfright.entrypoints.server.running import serve
 
+        tell_missing_keys(values)
         serve(
             Selfright.open(**values), host, port, lambda url: click.echo(f"Selfright's MCP is at {url}/mcp", err=True)
         )
