@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Never, Self, Unpack
 
-from selfright.background import LoopThread, blocking
+from selfright.background import CLOSED, LoopThread, blocking
 from selfright.domain.answers import Answer
 from selfright.domain.errors import InputError, UsageError
 from selfright.domain.events import TurnEvent, TurnFinished
@@ -234,23 +234,36 @@ class Selfright(DocumentMethods, UserDataMethods, FrameworkMethods):
 
     async def aclose(self) -> None:
         """Closes the sessions of the running event loop, then everything else."""
-        await self._turns.close()
+        if not isinstance(self._engine, _Closed):
+            await self._turns.close()
         self.close()
 
     def close(self) -> None:
-        """Closes the index; the object cannot be used afterwards."""
+        """Closes the index; the object cannot be used afterwards, which every method then says (``UsageError``)."""
+        if isinstance(self._engine, _Closed):
+            return
         if self._loop.started:
             self._loop.run(self._turns.close())
         self._loop.close()
         self._traces.close()
         self._ratings.close()
         self._engine.close()
+        # What is opened at its first use would open itself again.
+        closed: Any = _Closed()
+        self._engine = self._traces = self._turns = self._ratings = closed
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_error: object) -> None:
         self.close()
+
+
+class _Closed:
+    """Stands in for the parts of a closed ``Selfright``."""
+
+    def __getattr__(self, name: str) -> Never:
+        raise UsageError(CLOSED)
 
 
 def mermaid(preset: str) -> str:

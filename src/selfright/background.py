@@ -14,6 +14,7 @@ S = TypeVar("S")
 P = ParamSpec("P")
 T = TypeVar("T")
 
+CLOSED = "this object is closed and can answer no more; open another one"
 _SHORT = 2_000  # characters that reading by rules goes through in some ten milliseconds at most
 
 
@@ -91,7 +92,7 @@ class LoopThread:
     def _started(self) -> asyncio.AbstractEventLoop:
         with self._lock:
             if self._closed:
-                raise UsageError("this object is closed and can answer no more; open another one")
+                raise UsageError(CLOSED)
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
                 self._thread = threading.Thread(target=_serve, args=(self._loop,), name="selfright", daemon=True)

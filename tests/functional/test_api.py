@@ -123,13 +123,23 @@ def test_wrong_use_is_told_at_the_door(indexed: Path, tmp_path: Path) -> None:
             selfright.ask(QUESTION, profile={"age": "abc"})
 
 
-def test_what_is_closed_says_so(indexed: Path) -> None:
+def test_what_is_closed_says_so(indexed: Path, documents: Path) -> None:
     with Selfright.open(indexed) as selfright:
         assert selfright.search(QUESTION)
+        runnable, retriever = selfright.as_runnable(), selfright.as_retriever()
     selfright.close()
-    for use in (selfright.ask, selfright.search, selfright.profile, lambda question: [*selfright.stream(question)]):
+    asyncio.run(selfright.aclose())
+    for use in (
+        *(selfright.ask, selfright.search, selfright.profile, lambda question: [*selfright.stream(question)]),
+        *(selfright.document, selfright.remove, selfright.trace, runnable.invoke, retriever.invoke),
+        *(lambda _, whole=whole: whole() for whole in (selfright.documents, selfright.info, selfright.traces)),
+        lambda _: selfright.add(documents),
+    ):
         with pytest.raises(UsageError, match="closed"):
             use(QUESTION)
+    for wait in (selfright.aask, selfright.asearch, selfright.aprofile, selfright.aconversation):
+        with pytest.raises(UsageError, match="closed"):
+            asyncio.run(wait(QUESTION))
 
 
 def test_a_profile_goes_into_the_second_query_and_does_not_stay(indexed: Path) -> None:
