@@ -42,6 +42,23 @@ def test_a_langchain_retriever_in_place_of_an_index() -> None:
         Selfright.open("index", retriever=RunnableLambda(lambda _question: found))
 
 
+def test_beside_a_retriever_the_index_folder_is_left_alone(
+    indexed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The setting ``index`` names one all the same, which nobody means then."""
+    monkeypatch.setenv("SELFRIGHT_INDEX", str(indexed))
+    with Selfright.open(retriever=RunnableLambda(lambda _question: [])) as selfright:
+        for attempt in (
+            *(selfright.compact, selfright.verify, selfright.reembed, selfright.embed_sentences),
+            *(lambda: selfright.verify(repair=True), lambda: selfright.export(tmp_path / "out")),
+            *(lambda: selfright.copy_index(tmp_path / "copy"), lambda: selfright.sync([tmp_path])),
+            lambda: selfright.describe_collection("default", "Ships."),
+        ):
+            with pytest.raises(UsageError, match="works on an index of Selfright's own only"):
+                attempt()
+        assert selfright.collections() == []
+
+
 def test_langchain_embeddings_are_remembered_by_the_index_and_kept_for_the_next(
     documents: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -96,8 +96,8 @@ class IndexService:
         return DescriptionRouter(described, self.tokenizer, self.statistics(), embedder, scale=SHIPPED_SCALE)
 
     def collections(self) -> list[Collection]:
-        """The named parts of the index, ordered by name."""
-        return list(self._as_made().collections())
+        """The named parts of the index, ordered by name; a retriever has none."""
+        return [] if self.is_foreign else list(self._as_made().collections())
 
     def named(self, collections: str | Sequence[str]) -> tuple[str, ...]:
         """The names, when there are such collections; raises ``UnknownName`` for one that there is not."""
@@ -239,6 +239,7 @@ class IndexService:
         from selfright.retrieval.schema import AsMade
         from selfright.retrieval.stores.opening import folder_of
 
+        self._check_own()
         folder = folder_of(self._settings.index, "verify")
         if repair:
             self._close_store()  # a damaged catalogue makes place for another
@@ -311,13 +312,17 @@ class IndexService:
         return LangChainStore(self._overrides.retriever)
 
     def _check_own(self) -> None:
-        """Raises ``UsageError`` for a retriever that the user handed over: it cannot be changed."""
-        if self._foreign:
-            self._foreign.put(())
+        """Raises ``UsageError`` for a retriever that the user handed over: there is no index of ours to work on."""
+        if self.is_foreign:
+            raise UsageError(
+                "this works on an index of Selfright's own only, but a LangChain retriever is searched; do it where "
+                "the retriever's documents are kept, or open an index: Selfright.open('folder')"
+            )
 
     def _opened(self, *, create: bool = False) -> "OpenedStore":
         from selfright.retrieval.stores.opening import open_store
 
+        self._check_own()
         with self._lock:
             if self._store is None:
                 place = self._settings.index
@@ -329,6 +334,7 @@ class IndexService:
         from selfright.retrieval.schema import AsMade
         from selfright.retrieval.stores.opening import open_store
 
+        self._check_own()
         with self._lock:
             if self._store is not None:
                 return self._store
