@@ -53,7 +53,7 @@ def _facts(trace: Trace) -> str:
             ("verdict", trace.verdict.value if trace.verdict else ""),
             ("stopped", outcome(trace)),
             ("marked", marks),
-            ("cost", f"{cost.seconds:.2f} s, {cost.llm_calls} model calls, {cost.web_requests} web pages read"),
+            ("cost", f"{cost.seconds:.2f} s, model calls {cost.llm_calls}, web pages read {cost.web_requests}"),
             ("tokens", f"{cost.prompt_tokens} in, {cost.completion_tokens} out" if cost.llm_calls else ""),
         ]
     )

@@ -38,7 +38,7 @@ def listed(traces: Sequence[Trace]) -> str:
     """One line for each trace."""
     rows = [
         f"{trace.id[:8]}  {when(trace)}  {trace.kind:<7}  {plain(trace.origins.preset):<16}  {_quality(trace):<5}  "
-        f"{outcome(trace):<20}  {len(trace.passes):>2} passes  {trace.cost.llm_calls:>3} calls  "
+        f"{outcome(trace):<20}  passes {len(trace.passes):>2}  calls {trace.cost.llm_calls:>3}  "
         f"{trace.cost.seconds:7.2f} s  {_asked(trace)}".rstrip()
         for trace in traces
     ]
@@ -142,7 +142,7 @@ def _scores(trace: Trace) -> str:
         gain = f" ({one.improvement:+.2f})" if one.improvement is not None else ""
         same = f", {one.duplicate_share:.0%} seen before" if one.duplicate_share is not None else ""
         verdict = f"  {one.verdict.value}" if one.verdict else ""
-        rows.append(f"  {number}  {judged}{gain}{verdict}  {one.documents} documents{same}")
+        rows.append(f"  {number}  {judged}{gain}{verdict}  documents {one.documents}{same}")
     return "\n".join(rows)
 
 
@@ -154,8 +154,8 @@ def _end(trace: Trace) -> str:
     if judged:
         rows.append(f"judged by {plain(trace.judge)}: {judged}, {plain(trace.quality)}")
     rows.append(
-        f"cost: {cost.seconds:.2f} s, {cost.llm_calls} model calls, "
-        f"{cost.prompt_tokens + cost.completion_tokens} tokens, {cost.web_requests} web pages read"
+        f"cost: {cost.seconds:.2f} s, model calls {cost.llm_calls}, "
+        f"tokens {cost.prompt_tokens + cost.completion_tokens}, web pages read {cost.web_requests}"
         + (f" (web: {plain(trace.web)})" if trace.web else "")
     )
     return "\n".join(rows)

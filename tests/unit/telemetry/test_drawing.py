@@ -1,13 +1,16 @@
+import re
 from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
 
-from selfright.domain.answers import Step
+from selfright.domain.answers import Cost, Step
 from selfright.domain.node_outcomes import NodeOutcome
 from selfright.domain.traces import Trace
 from selfright.domain.turns import Scope
+from selfright.entrypoints.account import account
 from selfright.entrypoints.trace_page import page
+from selfright.entrypoints.ui.words import WORDS
 from selfright.telemetry.drawing import drawn, listed, plain, rounds
 from selfright.telemetry.outline import broken, finished
 from tests.support.traces import ORIGINS, SAID, answer
@@ -62,6 +65,15 @@ def test_the_path_shows_its_loop_and_its_passes() -> None:
     assert "pass 2: rewrite → retrieve → quality_check" in text
     assert "0.82" in text
     assert "stopped: adequate" in text
+
+
+def test_of_one_thing_no_account_speaks_as_of_several() -> None:
+    one = trace(cost=Cost(1, 1, 0, 1, 1.5), iterations=answer().iterations[:1], trace=())
+    accounts = [drawn(one), page(one), listed([one]), account(answer(cost=Cost(1, 1, 0, 1, 1.5)))]
+    accounts.append(WORDS["en"]["spent"].format(seconds=1.5, calls=1, tokens=1, web=1))
+    for said in accounts:
+        assert re.search(r"calls +1\b", said)
+        assert not re.search(r"(?<![\d.])1 (?:model |web )?(?:calls|tokens|passes|documents|pages|requests)\b", said)
 
 
 def test_the_longest_step_has_the_longest_bar() -> None:
