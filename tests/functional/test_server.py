@@ -354,6 +354,12 @@ def test_replies_carry_safe_headers_and_an_id(http: httpx.Client) -> None:
     assert http.get("/healthz", headers={"X-Request-Id": "a b\tc"}).headers["x-request-id"] != "a b\tc"
 
 
+def test_a_refused_method_names_the_one_that_is_taken(http: httpx.Client) -> None:
+    for path in ("/v1/ask", "/mcp"):
+        reply = http.put(path)
+        assert (reply.status_code, reply.headers["allow"]) == (405, "POST")
+
+
 @pytest.mark.parametrize(
     ("request_", "status", "code"),
     [

@@ -152,4 +152,5 @@ async def _http(_: Request, error: HTTPException) -> Response:
     if isinstance(error, Refused):
         return error.response()
     message = f"{error.detail}; /openapi.json lists what there is"
-    return Refused(error.status_code, _CODES.get(error.status_code, "bad_request"), message).response()
+    code = _CODES.get(error.status_code, "bad_request")
+    return Refused(error.status_code, code, message, headers=error.headers).response()

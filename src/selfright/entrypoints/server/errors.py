@@ -37,13 +37,22 @@ _TYPES = {401: "authentication_error", 403: "permission_error", 404: "not_found_
 class Refused(HTTPException):
     """A request that is turned down: ``code`` is for programs, the message for people.
 
-    ``retry_after`` are the seconds after which it may be tried again.
+    ``retry_after`` are the seconds after which it may be tried again, ``headers`` more of the reply's.
     """
 
     def __init__(
-        self, status: int, code: str, message: str, *, param: str | None = None, retry_after: float | None = None
+        self,
+        status: int,
+        code: str,
+        message: str,
+        *,
+        param: str | None = None,
+        retry_after: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> None:
-        headers = {} if retry_after is None else {"Retry-After": str(max(1, math.ceil(retry_after)))}
+        headers = dict(headers or {})
+        if retry_after is not None:
+            headers["Retry-After"] = str(max(1, math.ceil(retry_after)))
         if code == "overloaded":
             headers["Connection"] = "close"  # a new one may reach another worker
         if status == 401:

@@ -248,5 +248,5 @@ class Layer:
         here = scope["type"] == "http" and scope["path"] == PATH
         if here and scope["method"] != "POST":
             # Nothing is sent unasked: a stream for that would hold its connection for ever.
-            raise Refused(405, "method_not_allowed", f"{PATH} takes POST requests only")
+            raise Refused(405, "method_not_allowed", f"{PATH} takes POST requests only", headers={"Allow": "POST"})
         await (self._mounted.app if here else self._app)(scope, receive, send)
