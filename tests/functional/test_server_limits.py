@@ -1,5 +1,6 @@
 """What a caller must not be able to do: send too much, too slowly, too often; hang up halfway; lead files astray."""
 
+import asyncio
 import concurrent.futures
 import contextlib
 import functools
@@ -325,6 +326,40 @@ def test_too_many_requests_of_a_key_are_refused_and_others_are_not(tmp_path: Pat
         assert 1 <= int(replies[-1].headers["retry-after"]) <= 60
         assert http.get("/v1/me", headers={"Authorization": f"Bearer {second}"}).status_code == 200
         assert http.get("/healthz").status_code == 200
+
+
+def test_searches_of_one_key_are_bounded_like_its_turns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = write_index(tmp_path)
+    ring = KeyRing(settings["home"])
+    first, second = ({"Authorization": f"Bearer {ring.add(name)[1]}"} for name in ("ann", "bob"))
+    with (
+        serving(settings, Limits(turns_each=2), keys=ring) as running,
+        http_client(running.url) as http,
+        concurrent.futures.ThreadPoolExecutor(2) as callers,
+    ):
+        begun, let_go = threading.Semaphore(0), threading.Event()
+        real = running.service.selfright.aretrieve
+
+        async def slow(*given: Any) -> Any:
+            begun.release()
+            await asyncio.to_thread(let_go.wait, 60)
+            return await real(*given)
+
+        def search(key: dict[str, str]) -> httpx.Response:
+            return http.post("/v1/search", json={"query": QUESTION}, headers=key)
+
+        monkeypatch.setattr(running.service.selfright, "aretrieve", slow)
+        try:
+            held = [callers.submit(search, first) for _ in range(2)]
+            assert all(begun.acquire(timeout=60) for _ in held)
+            for refused in (search(first), http.post("/v1/ask", json={"question": QUESTION}, headers=first)):
+                assert (refused.status_code, refused.json()["error"]["code"]) == (429, "too_many_turns")
+            monkeypatch.setattr(running.service.selfright, "aretrieve", real)
+            assert search(second).status_code == 200
+        finally:
+            let_go.set()
+        assert [reply.result().status_code for reply in held] == [200, 200]
+        assert search(first).status_code == 200
 
 
 def test_when_the_service_is_full_it_says_so_at_once_and_recovers(

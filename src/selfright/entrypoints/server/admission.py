@@ -18,11 +18,11 @@ MIB = 2**20
 class Limits:
     """Settings ``serve_*`` and what hangs on them. Times are seconds, sizes bytes.
 
-    ``turns`` run at once, of one key ``turns_each``; ``queue`` more wait, at most ``wait_s``. A turn may take
-    ``stretch`` times as long as undisturbed before others are refused, 0 for any time. ``rate`` is how many
-    requests a minute a key may make in the long run, ``burst`` how many at once; ``guesses`` and ``guess_burst`` are
-    the same of wrong keys from one address. ``spool_bytes`` is what all uploads together may take while they come in
-    and wait, None for four of the largest; ``held_bytes`` the same of all other bodies.
+    ``turns`` run at once, of one key ``turns_each``, its searches among them; ``queue`` more wait, at most ``wait_s``.
+    A turn may take ``stretch`` times as long as undisturbed before others are refused, 0 for any time. ``rate`` is how
+    many requests a minute a key may make in the long run, ``burst`` how many at once; ``guesses`` and ``guess_burst``
+    are the same of wrong keys from one address. ``spool_bytes`` is what all uploads together may take while they come
+    in and wait, None for four of the largest; ``held_bytes`` the same of all other bodies.
     """
 
     turns: int = 64
@@ -179,9 +179,7 @@ class TurnLimiter:
 
     async def acquire(self, key: str) -> Permit:
         """A permit, now or when it is one's turn. Raises ``Refused``: 429 for one key's excess, 503 for everybody's."""
-        if key != LOCAL_KEY and self._of_key[key] >= self._limits.turns_each:
-            message = f"{self._limits.turns_each} turns of this key are running; wait for one of them"
-            raise Refused(429, "too_many_turns", message, retry_after=1)
+        self._check(key)
         if (wait := self.pace.wait(self.present)) is not None:
             raise Refused(503, "overloaded", "the service is busy; try again in a moment", retry_after=wait)
         self._of_key[key] += 1
@@ -192,10 +190,25 @@ class TurnLimiter:
             raise
         return Permit(self, key)
 
+    @contextmanager
+    def searching(self, key: str) -> Iterator[None]:
+        """While a search runs: it counts as a turn of its key, and waits for none. Raises ``Refused`` (429)."""
+        self._check(key)
+        self._of_key[key] += 1
+        try:
+            yield
+        finally:
+            self._uncount(key)
+
     def released(self, key: str) -> None:
         """A turn is over."""
         self._uncount(key)
         self._pass_on()
+
+    def _check(self, key: str) -> None:
+        if key != LOCAL_KEY and self._of_key[key] >= self._limits.turns_each:
+            message = f"{self._limits.turns_each} turns and searches of this key are running; wait for one of them"
+            raise Refused(429, "too_many_turns", message, retry_after=1)
 
     async def _slot(self) -> None:
         if self.running < self._limits.turns and not self._waiting:

@@ -29,8 +29,9 @@ class Tools:
 
     async def search(self, caller: Caller, query: str, k: int, collections: list[str] | None) -> dict[str, Any]:
         """The best passages for a query, best first, and whether they were searched by words, by meaning or by both."""
-        within = await self.service.within(caller, collections or [])
-        found = await self.service.selfright.aretrieve(query, k, within)
+        with self.service.limiter.searching(caller.key):
+            within = await self.service.within(caller, collections or [])
+            found = await self.service.selfright.aretrieve(query, k, within)
         return {"results": search_view(found.hits), "searched": searched_view(found.trust)}
 
     async def ask(

@@ -97,7 +97,8 @@ def wire_event(event: TurnEvent) -> dict[str, Any]:
 @router.post("/v1/search", response_model=SearchReply, tags=["documents"])
 async def search(body: SearchRequest, request: Request) -> Any:
     """Finds the passages nearest to a query, with their places in both rankings."""
-    service = service_of(request)
-    collections = await service.within(caller_of(request), body.collections)
-    found = await service.selfright.aretrieve(body.query, body.k, collections)
+    service, caller = service_of(request), caller_of(request)
+    with service.limiter.searching(caller.key):
+        collections = await service.within(caller, body.collections)
+        found = await service.selfright.aretrieve(body.query, body.k, collections)
     return {"hits": search_view(found.hits), "searched": searched_view(found.trust)}
