@@ -3,6 +3,7 @@
 import asyncio
 import os
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -43,20 +44,46 @@ def test_what_a_killed_service_left_is_removed_a_day_later(tmp_path: Path, monke
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     (tmp_path / "others").mkdir()
     (tmp_path / "others" / "letter.md").write_text("not ours")
-    with place_for("letter.md") as now:
-        now.write_text("in use")
-        yesterday = tmp_path / f"{now.parent.name}-old"
-        yesterday.mkdir()
-        (yesterday / "letter.md").write_text("left behind")
-        astray = tmp_path / f"{now.parent.name}-link"
-        astray.symlink_to(tmp_path / "others")
-        for path in (yesterday, tmp_path / "others", astray):
-            os.utime(path, (time.time() - 90_000,) * 2, follow_symlinks=False)
-        remove_leftovers()
-        assert now.exists()
-        assert not yesterday.exists()
-        assert (tmp_path / "others" / "letter.md").exists()
-    assert not now.parent.exists()
+
+    async def story() -> Path:
+        async with place_for("letter.md") as now:
+            now.write_text("in use")
+            yesterday = tmp_path / f"{now.parent.name}-old"
+            yesterday.mkdir()
+            (yesterday / "letter.md").write_text("left behind")
+            astray = tmp_path / f"{now.parent.name}-link"
+            astray.symlink_to(tmp_path / "others")
+            for path in (yesterday, tmp_path / "others", astray):
+                os.utime(path, (time.time() - 90_000,) * 2, follow_symlinks=False)
+            remove_leftovers()
+            assert now.exists()
+            assert not yesterday.exists()
+            assert (tmp_path / "others" / "letter.md").exists()
+        return now
+
+    assert not asyncio.run(story()).parent.exists()
+
+
+def test_the_event_loop_waits_for_no_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: list[int] = []
+
+    class Folder(tempfile.TemporaryDirectory[str]):
+        def __init__(self, prefix: str) -> None:
+            threads.append(threading.get_ident())
+            super().__init__(prefix=prefix)
+
+        def cleanup(self) -> None:
+            threads.append(threading.get_ident())
+            super().cleanup()
+
+    async def story() -> None:
+        async with place_for("letter.md") as path:
+            path.write_text("read")
+
+    monkeypatch.setattr(tempfile, "TemporaryDirectory", Folder)
+    asyncio.run(story())
+    assert len(threads) == 2
+    assert threading.get_ident() not in threads
 
 
 def test_a_service_without_a_place_for_temporary_files_starts(monkeypatch: pytest.MonkeyPatch) -> None:

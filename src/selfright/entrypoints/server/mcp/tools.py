@@ -63,9 +63,10 @@ class Tools:
         return shown_trace(found)
 
     async def _taken_in(self, caller: Caller, name: str, text: str, collection: str) -> dict[str, Any]:
-        with self.service.uploads.admitted(caller.key), place_for(name) as path:
-            await in_thread(path.write_text, text, encoding="utf-8", errors="replace")
-            report = await self.service.take_in(caller, path, name, collection)
+        with self.service.uploads.admitted(caller.key):
+            async with place_for(name) as path:
+                await in_thread(path.write_text, text, encoding="utf-8", errors="replace")
+                report = await self.service.take_in(caller, path, name, collection)
         return {
             "collection": collection,
             "documents": report.documents,

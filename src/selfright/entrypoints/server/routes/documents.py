@@ -5,8 +5,8 @@ import shutil
 import tempfile
 import time
 import unicodedata
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
@@ -93,7 +93,7 @@ async def _take(service: Service, caller: Caller, name: str, file: UploadFile, c
     empty = {"name": name[:_MOST_NAME], "added": 0, "replaced": 0, "unchanged": 0, "passages": 0, "documents": []}
     try:
         safe = safe_name(name)
-        with place_for(safe) as path:
+        async with place_for(safe) as path:
             await in_thread(_copy, file, path)
             report = await service.take_in(caller, path, safe, collection)
     except UnreadableFile as error:
@@ -102,11 +102,14 @@ async def _take(service: Service, caller: Caller, name: str, file: UploadFile, c
     return {**empty, **told, "errors": [why for _, why in report.failed[:_MOST_ERRORS]]}
 
 
-@contextmanager
-def place_for(name: str) -> Iterator[Path]:
+@asynccontextmanager
+async def place_for(name: str) -> AsyncIterator[Path]:
     """Where a file of that name may lie while it is read; gone afterwards."""
-    with tempfile.TemporaryDirectory(prefix=_FOLDERS) as folder:
-        yield Path(folder) / f"{secrets.token_hex(8)}{Path(name).suffix.lower()}"
+    folder = await in_thread(tempfile.TemporaryDirectory, prefix=_FOLDERS)
+    try:
+        yield Path(folder.name) / f"{secrets.token_hex(8)}{Path(name).suffix.lower()}"
+    finally:
+        await in_thread(folder.cleanup)
 
 
 def remove_leftovers() -> None:
