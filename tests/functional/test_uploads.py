@@ -1,5 +1,6 @@
 """Files that somebody sent: what they are called, what is the same file again, and whose documents stay."""
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,20 @@ def test_a_changed_address_of_a_row_is_a_change_that_embeds_nothing(tmp_path: Pa
         (hit,) = selfright.search("T")
         assert hit.passage.url == "https://two.test/"
         assert counts(send(selfright, tmp_path, "c.jsonl", row % "two")) == (0, 0, 1)
+
+
+def test_what_was_embedded_ahead_is_not_embedded_while_it_is_stored(tmp_path: Path) -> None:
+    rows, embedder = tmp_path / "kilns.csv", WordHashes()
+    rows.write_text("kiln,wood\n" + "".join(f"K{n},oak {n}\n" for n in range(600)))
+    with (
+        Selfright.open(tmp_path / "index", home=tmp_path / "home", embeddings=embedder) as selfright,
+        closing(selfright.read_upload(rows, "kilns.csv")) as upload,
+    ):
+        selfright.embed_upload(upload)
+        ahead = len(embedder.embedded)
+        assert ahead == len(set(embedder.embedded))
+        assert selfright.store_upload(upload).passages == ahead == len(embedder.embedded)
+        assert selfright.search("K77")[0].dense
 
 
 def test_a_file_that_was_sent_and_one_of_a_folder_are_two(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import tempfile
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from itertools import chain, count
+from itertools import chain, count, islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -95,6 +95,19 @@ def read_upload(path: Path, name: str) -> ReadUpload:
         upload.close()
         raise
     return upload
+
+
+def embed_upload(upload: ReadUpload, embedder: Embedder) -> None:
+    """Has ``embedder``, which caches, embed the passages of what was read: storing them then takes no time for that."""
+    languages = embedder_languages(embedder)
+    texts = (
+        indexed_text(passage)
+        for reading in upload.documents()
+        for passage in reading.passages(reading.document) or split(reading.document)
+        if not languages or passage.language in languages
+    )
+    while some := list(islice(texts, _BATCH)):
+        embedder.embed(some)
 
 
 def store_upload(upload: ReadUpload, collection: str, opened: Callable[[], "Store"], *, apart: bool) -> UploadReport:

@@ -78,8 +78,15 @@ class DocumentMethods:
         """
         return self._engine.index.read_upload(Path(path), readable(name))
 
+    def embed_upload(self, upload: "ReadUpload") -> None:
+        """Embeds what was read into the embedding cache, so that ``store_upload`` occupies the index for less time.
+
+        Optional: ``store_upload`` embeds what is not cached. Does nothing without an embedder or a cache.
+        """
+        self._engine.index.embed_upload(upload)
+
     def store_upload(self, upload: "ReadUpload", *, collection: str = "default", apart: bool = False) -> "UploadReport":
-        """The second half of ``take_in``: adds what was read."""
+        """The second half of ``take_in``: adds what was read; other changes of the index wait meanwhile."""
         return self._engine.index.store_upload(upload, readable(collection), apart)
 
     def collections(self) -> list[Collection]:

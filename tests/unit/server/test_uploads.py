@@ -109,6 +109,9 @@ class Recorder:
         self._note("read")
         return self
 
+    def embed_upload(self, upload: object) -> None:
+        self._note("embed")
+
     def store_upload(self, upload: object, *, collection: str, apart: bool) -> UploadReport:
         self._note("store")
         return UploadReport(added=1)
@@ -117,7 +120,7 @@ class Recorder:
         self._note("close")
 
 
-def test_the_index_is_held_while_a_file_is_stored_and_not_while_it_is_read() -> None:
+def test_the_index_is_held_while_a_file_is_stored_and_not_while_it_is_read_or_embedded() -> None:
     recorder = Recorder()
     uploads = recorder.service.uploads
 
@@ -127,4 +130,9 @@ def test_the_index_is_held_while_a_file_is_stored_and_not_while_it_is_read() -> 
         assert report.added == 1
 
     asyncio.run(story())
-    assert recorder.said == [("read", False, True), ("store", True, False), ("close", False, True)]
+    assert recorder.said == [
+        ("read", False, True),
+        ("embed", False, False),
+        ("store", True, False),
+        ("close", False, True),
+    ]

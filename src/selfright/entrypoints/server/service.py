@@ -4,7 +4,7 @@ import asyncio
 import functools
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager, closing, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
@@ -161,13 +161,15 @@ class Service:
                 yield
 
     async def take_in(self, caller: Caller, path: Path, name: str, collection: str) -> "UploadReport":
-        """Adds one file that was sent, of an upload that was let in; nothing waits for it while it is only read.
+        """Adds one file that was sent, of an upload that was let in; the index waits for it only while it is stored.
 
         Raises ``UnreadableFile``.
         """
-        async with self.uploads.reading(caller.key):
-            upload = await in_thread(self.selfright.read_upload, path, name)
-        with closing(upload):
+        async with AsyncExitStack() as ends:
+            async with self.uploads.reading(caller.key):
+                upload = ends.enter_context(closing(await in_thread(self.selfright.read_upload, path, name)))
+                with self.limiter.pace.other_work():
+                    await in_thread(self.selfright.embed_upload, upload)
             async with self.changing():
                 apart = bool(caller.collections)
                 return await in_thread(self.selfright.store_upload, upload, collection=collection, apart=apart)
