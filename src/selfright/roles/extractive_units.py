@@ -20,7 +20,7 @@ from selfright.roles.words import content_words
 PieceKind = Literal["sentence", "item", "row", "code"]
 
 _LEAD_IN = re.compile(r"(?:[:：]|다음과 같다\.?|다음과 같습니다\.?|as follows\.?)[*_\s]*$")
-_RULE = re.compile(r"\s*\|?(?:\s*:?-{2,}:?\s*\|?)+\s*$")
+_RULE = re.compile(r":?-+:?")  # a cell of the line between a table's head and its rows
 _CELL = re.compile(r"(?<!\\)\|")
 _LINE = re.compile(r"[^\S\n]*(\S[^\n]*)")
 _ITEM = re.compile(r"(?:[-*+•·▪◦]|\(?\d{1,3}[.)]|[①-⑳]|[가-하][.)])\s+\S")
@@ -112,7 +112,8 @@ def _items(strip: Strip, block: Block, inside: Block, lead: Piece | None) -> Ite
 def _rows(strip: Strip, block: Block, inside: Block, lead: Piece | None) -> Iterator[Piece]:
     text = visible(strip.passage)
     lines = list(sentence_spans(text, block.start, block.end))
-    ruled = len(lines) > 1 and _RULE.match(text[slice(*lines[1])]) is not None
+    second = text[slice(*lines[1])].strip().strip("|").split("|") if lines[1:] else [""]
+    ruled = all(_RULE.fullmatch(cell.strip()) for cell in second)
     names = _cells(text[slice(*lines[0])]) if ruled else []
     for first, last in lines[2 if ruled else 0 :]:
         if last > inside.start and first < inside.end:

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import time
 
 import pytest
 from hypothesis import given
@@ -185,6 +186,21 @@ def test_a_heading_within_a_passage_says_what_its_section_answers(question: str,
     answering = next(piece for piece in pieces_of([strip(faq)]) if piece.text == expected)
     assert answering.under == question
     assert signals(Asked.of(question, ANALYZER), [answering], ANALYZER)[0]["in_context"] == 1.0
+
+
+@pytest.mark.parametrize("rule", ["|-|-|", "| --- | :-: |", "|:--|--:|", " | - | - | "])
+def test_a_table_is_read_with_its_head(rule: str) -> None:
+    care = passage(f"| cloth | care |\n{rule}\n| linen | cold |", "care.md", "Care")
+    assert [piece.text for piece in pieces_of([strip(care)])] == ["cloth: linen; care: cold"]
+
+
+@pytest.mark.parametrize("line", ["| " + "-" * 5_000 + "x |", "|" + "-|" * 2_500 + "x|", "|" + " " * 5_000 + "-x|"])
+def test_long_runs_of_a_tables_signs_are_read_at_once(line: str) -> None:
+    """Anybody may send them in a file or show them on a page; forty dashes took most of a minute."""
+    table = passage(f"| cloth | care |\n{line}\n| linen | cold |", "care.md", "Care")
+    began = time.process_time()
+    pieces_of([strip(table)])
+    assert time.process_time() - began < 1.0
 
 
 def test_a_byline_does_not_answer() -> None:
