@@ -34,7 +34,7 @@ class Piece:
 
     ``lead`` introduces it (a list's lead-in sentence, ``lead_start`` its position); items and rows of one list or
     table share ``group``, which is its position in the document (-1 for sentences). ``before`` is the sentence
-    that stands before it in the same paragraph, ``under`` the section's heading above the first one.
+    that stands before it in the same paragraph; ``under``, of all pieces without one, the heading of their section.
     """
 
     strip: Strip
@@ -85,7 +85,7 @@ def _pieces(strip: Strip) -> Iterator[Piece]:
             lead = yield from _sentences(strip, block, start, end, under)
         elif block.end > start and block.start < end:
             inside = Block(block.kind, max(block.start, start), min(block.end, end))
-            yield from _READERS[block.kind](strip, block, inside, lead)
+            yield from (replace(piece, under=under) for piece in _READERS[block.kind](strip, block, inside, lead))
             lead = None
 
 

@@ -203,6 +203,56 @@ def test_long_runs_of_a_tables_signs_are_read_at_once(line: str) -> None:
     assert time.process_time() - began < 1.0
 
 
+@pytest.mark.parametrize(
+    ("body", "inside"),
+    [
+        ("- linen\n- wool", {"linen", "wool"}),
+        ("| cloth | care |\n|-|-|\n| linen | cold |", {"cloth: linen; care: cold"}),
+        ("```\nlinen\n```", {"```\nlinen\n```"}),
+        ("These:\n\n- linen\n- wool", {"linen", "wool"}),
+        ("Linen is. So is wool.", {"Linen is."}),
+    ],
+    ids=["list", "table", "code", "introduced list", "paragraph"],
+)
+def test_what_stands_under_a_heading_knows_it(body: str, inside: set[str]) -> None:
+    faq = passage(f"## Before\n\nNothing.\n\n## What can be washed?\n\n{body}\n\n## After\n\nMore.", "faq.md", "FAQ")
+    found = pieces_of([strip(faq)])
+    assert {piece.text for piece in found if piece.under == "What can be washed?"} == inside
+    answering = next(piece for piece in found if piece.text in inside)
+    introduced = 0.0 if answering.lead else 1.0
+    assert signals(Asked.of("What can be washed?", ANALYZER), [answering], ANALYZER)[0]["in_context"] == introduced
+
+
+FLAT = (
+    "## What is included?\n\n- linen\n- two towels\n\n## What costs extra?\n\n- parking\n- breakfast\n\n"
+    "## Opening hours in summer\n\n| day | hours |\n|---|---|\n| Monday | 9 to 18 |\n\n"
+    "## Opening hours in winter\n\n| day | hours |\n|---|---|\n| Monday | 10 to 16 |\n\n"
+    "## 추가 요금은 무엇에 드나요?\n\n- 주차\n- 조식\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("What is included?", ["linen", "two towels"]),
+        ("What costs extra?", ["parking", "breakfast"]),
+        ("What are the opening hours on Monday in summer?", ["9 to 18"]),
+        ("What are the opening hours on Monday in winter?", ["10 to 16"]),
+        ("추가 요금은 무엇에 드나요?", ["주차", "조식"]),
+    ],
+)
+def test_of_several_lists_and_tables_the_one_under_the_right_heading_answers(
+    question: str, expected: list[str]
+) -> None:
+    said = ask(question, [passage(FLAT, "flat.md", "Holiday flat")]).text
+    shown = {
+        word
+        for word in ("linen", "two towels", "parking", "breakfast", "9 to 18", "10 to 16", "주차", "조식")
+        if word in said
+    }
+    assert shown == set(expected)
+
+
 def test_a_byline_does_not_answer() -> None:
     page = passage(
         "By K. Kettle, 2 March 2026, 7 minutes to read\n\nThe kettle was made in 2019.", "web.html", "Kettle"
