@@ -41,6 +41,9 @@ KINDS = {
     "no-en": "unanswerable, English",
     "no-ko": "unanswerable, Korean",
 }
+STATED = {"correct": (0.20, False, "without the answer"), "incorrect": (0.10, True, "with the answer")}
+"""The risk that the grader's thresholds state of a verdict, what makes it wrong, and how that is called."""
+LOOKED = STEPS.index("looked") + 1
 
 
 def kind_of(name: str) -> str:
@@ -108,6 +111,18 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
             " → ".join(str(sum(steps >= place for steps in got)) for place in range(1, len(STEPS) + 1)) if got else ""
         )
         yield f"  {title:30}{len(chosen):>4}{right:>7}{wrong:>7}{refused:>9}   {left}"
+    yield from risks(rows)
+
+
+def risks(rows: Sequence[Row]) -> Iterator[str]:
+    """How often a verdict is wrong, beside the risk that its threshold states; nothing for presets without grades."""
+    graded = [row for row in rows if row.turn is not None and row.turn.verdict in STATED]
+    for verdict, (stated, holds, what) in STATED.items():
+        chosen = [row for row in graded if row.turn is not None and row.turn.verdict == verdict]
+        wrong = sum(((reached(row) or 0) >= LOOKED) == holds for row in chosen)
+        if chosen:
+            share = wrong / len(chosen)
+            yield f"  {verdict}: {len(chosen)}, {what} {wrong} ({share:.0%}; stated: at most {stated:.0%})"
 
 
 def main() -> int:
