@@ -1,6 +1,6 @@
 """What the rules of words are worth: whole turns with one rule switched off at a time.
 
-    python -m benchmarks.rules --data DIR [--field DIR] [--limit 60] [--only RULE …] [--presets basic full]
+    python -m benchmarks.rules --data DIR [--field DIR] [--limit 60] [--demo] [--only RULE …] [--presets basic full]
 
 ``--data`` holds the data sets, ``--field`` the documents of the field sets for tuning (``benchmarks/field/README.md``).
 Nothing is fitted anew. Encoder and network answer from memory after the first run, so that a rule costs a minute. Each
@@ -9,6 +9,7 @@ changed. Of data sets, only questions that the network has not learnt from are a
 """
 
 import argparse
+import json
 import re
 import sys
 import tempfile
@@ -21,8 +22,10 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import demo_answers
 from selfright import Selfright
 from selfright.domain.answers import Answer
+from selfright.entrypoints.commands.demo import DATA
 from selfright.llm.e5 import E5
 from selfright.llm.pair_net import PairNet
 from selfright.roles import entity_filter, extractive_units, questions, strips, words
@@ -35,7 +38,7 @@ from training.fit_abstention_turns import FIELD, TASKS, Question, Task, _written
 
 NEVER = re.compile(r"(?!)")
 SEED = 5
-Outcomes = dict[tuple[str, str, str], str]  # set, question, preset → outcome
+Outcomes = dict[tuple[str, str, str], tuple[str, str]]  # set, question, preset → outcome, answer
 Patch = tuple[Any, str, Any]
 
 
@@ -140,7 +143,23 @@ def asked(task: Task, limit: int, presets: Sequence[str], index: Path) -> Outcom
         for question in list(task.questions)[:limit]:
             for preset in presets:
                 answer = selfright.ask(question.text, preset=preset)
-                found[task.name, question.id, preset] = outcome(question, answer)
+                found[task.name, question.id, preset] = outcome(question, answer), answer.answer
+    return found
+
+
+def demo_asked(presets: Sequence[str], index: Path) -> Outcomes:
+    """The outcomes of the demo's questions, which many of the rules were written for."""
+    questions = [json.loads(line) for line in (DATA / "questions.jsonl").open(encoding="utf-8")]
+    web: dict[str, Any] = {"web_provider": "static", "web_folder": str(DATA / "web")}
+    found: Outcomes = {}
+    with Selfright.open(index, pack="medical", embedding_cache=0, **web) as selfright:
+        if not index.exists():
+            selfright.add([DATA / "documents"])
+        for preset in presets:
+            for question, row in zip(questions, demo_answers.run(preset, questions, selfright), strict=True):
+                refused = f"refused {'wrongly' if question['answerable'] else 'rightly'}"
+                outcome = refused if row["outcome"] == "refused" else row["outcome"]
+                found["demo", row["id"], preset] = outcome, row["answer"]
     return found
 
 
@@ -162,13 +181,17 @@ def difference(before: Outcomes, after: Outcomes, presets: Sequence[str], names:
         total = Counter[str]()
         for name in names:
             here = [key for key in before if key[0] == name and key[2] == preset]
-            change = Counter(after[key] for key in here)
-            change.subtract(Counter(before[key] for key in here))
+            change = Counter(after[key][0] for key in here)
+            change.subtract(Counter(before[key][0] for key in here))
             total.update({kind: change[kind] for kind in kinds})
             if any(change.values()):
                 cells.append(f"{preset} {name} " + "/".join(f"{change[kind]:+d}" for kind in kinds))
-        moved = sum(before[key] != after[key] for key in before if key[2] == preset)
-        cells.append(f"{preset} ALL " + "/".join(f"{total[kind]:+d}" for kind in kinds) + f" ({moved} moved)")
+        moved, reworded = (sum(before[k][n] != after[k][n] for k in before if k[2] == preset) for n in (0, 1))
+        cells.append(
+            f"{preset} ALL "
+            + "/".join(f"{total[kind]:+d}" for kind in kinds)
+            + f" ({moved} moved, {reworded} worded differently)"
+        )
     return "; ".join(cells)
 
 
@@ -176,7 +199,7 @@ def table(found: Outcomes, presets: Sequence[str], names: Sequence[str]) -> Iter
     """One line for each set and preset."""
     for name in names:
         for preset in presets:
-            counts = Counter(value for key, value in found.items() if key[0] == name and key[2] == preset)
+            counts = Counter(value for key, (value, _) in found.items() if key[0] == name and key[2] == preset)
             yield f"{name:16}{preset:8}" + ", ".join(f"{kind} {number}" for kind, number in sorted(counts.items()))
 
 
@@ -185,10 +208,11 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--field", type=Path)
     parser.add_argument("--limit", type=int, default=60)
+    parser.add_argument("--demo", action="store_true", help="ask the demo's questions, too")
     parser.add_argument("--only", nargs="+", choices=sorted(rules()))
     parser.add_argument("--presets", nargs="+", default=["basic", "full"])
     parser.add_argument(
-        "--sets", nargs="+", choices=sorted(TASKS), default=["squad2", "clapnq", "covidqa", "tydiqa", "korquad_missing"]
+        "--sets", nargs="*", choices=sorted(TASKS), default=["squad2", "clapnq", "covidqa", "tydiqa", "korquad_missing"]
     )
     options = parser.parse_args()
     tasks: list[tuple[Task, int]] = [
@@ -196,7 +220,7 @@ def main() -> None:
     ]
     if options.field:
         tasks += [(field_task(name, options.field), 1_000) for name in FIELD]
-    names = [task.name for task, _ in tasks]
+    names = [*(task.name for task, _ in tasks), *(["demo"] if options.demo else [])]
     with remembered(), tempfile.TemporaryDirectory() as folder:
         places = {task.name: indexed(task, Path(folder)) for task, _ in tasks}
         print(f"{len(names)} sets indexed", flush=True)
@@ -205,7 +229,7 @@ def main() -> None:
             found: Outcomes = {}
             for task, limit in tasks:
                 found |= asked(task, limit, options.presets, places[task.name])
-            return found
+            return found | (demo_asked(options.presets, Path(folder) / "demo") if options.demo else {})
 
         before = run()
         print(*table(before, options.presets, names), sep="\n", flush=True)
