@@ -151,13 +151,6 @@ class SqliteProfiles(RowProfiles):
             self._file.scrub(connection)
 
 
-class InMemoryProfiles(SqliteProfiles):
-    """Profiles for as long as the process lives."""
-
-    def __init__(self, kinds: Kinds | None = None) -> None:
-        super().__init__(None, kinds or {})
-
-
 _ROWS = ProfileRows("profile_facts", "profile_users", "owner", "%s", encode, decode)
 _ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || '/profile/' || %s, 0))"
 
