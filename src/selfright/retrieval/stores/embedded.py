@@ -41,9 +41,7 @@ class EmbeddedStore(ReadableStore):
     abilities = Abilities()
     _search: HybridSearch
 
-    def __init__(
-        self, catalogue: Catalogue, tokenizer: Tokenizer, embedder: Embedder | None, fusion: Fusion | None = None
-    ) -> None:
+    def __init__(self, catalogue: Catalogue, tokenizer: Tokenizer, embedder: Embedder | None) -> None:
         folder = catalogue.folder
         self._catalogue = self._reader = catalogue
         self.embedder = embedder
@@ -57,37 +55,31 @@ class EmbeddedStore(ReadableStore):
         dense = DenseIndex(folder / "dense", catalogue) if embedder else None
         self._indexes = Indexes(catalogue, tokenizer, lexical, self._helpers, embedder, dense)
         self._projections = ProjectionSync(catalogue, self._writer, [lexical, *filter(None, [dense])])
-        self._search = self.with_fusion(fusion or fusion_named("adaptive", embedder=embedder))
+        self._search = self.with_fusion(fusion_named("adaptive", embedder=embedder))
 
     @classmethod
-    def open(
-        cls, path: Path | str, tokenizer: Tokenizer, embedder: Embedder | AsMade | None, fusion: Fusion | None = None
-    ) -> "EmbeddedStore":
+    def open(cls, path: Path | str, tokenizer: Tokenizer, embedder: Embedder | AsMade | None) -> "EmbeddedStore":
         """The index at ``path``; ``embedder`` None means that it was made for words only.
 
         Raises ``IndexNotFound``, ``NotAnIndex``, ``IncompatibleIndex`` or ``IndexDamaged``. A search index that is
         missing, damaged or behind is mended from the catalogue.
         """
-        store = cls.unchecked(path, tokenizer, embedder, fusion)
+        store = cls.unchecked(path, tokenizer, embedder)
         with _closed_on_error(store):
             store.recover()
         return store
 
     @classmethod
-    def unchecked(
-        cls, path: Path | str, tokenizer: Tokenizer, embedder: Embedder | AsMade | None, fusion: Fusion | None = None
-    ) -> "EmbeddedStore":
+    def unchecked(cls, path: Path | str, tokenizer: Tokenizer, embedder: Embedder | AsMade | None) -> "EmbeddedStore":
         """The same, with its search indexes as they are found: to be looked at and mended."""
         with _closed_on_error(catalogue := Catalogue(Path(path))):
-            return cls(catalogue, tokenizer, fitting(catalogue.meta, catalogue.folder, tokenizer, embedder), fusion)
+            return cls(catalogue, tokenizer, fitting(catalogue.meta, catalogue.folder, tokenizer, embedder))
 
     @classmethod
-    def create(
-        cls, path: Path | str, tokenizer: Tokenizer, embedder: Embedder | None, fusion: Fusion | None = None
-    ) -> "EmbeddedStore":
+    def create(cls, path: Path | str, tokenizer: Tokenizer, embedder: Embedder | None) -> "EmbeddedStore":
         """A new, empty index; the folder must be empty or not exist, else ``NotAnIndex``."""
         Catalogue.create(Path(path), tokenizer.name, *embedder_name(embedder)).close()
-        return cls.open(path, tokenizer, embedder, fusion)
+        return cls.open(path, tokenizer, embedder)
 
     def close(self) -> None:
         """Closes all files; what was not committed is dropped."""

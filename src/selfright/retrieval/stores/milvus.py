@@ -37,9 +37,7 @@ class MilvusStore(ReadableStore):
 
     _reader: IndexReader
 
-    def __init__(
-        self, server: Server, meta: IndexMeta, tokenizer: Tokenizer, embedder: Embedder | None, fusion: Fusion | None
-    ) -> None:
+    def __init__(self, server: Server, meta: IndexMeta, tokenizer: Tokenizer, embedder: Embedder | None) -> None:
         self.abilities = _LITE if server.is_lite else replace(_LITE, single_writer=False)
         self._server = server
         self._meta = meta
@@ -48,7 +46,7 @@ class MilvusStore(ReadableStore):
         self._changing = threading.RLock()
         self._preparer = Preparer(tokenizer, embedder)
         self._engine = Engine(self._reader, tokenizer, embedder)
-        self._search = self.with_fusion(fusion or fusion_named("adaptive", embedder=embedder))
+        self._search = self.with_fusion(fusion_named("adaptive", embedder=embedder))
 
     @classmethod
     def open(
@@ -56,7 +54,6 @@ class MilvusStore(ReadableStore):
         place: Location,
         tokenizer: Tokenizer,
         embedder: Embedder | AsMade | None,
-        fusion: Fusion | None = None,
         *,
         create: bool = False,
     ) -> "MilvusStore":
@@ -71,7 +68,7 @@ class MilvusStore(ReadableStore):
         server = Server(place)
         try:
             meta = _open_or_create(server, IndexMeta("", tokenizer.name, name, dimension, VERSION), create=create)
-            store = cls(server, meta, tokenizer, fitting(meta, place.shown, tokenizer, embedder), fusion)
+            store = cls(server, meta, tokenizer, fitting(meta, place.shown, tokenizer, embedder))
         except BaseException:
             server.close()
             raise

@@ -41,7 +41,6 @@ class PostgresStore(ReadableStore):
         meta: IndexMeta,
         tokenizer: Tokenizer,
         embedder: Embedder | None,
-        fusion: Fusion | None = None,
     ) -> None:
         self._connections = connections
         self._meta = meta
@@ -49,7 +48,7 @@ class PostgresStore(ReadableStore):
         self._writing = Writing(connections, meta.dimension)
         self._preparer = Preparer(tokenizer, embedder)
         self._engine = Engine(self._reader, tokenizer, embedder)
-        self._search = self.with_fusion(fusion or fusion_named("adaptive", embedder=embedder))
+        self._search = self.with_fusion(fusion_named("adaptive", embedder=embedder))
 
     @classmethod
     def open(
@@ -57,7 +56,6 @@ class PostgresStore(ReadableStore):
         place: Location,
         tokenizer: Tokenizer,
         embedder: Embedder | AsMade | None,
-        fusion: Fusion | None = None,
         *,
         create: bool = False,
     ) -> "PostgresStore":
@@ -71,7 +69,7 @@ class PostgresStore(ReadableStore):
             meta = open_or_create(connections, IndexSpec(tokenizer.name, name, dimension, create))
             known = fitting(meta, place.shown, tokenizer, embedder)
             connections.vectors = meta.dimension > 0
-            store = cls(connections, meta, tokenizer, known, fusion)
+            store = cls(connections, meta, tokenizer, known)
             store._reader.refresh()
         except BaseException:
             connections.close()
