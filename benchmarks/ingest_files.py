@@ -39,9 +39,8 @@ with Selfright.open(sys.argv[2], home=sys.argv[3], embedder="none") as selfright
 from pathlib import Path
 from selfright.ingest.reading import discover
 from selfright.ingest.parallel import readings
-from selfright.ingest.reading import SUFFIXES
 from selfright.ingest.splitting import split
-files = [(file, os.stat(file.path).st_size) for file in discover([Path(sys.argv[1])], SUFFIXES).files]
+files = [(file, os.stat(file.path).st_size) for file in discover([Path(sys.argv[1])]).files]
 found = [item for items in readings(files, split) for item in items]
 tell(sum(len(item.passages(item.document) or split(item.document)) for item in found))
 """,

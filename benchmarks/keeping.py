@@ -15,14 +15,18 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
+from langgraph.store.memory import InMemoryStore
 
 from selfright.domain.judgements import StopReason
 from selfright.domain.passages import Hit, Passage, Ranked
 from selfright.memory.conversation import TurnRecord
-from selfright.memory.opening import open_sessions, sessions_in_memory
+from selfright.memory.opening import open_sessions
 from selfright.memory.postgres import PostgresDatabase
 from selfright.memory.postgres_sessions import open_postgres_sessions
+from selfright.memory.serializing import TurnSerializer
+from selfright.memory.session_locks import FileSessionLocks
 from selfright.memory.sessions import Sessions
 
 NODES = 14
@@ -97,12 +101,13 @@ def main() -> None:
     options = parser.parse_args()
     print("| kept in | what | ms a turn | of it CPU |\n|---|---|---|---|")
 
-    async def in_memory() -> Sessions:
-        return sessions_in_memory()
-
-    asyncio.run(measure(in_memory, "memory", options.turns))
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+
+        async def in_memory() -> Sessions:
+            return Sessions(InMemoryStore(), InMemorySaver(serde=TurnSerializer()), FileSessionLocks(folder))
+
+        asyncio.run(measure(in_memory, "memory", options.turns))
         asyncio.run(measure(lambda: open_sessions(folder / "sessions.sqlite"), "SQLite", options.turns))
         uri = options.database or own_server(stack)
         if uri is not None:

@@ -197,11 +197,6 @@ def load_pages(data: Path) -> list[Page]:
     return pages
 
 
-def seen_questions(data: Path) -> set[str]:
-    """Questions (lower case) that the reader was trained on whose scores are measured (``left_out`` was left out)."""
-    return {q.text.strip().lower() for page in load_pages(data) if not page.left_out for q in page.questions}
-
-
 def hashes(data: Path) -> dict[str, str]:
     """File below ``data`` → the first 16 digits of its SHA-256, for every file of the sources."""
     folders = ("squad2", "covidqa", "pubmedqa", "medquad_liveqa", "belebele_ko_en", "clapnq", "mtrag", "canard")

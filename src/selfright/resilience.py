@@ -95,15 +95,14 @@ class Breaker:
 class Breakers:
     """One breaker per provider (``Backend.provider``), for at most 100; the one used longest ago goes first."""
 
-    def __init__(self, make: Callable[[], Breaker] = Breaker) -> None:
-        self._make = make
+    def __init__(self) -> None:
         self._lock = threading.Lock()
         self._of: OrderedDict[str, Breaker] = OrderedDict()
 
     def of(self, provider: str) -> Breaker:
         """The provider's breaker, the same for all turns."""
         with self._lock:
-            breaker = self._of.pop(provider, None) or self._make()
+            breaker = self._of.pop(provider, None) or Breaker()
             self._of[provider] = breaker
             while len(self._of) > _MOST_PROVIDERS:
                 self._of.popitem(last=False)

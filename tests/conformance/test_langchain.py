@@ -27,7 +27,7 @@ from selfright.flow.compile import compile_preset
 from selfright.flow.presets import find_preset
 from selfright.flow.run import Turn, run
 from selfright.flow.strategies import create_strategy
-from selfright.memory.profiles import InMemoryProfiles
+from selfright.memory.profiles import SqliteProfiles
 from selfright.retrieval.korean import HangulBigrams
 from selfright.retrieval.stores.embedded import EmbeddedStore
 from selfright.retrieval.stores.langchain import LangChainStore, SelfrightRetriever, as_langchain
@@ -305,7 +305,7 @@ def ask(store: LangChainStore, question: str) -> Any:
         strategy=create_strategy(flags, roles.evaluator, roles.heuristic, preset.routing),
         rewriter=roles.rewriter,
         slots=NoSlots(),
-        profiles=InMemoryProfiles(),
+        profiles=SqliteProfiles(None, {}),
         abstainer=roles.abstainer,
         summarizer=roles.summarizer,
     )

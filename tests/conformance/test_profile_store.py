@@ -14,7 +14,7 @@ from selfright.domain.errors import InputError
 from selfright.domain.ports import ProfileStore
 from selfright.domain.slots import Profile, Slot, SlotKind
 from selfright.memory.postgres import PostgresDatabase
-from selfright.memory.profiles import InMemoryProfiles, PostgresProfiles, SqliteProfiles
+from selfright.memory.profiles import PostgresProfiles, SqliteProfiles
 from selfright.memory.profiles_in_store import StoreProfiles
 from tests.support.loops import run
 
@@ -52,7 +52,7 @@ def made(back_end: str, folder: Path, server_database: Callable[[], PostgresData
     if back_end == "file":
         return SqliteProfiles(folder / "profiles.sqlite", KINDS)
     if back_end == "memory":
-        return InMemoryProfiles(KINDS)
+        return SqliteProfiles(None, KINDS)
     return StoreProfiles(InMemoryStore(), KINDS)
 
 

@@ -16,7 +16,7 @@ from selfright.domain.passages import Hit, Passage, Ranked
 from selfright.domain.turns import Scope
 from selfright.flow.state import AgentState
 from selfright.memory.conversation import HEADS, Conversation, Retention, TurnRecord
-from selfright.memory.opening import open_sessions, sessions_in_memory
+from selfright.memory.opening import open_sessions
 from selfright.memory.postgres import PostgresDatabase
 from selfright.memory.sessions import Sessions
 from tests.support.postgres import PostgresServer
@@ -26,10 +26,6 @@ Opened = Callable[[Path, Retention], Awaitable[Sessions]]
 
 async def in_sqlite(folder: Path, retention: Retention) -> Sessions:
     return await open_sessions(folder / "sessions.sqlite", retention)
-
-
-async def in_memory(folder: Path, retention: Retention) -> Sessions:
-    return sessions_in_memory(retention)
 
 
 def in_postgres(server: PostgresServer) -> Opened:
@@ -58,7 +54,7 @@ def in_database(request: pytest.FixtureRequest) -> Opened:
     return in_postgres(request.getfixturevalue("postgres"))
 
 
-@pytest.fixture(params=[in_sqlite, in_memory, "in_database"])
+@pytest.fixture(params=[in_sqlite, "in_database"])
 def opened(request: pytest.FixtureRequest) -> Opened:
     given: Opened = request.getfixturevalue(request.param) if isinstance(request.param, str) else request.param
     return given

@@ -20,7 +20,7 @@ from selfright.domain.turns import Scope, ScopedRetriever
 from selfright.flow.compile import compile_preset
 from selfright.flow.presets import PRESETS
 from selfright.flow.strategies import create_strategy
-from selfright.memory.profiles import InMemoryProfiles
+from selfright.memory.profiles import SqliteProfiles
 from tests.support.turns import Judge, Scripted, evaluation, hit
 
 BOATS = RoutingDecision(("boats",), "by description")
@@ -79,7 +79,7 @@ def tools(
         strategy=create_strategy(values, judge, judge, "both"),
         rewriter=role,
         slots=OneSlot(),
-        profiles=InMemoryProfiles(),
+        profiles=SqliteProfiles(None, {}),
         abstainer=role,
         summarizer=role,
         router=compass,

@@ -14,16 +14,6 @@ from selfright.flow.presets import PRESETS, find_preset
 from selfright.flow.strategies import BasicRAGStrategy, by_label, by_score, create_strategy, register_strategy
 from tests.support.turns import FreshLibrary, Judge, Scripted, Web, evaluation, hit, run_turn
 
-CORRECTIVE_NODES = [
-    "retrieve",
-    "grade",
-    "refine_knowledge",
-    "assemble_context",
-    "generate",
-    "evaluate",
-    "quality_check",
-]
-
 
 def test_a_score_of_0_42_is_under_the_threshold() -> None:
     """SPEC 7: 0.4, 0.3, 0.7 → 0.42 → under 0.5 → retrieve again."""

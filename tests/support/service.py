@@ -83,7 +83,7 @@ def serving(
 ) -> Iterator[Running]:
     """A service in a thread of this process."""
     selfright = Selfright.open(**settings)
-    app = create_app(selfright, limits, keys, keyed=keyed, close=True)
+    app = create_app(selfright, limits, keys, keyed=keyed)
     ready = threading.Event()
     with listen("127.0.0.1", 0) as listening:
         server = server_of(app, limits or Limits(), ready.set)

@@ -40,7 +40,7 @@ from selfright.flow.presets import Preset
 from selfright.flow.run import outcome
 from selfright.flow.state import AgentState
 from selfright.flow.strategies import create_strategy
-from selfright.memory.profiles import InMemoryProfiles
+from selfright.memory.profiles import SqliteProfiles
 
 
 def passage(document: str, text: str, n: int = 0, **fields: Any) -> Passage:
@@ -264,7 +264,7 @@ def tools_of(
         strategy=create_strategy(flags, judge, fallback or Judge(evaluation(0.3)), preset.routing),
         rewriter=role,
         slots=NoSlots(),
-        profiles=InMemoryProfiles(),
+        profiles=SqliteProfiles(None, {}),
         abstainer=role,
         summarizer=role,
         web=web,

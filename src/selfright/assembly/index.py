@@ -125,10 +125,10 @@ class IndexService:
         ``ray`` is the address of a cluster that does the work, ``origin`` says who brought the files.
         """
         from selfright.ingest.pipeline import ingest
-        from selfright.ingest.reading import SUFFIXES, discover
+        from selfright.ingest.reading import discover
 
         self._check_own()
-        found = discover(paths, SUFFIXES)
+        found = discover(paths)
         if ray:
             return self._add_on(ray, paths, collection, progress, origin)
         store = self._opened(create=True)

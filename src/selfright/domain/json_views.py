@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-from selfright.domain.passages import DocumentInfo, Hit, StoreInfo, Trust
+from selfright.domain.passages import Hit, StoreInfo, Trust
 from selfright.domain.slots import Fact, Profile, Slot
 
 _PASSAGE = ("document_id", "title", "text", "start", "end")
@@ -47,11 +47,6 @@ def history_view(user: str, facts: Iterable[Fact]) -> dict[str, Any]:
 
 def _slot(slot: Slot) -> dict[str, Any]:
     return {**asdict(slot), "details": dict(slot.details), "by_hand": slot.start < 0}
-
-
-def document_view(document: DocumentInfo) -> dict[str, Any]:
-    """A row of ``index list --json``."""
-    return asdict(document)
 
 
 def info_view(info: StoreInfo) -> dict[str, Any]:

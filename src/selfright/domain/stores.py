@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Self
 
 from selfright.domain.passages import Document, Passage, Retrieval
-from selfright.domain.ports import Library, Retriever, TermStatistics, Writer
+from selfright.domain.ports import Documents, Library, Retriever, TermStatistics, Writer
 from selfright.domain.routing import Collection
 
 if TYPE_CHECKING:
@@ -45,7 +45,19 @@ NONE = Abilities(*[False] * len(Abilities.__slots__))
 """Finds passages, and nothing beyond that."""
 
 
-class Store(Retriever, Library, Writer, TermStatistics, AbstractContextManager["Store"], Protocol):
+class Contents(Documents, Protocol):
+    """Reads all of the stored documents, vectors too."""
+
+    def passages_of(self, document_id: str) -> list[Passage]:
+        """A document's passages in reading order."""
+        ...
+
+    def vectors_of(self, document_id: str) -> "Mapping[str, NDArray[np.float32]]":
+        """The vectors of a document's passages by passage id, of those that have one."""
+        ...
+
+
+class Store(Retriever, Contents, Library, Writer, TermStatistics, AbstractContextManager["Store"], Protocol):
     """All ports of a store at once, and what copying and looking after one needs."""
 
     @property
@@ -55,14 +67,6 @@ class Store(Retriever, Library, Writer, TermStatistics, AbstractContextManager["
 
     async def search_many(self, queries: Sequence[str], k: int, collections: Sequence[str] = ()) -> list[Retrieval]:
         """``search`` for each query, in order."""
-        ...
-
-    def passages_of(self, document_id: str) -> list[Passage]:
-        """A document's passages in reading order."""
-        ...
-
-    def vectors_of(self, document_id: str) -> "Mapping[str, NDArray[np.float32]]":
-        """The vectors of a document's passages by passage id, of those that have one."""
         ...
 
     def collections(self) -> list[Collection]:

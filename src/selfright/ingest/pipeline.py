@@ -13,11 +13,11 @@ from typing import Literal, NamedTuple, Protocol
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import DEFAULT_COLLECTION, Document, Origin, Passage
 from selfright.domain.ports import Documents, Library, Writer
-from selfright.ingest.files import FileLimits, SourceFile
+from selfright.ingest.files import SourceFile
 from selfright.ingest.naming import Elsewhere as StoredElsewhere
 from selfright.ingest.naming import Known, Look, is_same_place, name_of
 from selfright.ingest.parallel import Elsewhere, ReadDocument, Split, readings
-from selfright.ingest.reading import SUFFIXES, Discovery, discover
+from selfright.ingest.reading import Discovery, discover
 from selfright.ingest.splitting import split as split_document
 
 _BATCH = 128  # passages that are embedded and stored at once: a few seconds between two steps of the progress
@@ -67,14 +67,13 @@ class Report:
     recognised: tuple[tuple[str, str], ...] = ()
 
 
-def ingest(  # noqa: PLR0913, PLR0917 - where documents come from and go to, and named options
+def ingest(
     paths: Sequence[Path] | Discovery,
     writer: Writer,
     library: Library,
     collection: str = DEFAULT_COLLECTION,
     progress: Progress | None = None,
     split: Split = split_document,
-    limits: FileLimits | None = None,
     processes: int | Elsewhere | None = None,
     origin: Origin = "index",
 ) -> Report:
@@ -86,7 +85,7 @@ def ingest(  # noqa: PLR0913, PLR0917 - where documents come from and go to, and
     one for each core) or by workers elsewhere, with the same result. ``origin`` says who brought them. Raises
     ``InputError`` when a path does not exist or nothing readable is there, and passes on what the writer raises.
     """
-    found = paths if isinstance(paths, Discovery) else discover(paths, SUFFIXES, limits)
+    found = paths if isinstance(paths, Discovery) else discover(paths)
     run = Run(writer, library, collection, split, found, origin)
     run.through(progress, processes)
     return run.report()

@@ -2,13 +2,13 @@
 
 import importlib
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from selfright.domain.errors import InputError, UnreadableFile
 from selfright.domain.passages import Document
-from selfright.ingest.files import FileLimits, SourceFile, readable_name
+from selfright.ingest.files import SourceFile, readable_name
 
 _READERS = {
     ".txt": "plain",
@@ -29,6 +29,7 @@ _READERS = {
     ".ndjson": "jsonl",
 }
 SUFFIXES = frozenset(_READERS)
+_SUPPORTED = ", ".join(sorted(SUFFIXES))
 OLDER = {".doc": ".docx", ".ppt": ".pptx", ".xls": ".xlsx", ".hwp": ".hwpx", ".rtf": ".docx", ".xlsm": ".xlsx"}
 """Formats that are not read, and the one to save them as."""
 
@@ -82,9 +83,7 @@ class Discovery:
         self.skipped_why[kind] = self.skipped_why.get(kind, 0) + 1
 
 
-def discover(
-    paths: Sequence[Path], suffixes: Collection[str], limits: FileLimits | None = None, *, maybe_none: bool = False
-) -> Discovery:
+def discover(paths: Sequence[Path], *, maybe_none: bool = False) -> Discovery:
     """The files that ``paths`` (files or folders) name, each once.
 
     A file in a named folder is called by its path within that folder, a file named itself by its name. Raises
@@ -96,68 +95,64 @@ def discover(
     for path in paths:
         if not os.path.lexists(path):
             raise InputError(f"no such file or folder: {path}; check the path")
-        for file in _files(path, found, suffixes, limits or FileLimits()):
+        for file in _files(path, found):
             real = os.path.realpath(file.path)
             if real not in seen:
                 seen.add(real)
                 found.files.append(file)
     if not found.files and not found.failed and not maybe_none:
         where = ", ".join(str(path) for path in paths) or "no paths were given"
-        raise InputError(f"nothing to read in {where}; supported are {_listed(suffixes)}")
+        raise InputError(f"nothing to read in {where}; supported are {_SUPPORTED}")
     return found
 
 
-def _listed(suffixes: Collection[str]) -> str:
-    return ", ".join(sorted(suffixes))
-
-
-def _files(path: Path, found: Discovery, suffixes: Collection[str], limits: FileLimits) -> Iterator[SourceFile]:
+def _files(path: Path, found: Discovery) -> Iterator[SourceFile]:
     if path.is_dir():
-        yield from sorted(_walk(path, found, suffixes, limits), key=lambda file: file.name)
+        yield from sorted(_walk(path, found), key=lambda file: file.name)
         return
-    file = SourceFile(path, readable_name(path.name), limits)
+    file = SourceFile(path, readable_name(path.name))
     # A link that cannot be followed is left to the reader, which says what is wrong with it.
-    if path.suffix.lower() in suffixes or not path.exists():
+    if path.suffix.lower() in SUFFIXES or not path.exists():
         yield file
     else:
         instead = OLDER.get(path.suffix.lower())
-        why = f"save it as {instead}" if instead else f"supported are {_listed(suffixes)}"
+        why = f"save it as {instead}" if instead else f"supported are {_SUPPORTED}"
         found.failed.append(file.refuse(f"files of this kind are not read; {why}"))
 
 
-def _walk(root: Path, found: Discovery, suffixes: Collection[str], limits: FileLimits) -> Iterator[SourceFile]:
+def _walk(root: Path, found: Discovery) -> Iterator[SourceFile]:
     inside = os.path.realpath(root) + os.sep
     folders = [root]
     while folders:
         folder = folders.pop()
-        for entry in _entries(folder, found, limits):
+        for entry in _entries(folder, found):
             path = Path(entry.path)
             if entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
                 folders.append(path)
-            elif why := _why_not(entry, suffixes, inside):
+            elif why := _why_not(entry, inside):
                 found.skip(path, why)
             else:
-                yield SourceFile(path, readable_name(path.relative_to(root).as_posix()), limits)
+                yield SourceFile(path, readable_name(path.relative_to(root).as_posix()))
 
 
-def _entries(folder: Path, found: Discovery, limits: FileLimits) -> list[os.DirEntry[str]]:
+def _entries(folder: Path, found: Discovery) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as entries:
             return list(entries)
     except OSError as error:
         why = f"the folder cannot be opened ({error.strerror}); change its permissions, or leave it out"
-        found.failed.append(SourceFile(folder, folder.name, limits).refuse(why))
+        found.failed.append(SourceFile(folder, folder.name).refuse(why))
         return []
 
 
-def _why_not(entry: os.DirEntry[str], suffixes: Collection[str], inside: str) -> str:
+def _why_not(entry: os.DirEntry[str], inside: str) -> str:
     """Why an entry is passed over; empty for a file to read."""
     suffix = os.path.splitext(entry.name)[1].lower()
     if entry.name.startswith("."):
         return _HIDDEN
     if suffix in OLDER:
         return f"{suffix}: save it as {OLDER[suffix]}"
-    if suffix not in suffixes:
+    if suffix not in SUFFIXES:
         return f"{readable_name(suffix[:12]) or 'files without an ending'}: not a kind that is read"
     # Links may not lead out of the folder that was named: it may have come from somebody else.
     leads_out = entry.is_symlink() and not os.path.realpath(entry.path).startswith(inside)

@@ -16,10 +16,9 @@ from typing import TypedDict
 from selfright.domain.errors import InputError
 from selfright.domain.passages import DEFAULT_COLLECTION, Document, DocumentInfo, Origin, Passage
 from selfright.domain.ports import Documents, Writer
-from selfright.ingest.files import FileLimits, SourceFile, readable_name
-from selfright.ingest.parallel import Elsewhere
+from selfright.ingest.files import SourceFile, readable_name
 from selfright.ingest.pipeline import Progress, Report, Run
-from selfright.ingest.reading import SUFFIXES, Discovery, discover
+from selfright.ingest.reading import Discovery, discover
 from selfright.ingest.splitting import split
 
 FileStates = MutableMapping[str, tuple[int, int]]
@@ -59,7 +58,6 @@ def sync(
     library: Documents,
     options: SyncOptions,
     progress: Progress | None = None,
-    processes: int | Elsewhere | None = None,
 ) -> Report:
     """Adds and replaces as ``ingest`` does, then removes what came from ``paths`` and is there no longer.
 
@@ -67,7 +65,7 @@ def sync(
     again. Commits as it goes. Raises ``InputError`` for a path that does not exist, and for one with nothing to read
     in it when the index has documents from there, unless ``allow_empty``. A dry run needs no writer.
     """
-    found = discover(paths, SUFFIXES, FileLimits(), maybe_none=True)
+    found = discover(paths, maybe_none=True)
     known = _Known.of(paths, library, options.collection)
     if not options.allow_empty:
         _check_not_empty(paths, found, known)
@@ -76,7 +74,7 @@ def sync(
     unread = known.left(found, now, options.states)
     run = Run(target, library, options.collection, split, found, options.origin, known)
     run.leave(len(unread))
-    run.through(progress, processes)
+    run.through(progress)
     seen = {*run.seen, *unread}
     gone, kept = known.gone(seen, {_real(Path(error.path)) for error in run.failed})
     run.remove(gone)
@@ -89,7 +87,7 @@ def sync(
 
 def folder_states(paths: Sequence[Path]) -> dict[str, tuple[int, int]]:
     """What the files under ``paths`` look like now; raises ``InputError`` for a path that does not exist."""
-    found = discover(paths, SUFFIXES, FileLimits(), maybe_none=True)
+    found = discover(paths, maybe_none=True)
     return {_real(file.path): _state(file.path) for file in found.files}
 
 

@@ -148,15 +148,17 @@ class Leaning:
         return result
 
 
-def read_leaning(path: Path, sha256: str = LEANING_SHA256) -> Leaning:
-    """Reads a file of steps; raises ``ModelFilesDamaged`` when it cannot be read, or does not hash to ``sha256``."""
+def read_leaning(path: Path) -> Leaning:
+    """Reads a file of steps; raises ``ModelFilesDamaged`` when it cannot be read, or is not the pinned one."""
     try:
         content = path.read_bytes()
     except OSError as error:
         raise ModelFilesDamaged(f"cannot read {path} ({error.strerror}); reinstall selfright") from None
     digest = hashlib.sha256(content).hexdigest()
-    if digest != sha256:
-        raise ModelFilesDamaged(f"{path} should have the SHA-256 {sha256}, but has {digest}; reinstall selfright")
+    if digest != LEANING_SHA256:
+        raise ModelFilesDamaged(
+            f"{path} should have the SHA-256 {LEANING_SHA256}, but has {digest}; reinstall selfright"
+        )
     with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
         return Leaning({"ko": arrays["ko"], "en": arrays["en"]})
 

@@ -76,11 +76,11 @@ class E5File:
     Raises ``ModelFilesDamaged`` for a file that cannot be read, or is not the one that was pinned.
     """
 
-    def __init__(self, path: Path, advice: str, sha256: str = SHA256) -> None:
+    def __init__(self, path: Path, advice: str) -> None:
         self._path, self._advice = path, advice
         found = self._digest()
-        if found != sha256:
-            raise ModelFilesDamaged(f"{path} should have the SHA-256 {sha256}, but has {found}; {advice}")
+        if found != SHA256:
+            raise ModelFilesDamaged(f"{path} should have the SHA-256 {SHA256}, but has {found}; {advice}")
         with path.open("rb") as file:
             self._bytes = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         if self._bytes[:4] != _MAGIC:

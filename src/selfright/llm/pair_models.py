@@ -46,13 +46,13 @@ class _HubName:
     revision: str
 
 
-def pair_judge(named: str, job: Job, threads: int = 2) -> "PairModel":
+def pair_judge(named: str, job: Job) -> "PairModel":
     """The model called ``named``; for ``job`` it is shown questions with passages, or claims with passages.
 
-    ``threads`` are those of an ONNX model. Raises what ``check_named`` does; nothing is loaded or downloaded yet.
+    Raises what ``check_named`` does; nothing is loaded or downloaded yet.
     """
     check_named(named, job)
-    return PairModel(named, job, threads)
+    return PairModel(named, job)
 
 
 def check_named(named: str, job: Job) -> None:
@@ -76,10 +76,9 @@ class PairModel:
     it can be retried. Safe to share between threads.
     """
 
-    def __init__(self, named: str, job: Job, threads: int) -> None:
+    def __init__(self, named: str, job: Job) -> None:
         self._place = _place(named, job)
         self._job: Job = job
-        self._threads = threads
         self._lock = threading.RLock()
         self._known: tuple[_Found, str] | None = None
         self._backend: _Backend | None = None
@@ -150,7 +149,7 @@ class PairModel:
     def _load(self, found: _Found) -> _Backend:
         try:
             if found.layout.backend == "onnx":
-                return OnnxPairs(found.folder, found.layout, found.config, found.labels, self._job, self._threads)
+                return OnnxPairs(found.folder, found.layout, found.config, found.labels, self._job)
             return pair_runtimes.TorchPairs(found.folder, found.config, found.labels, self._job)
         except SelfrightError:
             raise

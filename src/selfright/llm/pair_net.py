@@ -30,6 +30,7 @@ SHA256 = "c700244ab234a3ff32d60506b81576fe6be7338927431604da67a322a26f285c"
 MOST_PASSAGE_PIECES = 224
 MOST_ASKED_PIECES = 48
 _LEAST_CHANCE = 0.001
+_THREADS = 2
 _KINDS = ("weight", "bias")
 PARTS = {
     "query": "attention.self.query",
@@ -60,9 +61,9 @@ class PairNet:
 
     languages: tuple[Language, ...] = ("ko", "en")
 
-    def __init__(self, file: Path, sha256: str, *, words: E5Words | None = None, threads: int = 2) -> None:
+    def __init__(self, file: Path, sha256: str, *, words: E5Words | None = None) -> None:
         self.name = f"pairs-{sha256[:12]}"
-        self._file, self._sha256, self._threads = file, sha256, threads
+        self._file, self._sha256 = file, sha256
         self._given_words = words
         self._loading = threading.Lock()
         self._session: Any = None
@@ -71,7 +72,7 @@ class PairNet:
 
     def run(self, text: str, passages: Sequence[str]) -> "list[tuple[NDArray[np.float32], tuple[AnswerPlace, ...]]]":
         """The five logits (``PairGraph``) of each passage beside ``text``, and where the answer may begin or end."""
-        self._load()
+        self.load()
         return list(self._batched([self._pieces(text, passage) for passage in passages]))
 
     def _found(self, pairs: Sequence[Pieces]) -> "list[tuple[NDArray[np.float32], tuple[AnswerPlace, ...]]]":
@@ -107,9 +108,6 @@ class PairNet:
 
     def load(self) -> None:
         """Reads the weights; raises what the first use would."""
-        self._load()
-
-    def _load(self) -> None:
         if self._session is not None:
             return
         with self._loading:
@@ -124,7 +122,7 @@ class PairNet:
                 self._kinds, self._matches = (stored[f"{name}.weight"].astype("f4") for name in ("kinds", "matches"))
                 graph = PairGraph(graph_names(stored))
                 self._weights = graph.weights  # the session borrows this memory
-                self._session = encoder_session(graph, self._threads)
+                self._session = encoder_session(graph, _THREADS)
 
     def _stored(self) -> "dict[str, NDArray[np.float16]]":
         try:

@@ -17,6 +17,7 @@ from selfright.llm.pair_readings import Job, Labels, most_text_pieces, sendable
 
 _ONNX = 'pip install "selfright[onnx]"'
 _BEYOND = 16
+_THREADS = 2
 _TYPES = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
 
 
@@ -33,9 +34,7 @@ class OnnxPairs:
     the labels do not tell how to read. Safe to share between threads.
     """
 
-    def __init__(
-        self, folder: Path, layout: Layout, config: Mapping[str, Any], labels: Labels, job: Job, threads: int
-    ) -> None:
+    def __init__(self, folder: Path, layout: Layout, config: Mapping[str, Any], labels: Labels, job: Job) -> None:
         self._file = folder / layout.weights[0]
         self._labels, self._job = labels, job
         self._window = window(folder, config)
@@ -43,7 +42,7 @@ class OnnxPairs:
         self._kinds = config.get("type_vocab_size") != 1
         self._tokenizer = _tokenizer(folder / "tokenizer.json")
         self._marks = self._tokenizer.num_special_tokens_to_add(True)
-        self._session = self._opened(threads)
+        self._session = self._opened()
         self._inputs = self._taken()
         self.rows("question", ["passage"])  # what is wrong with the outputs is to be found before anything is judged
 
@@ -83,9 +82,9 @@ class OnnxPairs:
             f"label in config.json, but gave {shapes}; export it as a model that classifies sequences"
         )
 
-    def _opened(self, threads: int) -> Any:
+    def _opened(self) -> Any:
         try:
-            return cpu_session(str(self._file), threads)
+            return cpu_session(str(self._file), _THREADS)
         except Exception as error:
             raise ModelFilesDamaged(
                 f"{self._file} should be a whole ONNX file, but onnxruntime cannot load it "

@@ -1,9 +1,9 @@
-"""Sessions over what there is to keep them in: a SQLite file, or memory; and how running turns are kept in a file."""
+"""Sessions over a SQLite file, and how running turns are kept in it."""
 
 import asyncio
 import json
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,17 +15,15 @@ from langgraph.checkpoint.base import (
     CheckpointTuple,
     get_checkpoint_metadata,
 )
-from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.store.base import Op, Result
-from langgraph.store.memory import InMemoryStore
 from langgraph.store.sqlite import SqliteStore
 
 from selfright.domain.errors import StoreError
 from selfright.memory.conversation import Retention
 from selfright.memory.database import Database
 from selfright.memory.serializing import Packed, TurnSerializer
-from selfright.memory.session_locks import FileSessionLocks, LocalSessionLocks
+from selfright.memory.session_locks import FileSessionLocks
 from selfright.memory.sessions import Sessions
 
 if TYPE_CHECKING:
@@ -84,20 +82,6 @@ class TurnSaver(SqliteSaver):
     async def aget_tuple(self, config: "RunnableConfig") -> CheckpointTuple | None:
         """The latest checkpoint of a thread. Raises ``ValueError`` when another version wrote it."""
         return await self.database.run(lambda _: self.get_tuple(config))
-
-    async def alist(
-        self,
-        config: "RunnableConfig | None",
-        *,
-        filter: dict[str, Any] | None = None,
-        before: "RunnableConfig | None" = None,
-        limit: int | None = None,
-    ) -> AsyncIterator[CheckpointTuple]:
-        """What there is of a thread: its latest checkpoint."""
-        for found in await self.database.run(
-            lambda _: list(self.list(config, filter=filter, before=before, limit=limit))
-        ):
-            yield found
 
     async def aput(
         self,
@@ -197,11 +181,6 @@ async def open_sessions(path: Path, retention: Retention | None = None) -> Sessi
         await database.close()
         raise
     return Sessions(store, saver, locks, retention, scrub=database.scrub, close=database.close)
-
-
-def sessions_in_memory(retention: Retention | None = None) -> Sessions:
-    """Sessions for as long as the process lives."""
-    return Sessions(InMemoryStore(), InMemorySaver(serde=TurnSerializer()), LocalSessionLocks(), retention)
 
 
 async def _set_up(database: Database, locks: FileSessionLocks) -> tuple[TurnSaver, _Store]:

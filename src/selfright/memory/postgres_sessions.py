@@ -6,7 +6,7 @@ would put those, gives back neither the kind of an enumeration nor every text.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -70,20 +70,6 @@ class HeldSaver(BasePostgresSaver):
         """The latest checkpoint of a thread. Raises ``ValueError`` when another version wrote it."""
         thread = _thread(config)
         return await self._database.run(lambda connection: self._on(connection).get_tuple(config), after=thread)
-
-    async def alist(
-        self,
-        config: "RunnableConfig | None",
-        *,
-        filter: dict[str, Any] | None = None,
-        before: "RunnableConfig | None" = None,
-        limit: int | None = None,
-    ) -> AsyncIterator[CheckpointTuple]:
-        """The checkpoints of a thread, the latest first."""
-        for found in await self._database.run(
-            lambda connection: list(self._on(connection).list(config, filter=filter, before=before, limit=limit))
-        ):
-            yield found
 
     async def aput(
         self,

@@ -41,10 +41,9 @@ class RowProfiles(ABC):
     And ``InputError`` for a user's name that is none.
     """
 
-    def __init__(self, rows: ProfileRows, kinds: Kinds, clock: Callable[[], float]) -> None:
+    def __init__(self, rows: ProfileRows, kinds: Kinds) -> None:
         self._rows = rows
         self._kinds = kinds
-        self._clock = clock
 
     @property
     def ephemeral(self) -> bool:
@@ -91,7 +90,7 @@ class RowProfiles(ABC):
 
         def work(connection: Connection) -> Profile:
             before = self._rows.standing(connection, owner)
-            return self._rows.write(connection, owner, change(before.profile), before, self._clock())
+            return self._rows.write(connection, owner, change(before.profile), before, time.time())
 
         return await self._alone(owner, work)
 
@@ -115,8 +114,8 @@ class SqliteProfiles(RowProfiles):
     that is damaged or of a newer version.
     """
 
-    def __init__(self, path: Path | None, kinds: Kinds, *, clock: Callable[[], float] = time.time) -> None:
-        super().__init__(ProfileRows("facts", "users", "user", "?", writable, str), kinds, clock)
+    def __init__(self, path: Path | None, kinds: Kinds) -> None:
+        super().__init__(ProfileRows("facts", "users", "user", "?", writable, str), kinds)
         self._is_kept = path is not None
         self._file = SqliteFile(path, _LAYOUT, _BUSY_S, or_memory=True)
 
@@ -151,13 +150,6 @@ class SqliteProfiles(RowProfiles):
             self._file.scrub(connection)
 
 
-class InMemoryProfiles(SqliteProfiles):
-    """Profiles for as long as the process lives."""
-
-    def __init__(self, kinds: Kinds | None = None) -> None:
-        super().__init__(None, kinds or {})
-
-
 _ROWS = ProfileRows("profile_facts", "profile_users", "owner", "%s", encode, decode)
 _ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || '/profile/' || %s, 0))"
 
@@ -165,8 +157,8 @@ _ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(hashtextextended(current_schema()
 class PostgresProfiles(RowProfiles):
     """Profiles in a database, which stays its owner's to close. One change of a user's profile at a time."""
 
-    def __init__(self, database: PostgresDatabase, kinds: Kinds, *, clock: Callable[[], float] = time.time) -> None:
-        super().__init__(_ROWS, kinds, clock)
+    def __init__(self, database: PostgresDatabase, kinds: Kinds) -> None:
+        super().__init__(_ROWS, kinds)
         self._database = database
 
     async def close(self) -> None:

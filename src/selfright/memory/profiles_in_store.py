@@ -2,12 +2,12 @@
 
 A fact is an item: what stands lies under ``("profiles", user, "stands")``, what stood before under ``"before"``. A
 store knows no transactions: of two turns of one user at the same moment both facts are kept, even where one supersedes
-the other. Whether deleted items are overwritten is the store's affair; ``scrub`` is called after deleting.
+the other. Whether deleted items are overwritten is the store's affair.
 """
 
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -23,26 +23,14 @@ _STANDS, _BEFORE = "stands", "before"
 _PAGE = 1_000
 
 
-async def _nothing() -> None: ...
-
-
 class StoreProfiles:
     """A ``ProfileStore`` over any LangGraph store. Closing it leaves the store open."""
 
     ephemeral = False
 
-    def __init__(
-        self,
-        store: BaseStore,
-        kinds: Kinds,
-        *,
-        clock: Callable[[], float] = time.time,
-        scrub: Callable[[], Awaitable[None]] = _nothing,
-    ) -> None:
+    def __init__(self, store: BaseStore, kinds: Kinds) -> None:
         self._store = store
         self._kinds = kinds
-        self._clock = clock
-        self._scrub = scrub
 
     async def profile(self, user: str) -> Profile:
         """What stands of a user."""
@@ -72,7 +60,6 @@ class StoreProfiles:
             items = [i for i in await self._items(user, part) if _matches(i, name, value)]
             await self._store.abatch([PutOp(i.namespace, i.key, None) for i in items])
             gone += len(items)
-        await self._scrub()
         return gone
 
     async def users(self) -> tuple[str, ...]:
@@ -110,7 +97,7 @@ class StoreProfiles:
         keys = dict(zip((id(slot) for slot in _slots(before)), _in_order(items), strict=True))
         disputed = {id(slot) for slot in after.disputed[-MAX_DISPUTED:]}
         stays = {id(slot) for slot in after.slots[-MAX_STANDING:]}
-        now, place = self._clock(), (_ROOT, label(named(user)))
+        now, place = time.time(), (_ROOT, label(named(user)))
         ops: list[Op] = []
         for slot in _slots(before):
             item = keys[id(slot)]

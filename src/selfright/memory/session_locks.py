@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from selfright.domain.errors import SessionBusy, StoreError
+from selfright.storage.locks import try_lock
 
 _PAUSES = (0.005, 0.02, 0.05, 0.0)
 
@@ -34,26 +35,6 @@ async def lock_session(locks: SessionLocks, key: str) -> None:
     raise SessionBusy(
         "a turn of this session is still running, and a session runs one at a time; wait for its answer, then try again"
     )
-
-
-class LocalSessionLocks:
-    """Locks within one process."""
-
-    def __init__(self) -> None:
-        self._held: set[str] = set()
-        self._lock = threading.Lock()
-
-    async def take(self, key: str) -> bool:
-        """See ``SessionLocks``."""
-        with self._lock:
-            free = key not in self._held
-            self._held.add(key)
-            return free
-
-    async def release(self, key: str) -> None:
-        """See ``SessionLocks``."""
-        with self._lock:
-            self._held.discard(key)
 
 
 class FileSessionLocks:
@@ -104,7 +85,7 @@ def _locked(path: Path) -> int | None:
     """A descriptor that holds the lock on ``path``, or None when somebody else holds it."""
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-        if not _try_lock(descriptor):
+        if not try_lock(descriptor):
             os.close(descriptor)
             return None
         if _is_at(descriptor, path):
@@ -120,14 +101,6 @@ def _is_at(descriptor: int, path: Path) -> bool:
 
 
 if sys.platform == "win32":
-    import msvcrt
-
-    def _try_lock(descriptor: int) -> bool:
-        try:
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return True
 
     def _freed(path: Path, descriptor: int) -> None:
         del path  # an open file cannot be removed here, and a closed one may be another's already: sweep does it
@@ -135,13 +108,6 @@ if sys.platform == "win32":
 
 else:
     import fcntl
-
-    def _try_lock(descriptor: int) -> bool:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
 
     def _freed(path: Path, descriptor: int) -> None:
         path.unlink(missing_ok=True)

@@ -79,7 +79,6 @@ class Sessions:
         locks: SessionLocks,
         retention: Retention | None = None,
         *,
-        clock: Callable[[], float] = time.time,
         scrub: Callable[[], Awaitable[None]] = _nothing,
         close: Callable[[], Awaitable[None]] = _nothing,
     ) -> None:
@@ -87,7 +86,7 @@ class Sessions:
         self._store = store
         self._locks = locks
         self._retention = retention or Retention()
-        self._clock = clock
+        self._clock = time.time
         self._scrub = scrub
         self._close = close
         self._finished = 0

@@ -259,9 +259,9 @@ def write_stats(connection: sqlite3.Connection, stats: IndexStats) -> None:
     )
 
 
-def make_file(folder: Path, meta: IndexMeta, name: str = FILE_NAME) -> None:
+def make_file(folder: Path, meta: IndexMeta) -> None:
     """An empty catalogue; under another name until it is whole, so that a crash leaves no half-made one."""
-    unfinished = folder / f"{name}{_UNFINISHED}"
+    unfinished = folder / f"{FILE_NAME}{_UNFINISHED}"
     unfinished.unlink(missing_ok=True)
     with closing(sqlite3.connect(unfinished)) as connection:
         connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
@@ -273,7 +273,7 @@ def make_file(folder: Path, meta: IndexMeta, name: str = FILE_NAME) -> None:
         write_stats(connection, IndexStats())
         connection.commit()
         connection.execute("PRAGMA journal_mode = WAL")
-    unfinished.replace(folder / name)
+    unfinished.replace(folder / FILE_NAME)
     sync_folder(folder)
 
 

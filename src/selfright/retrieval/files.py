@@ -3,12 +3,14 @@
 import json
 import os
 import shutil
-import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from selfright.domain.errors import IndexBusy, StoreError
+from selfright.storage.locks import try_lock
+
+_FAR = 1 << 20  # a byte past the holder's name, for a locked byte cannot be read by others on Windows
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -98,7 +100,7 @@ class WriterLock:
             raise StoreError(
                 f"the index {self._path.parent} cannot be written ({error}); allow it, then try again"
             ) from error
-        if not _try_lock(descriptor):
+        if not try_lock(descriptor, _FAR):
             holder = os.read(descriptor, 100).decode("utf-8", "replace").strip() or "unknown"
             os.close(descriptor)
             raise IndexBusy(
@@ -117,28 +119,3 @@ class WriterLock:
             with suppress(OSError):
                 os.ftruncate(descriptor, 0)
             os.close(descriptor)  # closing frees the lock
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _try_lock(descriptor: int) -> bool:
-        os.lseek(descriptor, _FAR, os.SEEK_SET)
-        try:
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        finally:
-            os.lseek(descriptor, 0, os.SEEK_SET)
-        return True
-
-    _FAR = 1 << 20  # a byte past the holder's name, for a locked byte cannot be read by others
-else:
-    import fcntl
-
-    def _try_lock(descriptor: int) -> bool:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True

@@ -89,25 +89,21 @@ class Script:
 
     def __init__(self, rules: Sequence[Rule], default: Callable[[Request], str | Mapping[str, Any]]) -> None:
         self._rules = [(rule, _Count()) for rule in rules]
-        self._default = default
+        self.default = default
 
     def reply(self, request: Request) -> Plain:
         """What to say; a function among the replies may raise anything."""
         for rule, count in self._rules:
             if count.takes(rule, request):
                 reply = _resolved(_in_turn(rule.reply, count.replied), request)
-                return self._default(request) if reply is None else self._whole(reply, request)
-        return self._default(request)
-
-    def unspoilt(self, request: Request) -> str | Mapping[str, Any]:
-        """What is said where no rule holds."""
-        return self._default(request)
+                return self.default(request) if reply is None else self._whole(reply, request)
+        return self.default(request)
 
     def _whole(self, reply: Plain, request: Request) -> Plain:
         """Damage needs an object to damage: its own, or the default reply if that is one."""
         if not isinstance(reply, Damaged):
             return reply
-        data = self._default(request) if reply.of is None else reply.of
+        data = self.default(request) if reply.of is None else reply.of
         if isinstance(data, str):
             return data
         try:

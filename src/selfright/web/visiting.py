@@ -8,7 +8,7 @@ import math
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from urllib.parse import quote, unquote
@@ -117,10 +117,8 @@ class HostThrottle:
         in_all: int = 16,
         apart_s: float = 0.1,
         patience_s: float = 10.0,
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._at_once, self._in_all, self._apart_s, self._patience_s = at_once, in_all, apart_s, patience_s
-        self._clock = clock
         self._lock = threading.Lock()
         self._hosts: dict[str, _Host] = {}
         self._busy = 0
@@ -128,9 +126,9 @@ class HostThrottle:
     @asynccontextmanager
     async def place(self, host: str, apart_s: float = 0.0) -> AsyncIterator[None]:
         """Holds a place in the host's queue. Raises ``PageUnusable`` when none is free within ``patience_s``."""
-        last = self._clock() + self._patience_s
+        last = time.monotonic() + self._patience_s
         while not self._take(host, max(apart_s, self._apart_s)):
-            if self._clock() >= last:
+            if time.monotonic() >= last:
                 raise PageUnusable(f"{host} is asked by too many at once; left out")
             await asyncio.sleep(_LOOK_AGAIN_S)
         try:
@@ -139,7 +137,7 @@ class HostThrottle:
             self._give_back(host)
 
     def _take(self, host: str, apart_s: float) -> bool:
-        now = self._clock()
+        now = time.monotonic()
         with self._lock:
             state = self._hosts.setdefault(host, _Host())
             if state.busy >= self._at_once or self._busy >= self._in_all or now < state.free_at:
@@ -154,7 +152,7 @@ class HostThrottle:
             self._busy -= 1
             self._hosts[host].busy -= 1
             if len(self._hosts) > _HOSTS:
-                now = self._clock()
+                now = time.monotonic()
                 self._hosts = {name: one for name, one in self._hosts.items() if one.busy or one.free_at > now}
 
 
@@ -167,13 +165,10 @@ _ACCEPT = "text/html, application/xhtml+xml, text/plain;q=0.8, text/markdown;q=0
 class Visitor:
     """Fetches pages through ``transport``; remembers robots.txt of the last hosts for an hour. Thread-safe."""
 
-    def __init__(
-        self, transport: Transport, throttle: HostThrottle | None = None, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, transport: Transport, throttle: HostThrottle | None = None) -> None:
         self._transport = transport
         self._throttle = throttle or HostThrottle()
         self._asking = HostThrottle(at_once=1, apart_s=0.0)  # who comes second waits for what the first one hears
-        self._clock = clock
         self._lock = threading.Lock()
         self._known: OrderedDict[str, tuple[float, Rules]] = OrderedDict()
 
@@ -224,11 +219,11 @@ class Visitor:
     def _remembered(self, origin: str) -> Rules | None:
         with self._lock:
             kept = self._known.get(origin)
-            return kept[1] if kept and self._clock() - kept[0] < _KEPT_S else None
+            return kept[1] if kept and time.monotonic() - kept[0] < _KEPT_S else None
 
     def _remember(self, origin: str, rules: Rules) -> None:
         with self._lock:
-            self._known[origin] = (self._clock(), rules)
+            self._known[origin] = (time.monotonic(), rules)
             self._known.move_to_end(origin)
             while len(self._known) > _ORIGINS:
                 self._known.popitem(last=False)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from selfright.domain.errors import InputError
-from selfright.ingest.reading import SUFFIXES, discover
+from selfright.ingest.reading import discover
 
 
 def write(*paths: Path) -> None:
@@ -18,20 +18,20 @@ def write(*paths: Path) -> None:
 
 def test_a_folder_is_walked_in_order_and_files_are_called_by_their_path(tmp_path: Path) -> None:
     write(tmp_path / "b.md", tmp_path / "a" / "deep" / "x.TXT", tmp_path / "가.pdf", tmp_path / "a" / "y.html")
-    found = discover([tmp_path], SUFFIXES)
+    found = discover([tmp_path])
     assert [file.name for file in found.files] == ["a/deep/x.TXT", "a/y.html", "b.md", "가.pdf"]
     assert (found.failed, found.skipped) == ([], 0)
 
 
 def test_a_single_file_is_called_by_its_name_and_nothing_is_found_twice(tmp_path: Path) -> None:
     write(tmp_path / "docs" / "a.md", tmp_path / "docs" / "b.md")
-    found = discover([tmp_path / "docs" / "b.md", tmp_path / "docs", tmp_path / "docs" / "a.md"], SUFFIXES)
+    found = discover([tmp_path / "docs" / "b.md", tmp_path / "docs", tmp_path / "docs" / "a.md"])
     assert [file.name for file in found.files] == ["b.md", "a.md"]
 
 
 def test_hidden_and_unsupported_files_are_counted_and_named(tmp_path: Path) -> None:
     write(tmp_path / "a.md", tmp_path / ".hidden.md", tmp_path / ".git" / "b.md", tmp_path / "pictures" / "c.png")
-    found = discover([tmp_path], SUFFIXES)
+    found = discover([tmp_path])
     assert [file.name for file in found.files] == ["a.md"]
     assert found.skipped == 3
     assert sorted((Path(name).name, why) for name, why in found.skipped_names) == [
@@ -44,7 +44,7 @@ def test_hidden_and_unsupported_files_are_counted_and_named(tmp_path: Path) -> N
 
 def test_names_passed_over_are_bounded(tmp_path: Path) -> None:
     write(tmp_path / "a.md", *(tmp_path / f"{n}.png" for n in range(50)))
-    found = discover([tmp_path], SUFFIXES)
+    found = discover([tmp_path])
     assert (found.skipped, len(found.skipped_names)) == (50, 20)
 
 
@@ -56,7 +56,7 @@ def test_links_may_not_lead_out_of_the_folder(tmp_path: Path) -> None:
     (docs / "round").symlink_to(docs, target_is_directory=True)
     (docs / "same.md").symlink_to(docs / "a.md")
     (docs / "loop.md").symlink_to(docs / "loop.md")
-    found = discover([docs], SUFFIXES)
+    found = discover([docs])
     assert [file.name for file in found.files] == ["a.md", "loop.md"]
     assert found.skipped == 3
 
@@ -64,20 +64,20 @@ def test_links_may_not_lead_out_of_the_folder(tmp_path: Path) -> None:
 def test_a_missing_path_is_an_error(tmp_path: Path) -> None:
     write(tmp_path / "a.md")
     with pytest.raises(InputError, match=r"no such file or folder: .*nowhere"):
-        discover([tmp_path, tmp_path / "nowhere"], SUFFIXES)
+        discover([tmp_path, tmp_path / "nowhere"])
 
 
 def test_nothing_readable_is_an_error_that_lists_what_is(tmp_path: Path) -> None:
     write(tmp_path / "a.png")
     with pytest.raises(InputError, match=r"nothing to read in .*supported are .csv, .docx, .htm"):
-        discover([tmp_path], SUFFIXES)
+        discover([tmp_path])
     with pytest.raises(InputError, match="no paths were given"):
-        discover([], SUFFIXES)
+        discover([])
 
 
 def test_a_named_file_of_another_kind_fails_alone(tmp_path: Path) -> None:
     write(tmp_path / "a.md", tmp_path / "b.png")
-    found = discover([tmp_path / "a.md", tmp_path / "b.png"], SUFFIXES)
+    found = discover([tmp_path / "a.md", tmp_path / "b.png"])
     assert [file.name for file in found.files] == ["a.md"]
     assert "not read; supported are" in found.failed[0].why
 
@@ -86,5 +86,5 @@ def test_a_named_file_of_another_kind_fails_alone(tmp_path: Path) -> None:
 def test_names_that_are_no_text_become_text(tmp_path: Path) -> None:
     os.close(os.open(os.fsencode(tmp_path) + b"/\xff.md", os.O_CREAT))
     write(tmp_path / "\u1112\u1161\u11ab글.md")
-    names = [file.name for file in discover([tmp_path], SUFFIXES).files]
+    names = [file.name for file in discover([tmp_path]).files]
     assert set(names) == {"\ufffd.md", "한글.md"}

@@ -5,7 +5,7 @@ import pytest
 from selfright.assembly.replay_stubs import AbsentWeb, ReadProfiles
 from selfright.domain.errors import UsageError
 from selfright.domain.slots import Slot, SlotKind
-from selfright.memory.profiles import InMemoryProfiles
+from selfright.memory.profiles import SqliteProfiles
 
 OLD, NEW = Slot("version", "0.2"), Slot("version", "0.3")
 KINDS = {"version": SlotKind("version")}
@@ -13,7 +13,7 @@ KINDS = {"version": SlotKind("version")}
 
 def test_profiles_are_read_and_stay_as_they_are() -> None:
     async def run() -> None:
-        store = InMemoryProfiles(KINDS)
+        store = SqliteProfiles(None, KINDS)
         await store.remember("anna", [OLD])
         read = ReadProfiles(store, KINDS)
         assert (await read.remember("anna", [NEW])).slots == (NEW,)

@@ -244,11 +244,9 @@ def remove(selfright: "Selfright", document_ids: tuple[str, ...], as_json: bool)
 @json_option
 def list_(selfright: "Selfright", as_json: bool) -> None:
     """List the documents."""
-    from selfright.domain.json_views import document_view
-
     documents = selfright.documents()
     if as_json:
-        print_json([document_view(document) for document in documents])
+        print_json([asdict(document) for document in documents])
         return
     for document in documents:
         passages = f"{document.passages:,} passage{'s' if document.passages != 1 else ''}"

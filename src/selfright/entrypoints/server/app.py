@@ -45,12 +45,11 @@ def create_app(
     keys: Keys | None = None,
     *,
     keyed: bool = False,
-    close: bool = False,
 ) -> FastAPI:
     """The service over an opened Selfright. ``keyed`` asks for a key even before there is one.
 
-    With ``close`` the Selfright is closed when the service ends. Settings of it that begin with ``serve_`` hold where
-    no ``limits`` are given.
+    The Selfright is closed when the service ends. Settings of it that begin with ``serve_`` hold where no ``limits``
+    are given.
     """
     settings = selfright.settings
     limits = limits or limits_of(settings)
@@ -69,8 +68,7 @@ def create_app(
             yield
         service.draining = True
         keys.close()
-        if close:
-            await selfright.aclose()
+        await selfright.aclose()
 
     app = FastAPI(
         title="Selfright",

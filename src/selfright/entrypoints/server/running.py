@@ -164,7 +164,7 @@ def serve(
     url = url_of(host, listening)
     logging.begin()
     with listening:
-        app = create_app(selfright, limits, keys, keyed=keyed, close=True)
+        app = create_app(selfright, limits, keys, keyed=keyed)
         server_of(app, limits, lambda: tell(url)).run(sockets=[listening])
 
 

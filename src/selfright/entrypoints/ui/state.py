@@ -67,7 +67,6 @@ class Turn:
     question: str
     steps: list[Step] = field(default_factory=list)
     draft: str = ""
-    drafts: int = 0
     answer: AnswerReply | None = None
     evidence: list[Evidence] = field(default_factory=list)
     trouble: str = ""
@@ -92,7 +91,6 @@ class Turn:
             case TokenEvent(text=text):
                 self.draft = (self.draft + text)[:MOST_DRAFT]
             case WithdrawnEvent(reason=reason):
-                self.drafts += 1
                 self._step(Step("", said=self.draft, withdrawn=reason or "?"))
                 self.draft = ""
             case CorrectedEvent(text=text):

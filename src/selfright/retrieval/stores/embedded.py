@@ -1,16 +1,15 @@
 """The embedded store: a catalogue in SQLite, BM25 by tantivy, vectors by FAISS, in one folder and one process."""
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from selfright.domain.errors import StoreError
-from selfright.domain.passages import Document, DocumentInfo, Passage, Retrieval, StoreInfo
+from selfright.domain.passages import Document, Passage, StoreInfo
 from selfright.domain.ports import Embedder, TermLexicon, Tokenizer
 from selfright.domain.routing import Collection
 from selfright.domain.stores import Abilities, Finding
@@ -25,17 +24,14 @@ from selfright.retrieval.hybrid import HybridSearch, Indexes
 from selfright.retrieval.lexical import LexicalIndex
 from selfright.retrieval.preparing import GivenVectors, Preparer, check_input, embedder_name
 from selfright.retrieval.schema import AsMade, fitting
+from selfright.retrieval.stores.reading import ReadableStore
 from selfright.retrieval.upkeep import ProjectionSync
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 _HELPERS = 4
 _WRITTEN = 250  # documents written while the terms of the next ones are made
 
 
-class EmbeddedStore:
+class EmbeddedStore(ReadableStore):
     """Retriever, library, writer and term statistics over one index folder.
 
     Reading is safe from any thread and goes on while something is written; one thread and process at a time may write
@@ -43,12 +39,11 @@ class EmbeddedStore:
     """
 
     abilities = Abilities()
+    _search: HybridSearch
 
-    def __init__(
-        self, catalogue: Catalogue, tokenizer: Tokenizer, embedder: Embedder | None, fusion: Fusion | None = None
-    ) -> None:
+    def __init__(self, catalogue: Catalogue, tokenizer: Tokenizer, embedder: Embedder | None) -> None:
         folder = catalogue.folder
-        self._catalogue = catalogue
+        self._catalogue = self._reader = catalogue
         self.embedder = embedder
         self._writer = CatalogueWriter(catalogue)
         self._preparer = Preparer(tokenizer, embedder)
@@ -60,37 +55,31 @@ class EmbeddedStore:
         dense = DenseIndex(folder / "dense", catalogue) if embedder else None
         self._indexes = Indexes(catalogue, tokenizer, lexical, self._helpers, embedder, dense)
         self._projections = ProjectionSync(catalogue, self._writer, [lexical, *filter(None, [dense])])
-        self._search = self.with_fusion(fusion or fusion_named("adaptive", embedder=embedder))
+        self._search = self.with_fusion(fusion_named("adaptive", embedder=embedder))
 
     @classmethod
-    def open(
-        cls, path: Path | str, tokenizer: Tokenizer, embedder: Embedder | AsMade | None, fusion: Fusion | None = None
-    ) -> "EmbeddedStore":
+    def open(cls, path: Path | str, tokenizer: Tokenizer, embedder: Embedder | AsMade | None) -> "EmbeddedStore":
         """The index at ``path``; ``embedder`` None means that it was made for words only.
 
         Raises ``IndexNotFound``, ``NotAnIndex``, ``IncompatibleIndex`` or ``IndexDamaged``. A search index that is
         missing, damaged or behind is mended from the catalogue.
         """
-        store = cls.unchecked(path, tokenizer, embedder, fusion)
+        store = cls.unchecked(path, tokenizer, embedder)
         with _closed_on_error(store):
             store.recover()
         return store
 
     @classmethod
-    def unchecked(
-        cls, path: Path | str, tokenizer: Tokenizer, embedder: Embedder | AsMade | None, fusion: Fusion | None = None
-    ) -> "EmbeddedStore":
+    def unchecked(cls, path: Path | str, tokenizer: Tokenizer, embedder: Embedder | AsMade | None) -> "EmbeddedStore":
         """The same, with its search indexes as they are found: to be looked at and mended."""
         with _closed_on_error(catalogue := Catalogue(Path(path))):
-            return cls(catalogue, tokenizer, fitting(catalogue.meta, catalogue.folder, tokenizer, embedder), fusion)
+            return cls(catalogue, tokenizer, fitting(catalogue.meta, catalogue.folder, tokenizer, embedder))
 
     @classmethod
-    def create(
-        cls, path: Path | str, tokenizer: Tokenizer, embedder: Embedder | None, fusion: Fusion | None = None
-    ) -> "EmbeddedStore":
+    def create(cls, path: Path | str, tokenizer: Tokenizer, embedder: Embedder | None) -> "EmbeddedStore":
         """A new, empty index; the folder must be empty or not exist, else ``NotAnIndex``."""
         Catalogue.create(Path(path), tokenizer.name, *embedder_name(embedder)).close()
-        return cls.open(path, tokenizer, embedder, fusion)
+        return cls.open(path, tokenizer, embedder)
 
     def close(self) -> None:
         """Closes all files; what was not committed is dropped."""
@@ -100,43 +89,13 @@ class EmbeddedStore:
             self._catalogue.close()
             self._lock.release()
 
-    def __enter__(self) -> "EmbeddedStore":
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        self.close()
-
     # Retriever
-
-    async def search(self, query: str, k: int, collections: Sequence[str] = ()) -> Retrieval:
-        """The ``k`` best passages, best first; from all collections when none is named."""
-        return await self._search.search(query, k, collections)
-
-    async def search_many(self, queries: Sequence[str], k: int, collections: Sequence[str] = ()) -> list[Retrieval]:
-        """The same for each query, in order; several are worked on at the same time."""
-        return await self._search.search_many(queries, k, collections)
 
     def with_fusion(self, fusion: Fusion, lexicon: TermLexicon | None = None) -> HybridSearch:
         """A retriever over this index that fuses in another way, or knows names in the other language."""
         return HybridSearch(self._indexes, fusion, lexicon)
 
     # Library
-
-    def document(self, document_id: str) -> Document | None:
-        """The document with its text, or None."""
-        return self._catalogue.document(document_id)
-
-    def documents(self, after: str = "", collections: Sequence[str] = ()) -> Iterator[DocumentInfo]:
-        """The documents with an id behind ``after``, ordered by id; see ``Library``."""
-        return self._catalogue.documents(after, collections)
-
-    def passages_of(self, document_id: str) -> list[Passage]:
-        """A document's passages in reading order."""
-        return self._catalogue.passages_of(document_id)
-
-    def vectors_of(self, document_id: str) -> "Mapping[str, NDArray[np.float32]]":
-        """The vectors of a document's passages by passage id, of those that have one."""
-        return self._catalogue.vectors_of(document_id)
 
     def info(self) -> StoreInfo:
         """The index in figures; ``collections`` and ``languages`` count documents."""

@@ -2,13 +2,12 @@
 
 import json
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Self
 
 from selfright.domain.errors import IndexNotFound, NotAnIndex
 from selfright.domain.judgements import QueryClass
-from selfright.domain.passages import Document, DocumentInfo, Passage, Retrieval, StoreInfo
+from selfright.domain.passages import Document, Passage, StoreInfo
 from selfright.domain.ports import Embedder, TermLexicon, Tokenizer
 from selfright.domain.routing import Collection
 from selfright.domain.stores import Abilities
@@ -22,15 +21,12 @@ from selfright.retrieval.milvus.writing import Writing
 from selfright.retrieval.preparing import GivenVectors, Preparer, check_input, embedder_name
 from selfright.retrieval.schema import AsMade, IndexMeta, at_hand, check_format, fitting
 from selfright.retrieval.server_search import Engine, ServerSearch
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from selfright.retrieval.stores.reading import ReadableStore
 
 _LITE = Abilities(atomic=False, history_free=False, upkeep=False)
 
 
-class MilvusStore:
+class MilvusStore(ReadableStore):
     """Retriever, library, writer and term statistics over four collections of a Milvus.
 
     What is put waits in memory until the commit (20,000 passages at most; more are written at once). A commit brings
@@ -39,9 +35,9 @@ class MilvusStore:
     One store of a process writes at a time (else ``IndexBusy``); on a server nobody keeps processes apart.
     """
 
-    def __init__(
-        self, server: Server, meta: IndexMeta, tokenizer: Tokenizer, embedder: Embedder | None, fusion: Fusion | None
-    ) -> None:
+    _reader: IndexReader
+
+    def __init__(self, server: Server, meta: IndexMeta, tokenizer: Tokenizer, embedder: Embedder | None) -> None:
         self.abilities = _LITE if server.is_lite else replace(_LITE, single_writer=False)
         self._server = server
         self._meta = meta
@@ -50,7 +46,7 @@ class MilvusStore:
         self._changing = threading.RLock()
         self._preparer = Preparer(tokenizer, embedder)
         self._engine = Engine(self._reader, tokenizer, embedder)
-        self._search = self.with_fusion(fusion or fusion_named("adaptive", embedder=embedder))
+        self._search = self.with_fusion(fusion_named("adaptive", embedder=embedder))
 
     @classmethod
     def open(
@@ -58,7 +54,6 @@ class MilvusStore:
         place: Location,
         tokenizer: Tokenizer,
         embedder: Embedder | AsMade | None,
-        fusion: Fusion | None = None,
         *,
         create: bool = False,
     ) -> "MilvusStore":
@@ -73,7 +68,7 @@ class MilvusStore:
         server = Server(place)
         try:
             meta = _open_or_create(server, IndexMeta("", tokenizer.name, name, dimension, VERSION), create=create)
-            store = cls(server, meta, tokenizer, fitting(meta, place.shown, tokenizer, embedder), fusion)
+            store = cls(server, meta, tokenizer, fitting(meta, place.shown, tokenizer, embedder))
         except BaseException:
             server.close()
             raise
@@ -97,43 +92,13 @@ class MilvusStore:
             self._reader.close()
             self._server.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        self.close()
-
     # Retriever
-
-    async def search(self, query: str, k: int, collections: Sequence[str] = ()) -> Retrieval:
-        """The ``k`` best passages, best first; from all collections when none is named."""
-        return await self._search.search(query, k, collections)
-
-    async def search_many(self, queries: Sequence[str], k: int, collections: Sequence[str] = ()) -> list[Retrieval]:
-        """The same for each query, in order; several are worked on at the same time."""
-        return await self._search.search_many(queries, k, collections)
 
     def with_fusion(self, fusion: Fusion, lexicon: TermLexicon | None = None) -> ServerSearch:
         """A retriever over this index that fuses in another way, or knows names in the other language."""
         return ServerSearch(self._engine, fusion, lexicon)
 
     # Library
-
-    def document(self, document_id: str) -> Document | None:
-        """The document with its text, or None."""
-        return self._reader.document(document_id)
-
-    def documents(self, after: str = "", collections: Sequence[str] = ()) -> Iterator[DocumentInfo]:
-        """The documents with an id behind ``after``, ordered by id; see ``Library``."""
-        return self._reader.documents(after, collections)
-
-    def passages_of(self, document_id: str) -> list[Passage]:
-        """A document's passages in reading order."""
-        return self._reader.passages_of(document_id)
-
-    def vectors_of(self, document_id: str) -> "Mapping[str, NDArray[np.float32]]":
-        """The vectors of a document's passages by passage id, of those that have one."""
-        return self._reader.vectors_of(document_id)
 
     def info(self) -> StoreInfo:
         """The index in figures; on a server ``bytes`` are those of what was written, for it does not tell its own."""

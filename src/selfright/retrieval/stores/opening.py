@@ -32,7 +32,6 @@ def open_store(
     location: str | Path,
     tokenizer: Tokenizer,
     embedder: Embedder | AsMade | None,
-    fusion: Fusion | None = None,
     *,
     create: bool = False,
 ) -> OpenedStore:
@@ -43,17 +42,17 @@ def open_store(
     """
     place = locate(location)
     if place.engine == "embedded":
-        return _embedded(Path(location), tokenizer, embedder, fusion, create=create)
+        return _embedded(Path(location), tokenizer, embedder, create=create)
     _need(*_NEEDED[place.engine])
     if place.engine == "milvus":
         if place.path is not None:
             _need("what an index in Milvus Lite needs", "milvus", "milvus_lite")
         from selfright.retrieval.stores.milvus import MilvusStore
 
-        return MilvusStore.open(place, tokenizer, embedder, fusion, create=create)
+        return MilvusStore.open(place, tokenizer, embedder, create=create)
     from selfright.retrieval.stores.postgres import PostgresStore
 
-    return PostgresStore.open(place, tokenizer, embedder, fusion, create=create)
+    return PostgresStore.open(place, tokenizer, embedder, create=create)
 
 
 def tokenizer_of(location: str | Path) -> str | None:
@@ -100,17 +99,15 @@ def compact(store: OpenedStore, location: str | Path) -> None:
         store.compact()
 
 
-def _embedded(
-    folder: Path, tokenizer: Tokenizer, embedder: Embedder | AsMade | None, fusion: Fusion | None, *, create: bool
-) -> OpenedStore:
+def _embedded(folder: Path, tokenizer: Tokenizer, embedder: Embedder | AsMade | None, *, create: bool) -> OpenedStore:
     from selfright.retrieval.stores.embedded import EmbeddedStore
 
     try:
-        return EmbeddedStore.open(folder, tokenizer, embedder, fusion)
+        return EmbeddedStore.open(folder, tokenizer, embedder)
     except IndexNotFound:
         if not create:
             raise
-        return EmbeddedStore.create(folder, tokenizer, at_hand(embedder), fusion)
+        return EmbeddedStore.create(folder, tokenizer, at_hand(embedder))
 
 
 def _need(what: str, extra: str, *modules: str) -> None:

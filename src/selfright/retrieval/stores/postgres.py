@@ -1,11 +1,10 @@
 """The store in PostgreSQL: documents, BM25 in SQL over postings, vectors by pgvector, in one schema of one database."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Self
+from collections.abc import Sequence
 
 from selfright.domain.judgements import QueryClass
-from selfright.domain.passages import Document, DocumentInfo, Passage, Retrieval, StoreInfo
+from selfright.domain.passages import Document, Passage, StoreInfo
 from selfright.domain.ports import Embedder, TermLexicon, Tokenizer
 from selfright.domain.routing import Collection
 from selfright.domain.stores import Abilities
@@ -19,15 +18,12 @@ from selfright.retrieval.postgres.writing import Writing
 from selfright.retrieval.preparing import GivenVectors, Preparer, check_input, embedder_name
 from selfright.retrieval.schema import AsMade, IndexMeta, at_hand, fitting
 from selfright.retrieval.server_search import Engine, ServerSearch
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from selfright.retrieval.stores.reading import ReadableStore
 
 _WRITTEN = 250  # documents written at a time
 
 
-class PostgresStore:
+class PostgresStore(ReadableStore):
     """Retriever, library, writer and term statistics over one schema of a PostgreSQL database.
 
     Everything since the last commit is one transaction: nobody sees it before, and nothing of it is left when the
@@ -37,6 +33,7 @@ class PostgresStore:
     """
 
     abilities = Abilities(upkeep=False)
+    _reader: IndexReader
 
     def __init__(
         self,
@@ -44,7 +41,6 @@ class PostgresStore:
         meta: IndexMeta,
         tokenizer: Tokenizer,
         embedder: Embedder | None,
-        fusion: Fusion | None = None,
     ) -> None:
         self._connections = connections
         self._meta = meta
@@ -52,7 +48,7 @@ class PostgresStore:
         self._writing = Writing(connections, meta.dimension)
         self._preparer = Preparer(tokenizer, embedder)
         self._engine = Engine(self._reader, tokenizer, embedder)
-        self._search = self.with_fusion(fusion or fusion_named("adaptive", embedder=embedder))
+        self._search = self.with_fusion(fusion_named("adaptive", embedder=embedder))
 
     @classmethod
     def open(
@@ -60,7 +56,6 @@ class PostgresStore:
         place: Location,
         tokenizer: Tokenizer,
         embedder: Embedder | AsMade | None,
-        fusion: Fusion | None = None,
         *,
         create: bool = False,
     ) -> "PostgresStore":
@@ -74,7 +69,7 @@ class PostgresStore:
             meta = open_or_create(connections, IndexSpec(tokenizer.name, name, dimension, create))
             known = fitting(meta, place.shown, tokenizer, embedder)
             connections.vectors = meta.dimension > 0
-            store = cls(connections, meta, tokenizer, known, fusion)
+            store = cls(connections, meta, tokenizer, known)
             store._reader.refresh()
         except BaseException:
             connections.close()
@@ -96,43 +91,13 @@ class PostgresStore:
         self._writing.close()
         self._connections.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        self.close()
-
     # Retriever
-
-    async def search(self, query: str, k: int, collections: Sequence[str] = ()) -> Retrieval:
-        """The ``k`` best passages, best first; from all collections when none is named."""
-        return await self._search.search(query, k, collections)
-
-    async def search_many(self, queries: Sequence[str], k: int, collections: Sequence[str] = ()) -> list[Retrieval]:
-        """The same for each query, in order; several are worked on at the same time."""
-        return await self._search.search_many(queries, k, collections)
 
     def with_fusion(self, fusion: Fusion, lexicon: TermLexicon | None = None) -> ServerSearch:
         """A retriever over this index that fuses in another way, or knows names in the other language."""
         return ServerSearch(self._engine, fusion, lexicon)
 
     # Library
-
-    def document(self, document_id: str) -> Document | None:
-        """The document with its text, or None."""
-        return self._reader.document(document_id)
-
-    def documents(self, after: str = "", collections: Sequence[str] = ()) -> Iterator[DocumentInfo]:
-        """The documents with an id behind ``after``, ordered by id; see ``Library``."""
-        return self._reader.documents(after, collections)
-
-    def passages_of(self, document_id: str) -> list[Passage]:
-        """A document's passages in reading order."""
-        return self._reader.passages_of(document_id)
-
-    def vectors_of(self, document_id: str) -> "Mapping[str, NDArray[np.float32]]":
-        """The vectors of a document's passages by passage id, of those that have one."""
-        return self._reader.vectors_of(document_id)
 
     def info(self) -> StoreInfo:
         """The index in figures; ``collections`` and ``languages`` count documents."""
