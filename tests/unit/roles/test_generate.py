@@ -194,6 +194,23 @@ def test_a_table_is_read_with_its_head(rule: str) -> None:
     assert [piece.text for piece in pieces_of([strip(care)])] == ["cloth: linen; care: cold"]
 
 
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ("| | |", []),
+        ("||", []),
+        ("| linen ||", ["cloth: linen"]),
+        ("|| cold |", ["care: cold"]),
+        (r"| linen \| silk | cold |", ["cloth: linen | silk; care: cold"]),
+        (r"| linen | cold \||", ["cloth: linen; care: cold |"]),
+        (r"| linen | cold \| |", ["cloth: linen; care: cold |"]),
+    ],
+)
+def test_a_row_is_read_cell_by_cell_and_an_empty_one_says_nothing(row: str, expected: list[str]) -> None:
+    care = passage(f"| cloth | care |\n|-|-|\n{row}", "care.md", "Care")
+    assert [piece.text for piece in pieces_of([strip(care)])] == expected
+
+
 @pytest.mark.parametrize("line", ["| " + "-" * 5_000 + "x |", "|" + "-|" * 2_500 + "x|", "|" + " " * 5_000 + "-x|"])
 def test_long_runs_of_a_tables_signs_are_read_at_once(line: str) -> None:
     """Anybody may send them in a file or show them on a page; forty dashes took most of a minute."""
