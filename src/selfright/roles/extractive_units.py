@@ -86,8 +86,11 @@ def _pieces(strip: Strip) -> Iterator[Piece]:
             lead = yield from _sentences(strip, block, start, end, under)
         elif block.end > start and block.start < end:
             inside = Block(block.kind, max(block.start, start), min(block.end, end))
-            yield from (replace(piece, under=under) for piece in _READERS[block.kind](strip, block, inside, lead))
-            lead = None
+            found = [replace(piece, under=under) for piece in _READERS[block.kind](strip, block, inside, lead)]
+            # The last item of a list introduces the code that stands in it.
+            leads = found and found[-1].kind == "item" and _LEAD_IN.search(visible(passage)[inside.start : inside.end])
+            lead = found.pop() if leads else None
+            yield from found
 
 
 def _sentences(strip: Strip, block: Block, start: int, end: int, under: str) -> Generator[Piece, None, Piece | None]:
