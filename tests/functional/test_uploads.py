@@ -1,12 +1,19 @@
 """Files that somebody sent: what they are called, what is the same file again, and whose documents stay."""
 
+from collections.abc import Sequence
 from contextlib import closing
+from itertools import count
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from selfright import Selfright
 from selfright.assembly.ingestion import UploadReport
+from selfright.domain.errors import ModelError
+from selfright.retrieval.preparing import indexed_text
 from tests.support.embedders import WordHashes
 
 TEXT = "The kiln of the pottery is fired with oak."
@@ -53,18 +60,54 @@ def test_a_changed_address_of_a_row_is_a_change_that_embeds_nothing(tmp_path: Pa
         assert counts(send(selfright, tmp_path, "c.jsonl", row % "two")) == (0, 0, 1)
 
 
-def test_what_was_embedded_ahead_is_not_embedded_while_it_is_stored(tmp_path: Path) -> None:
+def check_vectors(selfright: Selfright, embedder: WordHashes, query: str) -> None:
+    """Asserts that what is found has the vector of its own text."""
+    hits = selfright.search(query, 50)
+    assert any(hit.dense for hit in hits)
+    asked, *texts = embedder.embed([query, *(indexed_text(hit.passage) for hit in hits)])
+    assert [hit.cosine for hit in hits] == pytest.approx([float(text @ asked) for text in texts], abs=0.01)
+
+
+@pytest.mark.parametrize("cache", [0, 1_000_000_000])
+def test_what_was_embedded_ahead_is_not_embedded_while_it_is_stored(tmp_path: Path, cache: int) -> None:
+    """Whether or not vectors are cached, and none a second time for what is stored as it is."""
     rows, embedder = tmp_path / "kilns.csv", WordHashes()
     rows.write_text("kiln,wood\n" + "".join(f"K{n},oak {n}\n" for n in range(600)))
+    options: dict[str, Any] = {"home": tmp_path / "home", "embedding_cache": cache}
+    with Selfright.open(tmp_path / "index", embeddings=embedder, **options) as selfright:
+        with closing(selfright.read_upload(rows, "kilns.csv")) as upload:
+            selfright.embed_upload(upload)
+            ahead = len(embedder.embedded)
+            assert ahead == len(set(embedder.embedded))
+            assert selfright.store_upload(upload).passages == ahead == len(embedder.embedded)
+        check_vectors(selfright, embedder, "K77 oak 77")
+        embedder.embedded.clear()
+        with closing(selfright.read_upload(rows, "kilns.csv")) as upload:
+            selfright.embed_upload(upload)
+        assert embedder.embedded == []
+
+
+def test_an_upload_whose_embedding_failed_can_be_embedded_again(tmp_path: Path) -> None:
+    rows, embedder = tmp_path / "kilns.jsonl", WordHashes()
+    rows.write_text("".join(f'{{"_id": "{n}", "text": "K{n} takes oak {n}."}}\n' for n in range(600)))
+    embed, calls = embedder.embed, count()
+
+    def fails_once(texts: Sequence[str]) -> NDArray[np.float32]:
+        if next(calls) == 1:
+            raise ModelError("unavailable")
+        return embed(texts)
+
+    embedder.embed = fails_once  # type: ignore[method-assign]
     with (
-        Selfright.open(tmp_path / "index", home=tmp_path / "home", embeddings=embedder) as selfright,
-        closing(selfright.read_upload(rows, "kilns.csv")) as upload,
+        Selfright.open(tmp_path / "index", embeddings=embedder, embedding_cache=0) as selfright,
+        closing(selfright.read_upload(rows, "kilns.jsonl")) as upload,
     ):
+        with pytest.raises(ModelError, match="unavailable"):
+            selfright.embed_upload(upload)
         selfright.embed_upload(upload)
-        ahead = len(embedder.embedded)
-        assert ahead == len(set(embedder.embedded))
-        assert selfright.store_upload(upload).passages == ahead == len(embedder.embedded)
-        assert selfright.search("K77")[0].dense
+        assert selfright.store_upload(upload).passages == 600
+        assert len(embedder.embedded) == 256 + 600
+        check_vectors(selfright, embedder, "K599 oak 599")
 
 
 def test_a_file_that_was_sent_and_one_of_a_folder_are_two(tmp_path: Path) -> None:

@@ -166,17 +166,17 @@ class IndexService:
         self._check_own()
         return read_upload(path, name)
 
-    def embed_upload(self, upload: "ReadUpload") -> None:
-        """Embeds what was read where vectors are cached; the index, which is made when there is none, stays as it is.
+    def embed_upload(self, upload: "ReadUpload", collection: str, apart: bool) -> None:
+        """Embeds what was read and is not stored; the index, which is made when there is none, stays as it is.
 
         Raises what opening it raises.
         """
         from selfright.assembly.ingestion import embed_upload
 
         if upload.count:
-            self._opened(create=True)  # no work is done for one that could not take it
-            if self._embeddings is not None:
-                embed_upload(upload, self._embeddings)
+            store = self._opened(create=True)  # no work is done for one that could not take it
+            if self.cached_embedder is not None:
+                embed_upload(upload, self.cached_embedder, collection, store, apart=apart)
 
     def store_upload(self, upload: "ReadUpload", collection: str, apart: bool) -> "UploadReport":
         """Indexes what was read; the index is made when there is none."""

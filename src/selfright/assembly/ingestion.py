@@ -1,7 +1,7 @@
 """Ingestion wired: files that somebody sent, read in a process of their own, and files prepared on a cluster."""
 
 import tempfile
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import chain, count, islice
@@ -12,7 +12,7 @@ import numpy as np
 
 from selfright.assembly.encoders import named_embedder
 from selfright.domain.errors import UnreadableFile
-from selfright.domain.passages import Document, Origin
+from selfright.domain.passages import Document, Origin, Passage
 from selfright.domain.ports import Embedder, Library, Tokenizer
 from selfright.ingest import ocr
 from selfright.ingest.apart import Bounds, read_apart
@@ -24,11 +24,13 @@ from selfright.ingest.ray_cluster import RayCluster
 from selfright.ingest.reading import SUFFIXES
 from selfright.ingest.splitting import split
 from selfright.processes import receive, send
-from selfright.retrieval.preparing import embedder_languages, indexed_text
+from selfright.retrieval.preparing import embedder_languages, indexed_text, text_hash
 from selfright.retrieval.stores.opening import open_store
 from selfright.retrieval.tokenizing import GivenTerms, join_of, setup_of, work
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from selfright.domain.stores import Store
     from selfright.ingest.pipeline import Progress, Report
 
@@ -53,13 +55,17 @@ class UploadReport:
 class ReadUpload:
     """The documents of a file, split and not stored yet; they lie on disk until ``close``.
 
-    ``failed`` has what could not be read. Reading may take minutes, in which nobody need wait for the index.
+    ``failed`` has what could not be read. Reading and embedding may take minutes, in which nobody need wait for the
+    index.
     """
 
     def __init__(self) -> None:
         self.failed: list[tuple[str, str]] = []
         self.count = 0
         self._kept: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # ``close`` closes it
+        self._vectors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
+        self._places: dict[bytes, slice] = {}  # which of its numbers are a vector, by the hash of the text
+        self._numbers = 0
 
     def keep(self, reading: ReadDocument) -> None:
         """Adds a document."""
@@ -74,9 +80,26 @@ class ReadUpload:
             assert isinstance(reading, ReadDocument)
             yield reading
 
+    def keep_vectors(self, texts: Sequence[str], matrix: "NDArray[np.float32]") -> None:
+        """Adds the vectors of indexed texts, one row for each."""
+        for text, row in zip(texts, np.asarray(matrix, dtype=np.float32), strict=True):
+            self._places[text_hash(text)] = slice(self._numbers, self._numbers + len(row))
+            self._numbers += len(row)
+            self._vectors.write(row.tobytes())
+        self._vectors.flush()
+
+    def vectors(self, passages: Iterable[Passage]) -> "dict[str, NDArray[np.float32]]":
+        """The vectors of passages by id, as far as they were made; they are read from the disk as they are used."""
+        if not self._places:
+            return {}
+        numbers = np.asarray(np.memmap(self._vectors, dtype=np.float32, mode="r"))
+        places = {passage.id: self._places.get(text_hash(indexed_text(passage))) for passage in passages}
+        return {name: numbers[place] for name, place in places.items() if place is not None}
+
     def close(self) -> None:
         """Forgets the documents."""
         self._kept.close()
+        self._vectors.close()
 
 
 def read_upload(path: Path, name: str) -> ReadUpload:
@@ -97,17 +120,19 @@ def read_upload(path: Path, name: str) -> ReadUpload:
     return upload
 
 
-def embed_upload(upload: ReadUpload, embedder: Embedder) -> None:
-    """Has ``embedder``, which caches, embed the passages of what was read: storing them then takes no time for that."""
+def embed_upload(upload: ReadUpload, embedder: Embedder, collection: str, library: Library, *, apart: bool) -> None:
+    """Embeds the passages of what was read and ``library`` does not have: storing them then takes no time for that."""
     languages = embedder_languages(embedder)
     texts = (
         indexed_text(passage)
-        for reading in upload.documents()
-        for passage in reading.passages(reading.document) or split(reading.document)
+        for reading in _named_readings(upload, collection, library, apart=apart)
+        if (before := library.document(reading.document.id)) is None
+        or before.content_hash != reading.document.content_hash
+        for passage in _passages(reading)
         if not languages or passage.language in languages
     )
-    while some := list(islice(texts, _BATCH)):
-        embedder.embed(some)
+    while some := list(dict.fromkeys(islice(texts, _BATCH))):
+        upload.keep_vectors(some, embedder.embed(some))
 
 
 def store_upload(upload: ReadUpload, collection: str, opened: Callable[[], "Store"], *, apart: bool) -> UploadReport:
@@ -117,7 +142,7 @@ def store_upload(upload: ReadUpload, collection: str, opened: Callable[[], "Stor
         return report
     store = opened()
     try:
-        _store(upload.documents(), store, collection, report, apart=apart)
+        _store(upload, store, collection, report, apart=apart)
     except BaseException:
         store.discard()
         raise
@@ -138,20 +163,27 @@ def _read(file: SourceFile) -> Generator[ReadDocument | UnreadableFile, None, No
                 yield replace(item, document=replace(item.document, source=f"upload:{file.name}").brought_by("upload"))
 
 
-def _store(
-    items: Iterator[ReadDocument], store: "Store", collection: str, report: UploadReport, *, apart: bool
-) -> None:
+def _named_readings(upload: ReadUpload, collection: str, library: Library, *, apart: bool) -> Iterator[ReadDocument]:
+    """The documents under the names that they are stored by."""
+    for reading in upload.documents():
+        document = replace(reading.document, collection=collection)
+        yield replace(reading, document=_named(document, library, apart=apart))
+
+
+def _passages(reading: ReadDocument) -> Sequence[Passage]:
+    return reading.passages(reading.document) or split(reading.document)
+
+
+def _store(upload: ReadUpload, store: "Store", collection: str, report: UploadReport, *, apart: bool) -> None:
     batch: dict[str, ReadDocument] = {}
-    for reading in items:
-        document = reading.document
-        named = _named(replace(document, collection=collection), store, apart=apart)
-        batch[named.id] = replace(reading, document=named)
+    for reading in _named_readings(upload, collection, store, apart=apart):
+        batch[reading.document.id] = reading
         if len(batch) >= _BATCH:
-            _put(batch, store, report)
-    _put(batch, store, report)
+            _put(upload, batch, store, report)
+    _put(upload, batch, store, report)
 
 
-def _put(batch: dict[str, ReadDocument], store: "Store", report: UploadReport) -> None:
+def _put(upload: ReadUpload, batch: dict[str, ReadDocument], store: "Store", report: UploadReport) -> None:
     ready = []
     for reading in batch.values():
         document = reading.document
@@ -162,10 +194,11 @@ def _put(batch: dict[str, ReadDocument], store: "Store", report: UploadReport) -
             continue
         report.added += before is None
         report.replaced += before is not None
-        ready.append((document, reading.passages(document) or split(document)))
-    report.passages += sum(len(passages) for _, passages in ready)
+        ready.append((document, _passages(reading)))
+    every = [passage for _, passages in ready for passage in passages]
+    report.passages += len(every)
     if ready:
-        store.put(ready)
+        store.put(ready, upload.vectors(every))
     batch.clear()
 
 

@@ -15,6 +15,8 @@ MARKER = re.compile(r"(?<=\s)\[(\d{1,4})\]")
 
 _ENTRY = re.compile(r"(?:- |\(?\d{1,3}[.)] |[①-⑳]|[가-하][.)] )")
 
+_FENCES = ("```", "~~~")
+
 
 def compose(sentences: Iterable[Sentence]) -> str:
     """The running text of ``sentences`` with their markers: prose in a line, each entry of a list on its own."""
@@ -24,7 +26,10 @@ def compose(sentences: Iterable[Sentence]) -> str:
         entry = _ENTRY.match(sentence.text.rpartition("\n")[2]) is not None
         block = entry or "\n" in sentence.text
         gap = "" if not text else "\n" if entry and listing else "\n\n" if block or listing else " "
-        text += gap + sentence.text + "".join(f" [{n}]" for n in sentence.citations)
+        marks = " ".join(f"[{n}]" for n in sentence.citations)
+        # A fence with a marker behind it would not end the code.
+        before = "\n\n" if sentence.text.endswith(_FENCES) else " "
+        text += gap + sentence.text + (before + marks if marks else "")
         listing = block
     return text
 

@@ -78,12 +78,12 @@ class DocumentMethods:
         """
         return self._engine.index.read_upload(Path(path), readable(name))
 
-    def embed_upload(self, upload: "ReadUpload") -> None:
-        """Embeds what was read into the embedding cache, so that ``store_upload`` occupies the index for less time.
+    def embed_upload(self, upload: "ReadUpload", *, collection: str = "default", apart: bool = False) -> None:
+        """Embeds what was read, so that ``store_upload``, called with the same options, holds the index for less time.
 
-        Optional: ``store_upload`` embeds what is not cached. Does nothing without an embedder or a cache.
+        Optional: ``store_upload`` embeds what is not embedded. Does nothing without an embedder.
         """
-        self._engine.index.embed_upload(upload)
+        self._engine.index.embed_upload(upload, readable(collection), apart)
 
     def store_upload(self, upload: "ReadUpload", *, collection: str = "default", apart: bool = False) -> "UploadReport":
         """The second half of ``take_in``: adds what was read; other changes of the index wait meanwhile."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 NO_EMBEDDER = "none"
-_BATCH = 256  # texts that are embedded at a time
+_BATCH = 256  # texts that are embedded, and vectors that are stored, at a time
 _HASH_BYTES = 16
 
 VectorRow = tuple[int, int]
@@ -75,8 +75,9 @@ class Preparer:
             return {}
         places = dict(store.rows([*texts, *given]))
         ready = [digest for digest in given if digest not in places]
-        if ready:
-            places.update(zip(ready, store.append(np.stack([given[digest] for digest in ready])), strict=True))
+        for start in range(0, len(ready), _BATCH):
+            some = ready[start : start + _BATCH]
+            places.update(zip(some, store.append(np.stack([given[digest] for digest in some])), strict=True))
         missing = sorted((digest for digest in texts if digest not in places), key=lambda digest: len(texts[digest]))
         for start in range(0, len(missing), _BATCH):
             some = missing[start : start + _BATCH]

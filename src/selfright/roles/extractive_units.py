@@ -22,6 +22,7 @@ PieceKind = Literal["sentence", "item", "row", "code"]
 _LEAD_IN = re.compile(r"(?:[:：]|다음과 같다\.?|다음과 같습니다\.?|as follows\.?)[*_\s]*$")
 _RULE = re.compile(r":?-+:?")  # a cell of the line between a table's head and its rows
 _CELL = re.compile(r"(?<!\\)\|")
+_EDGE = re.compile(r"^\||(?<!\\)\|$")
 _LINE = re.compile(r"[^\S\n]*(\S[^\n]*)")
 _ITEM = re.compile(r"(?:[-*+•·▪◦]|\(?\d{1,3}[.)]|[①-⑳]|[가-하][.)])\s+\S")
 _LONGEST = 700
@@ -85,8 +86,11 @@ def _pieces(strip: Strip) -> Iterator[Piece]:
             lead = yield from _sentences(strip, block, start, end, under)
         elif block.end > start and block.start < end:
             inside = Block(block.kind, max(block.start, start), min(block.end, end))
-            yield from (replace(piece, under=under) for piece in _READERS[block.kind](strip, block, inside, lead))
-            lead = None
+            found = [replace(piece, under=under) for piece in _READERS[block.kind](strip, block, inside, lead)]
+            # The last item of a list introduces the code that stands in it.
+            leads = found and found[-1].kind == "item" and _LEAD_IN.search(visible(passage)[inside.start : inside.end])
+            lead = found.pop() if leads else None
+            yield from found
 
 
 def _sentences(strip: Strip, block: Block, start: int, end: int, under: str) -> Generator[Piece, None, Piece | None]:
@@ -112,12 +116,11 @@ def _items(strip: Strip, block: Block, inside: Block, lead: Piece | None) -> Ite
 def _rows(strip: Strip, block: Block, inside: Block, lead: Piece | None) -> Iterator[Piece]:
     text = visible(strip.passage)
     lines = list(sentence_spans(text, block.start, block.end))
-    second = text[slice(*lines[1])].strip().strip("|").split("|") if lines[1:] else [""]
-    ruled = all(_RULE.fullmatch(cell.strip()) for cell in second)
+    ruled = len(lines) > 1 and all(_RULE.fullmatch(cell.strip()) for cell in _raw_cells(text[slice(*lines[1])]))
     names = _cells(text[slice(*lines[0])]) if ruled else []
     for first, last in lines[2 if ruled else 0 :]:
-        if last > inside.start and first < inside.end:
-            shown = _row(names, _cells(text[first : min(last, first + _LONGEST)]))
+        shown = _row(names, _cells(text[first : min(last, first + _LONGEST)]))
+        if shown and last > inside.start and first < inside.end:
             yield _piece(strip, first, last, "row", shown=shown, lead=lead, group=block.start)
 
 
@@ -171,7 +174,11 @@ def _entries(text: str, block: Block) -> Iterator[tuple[int, int]]:
 
 
 def _cells(line: str) -> list[str]:
-    return [plain(cell.replace("\\|", "|")) for cell in _CELL.split(line.strip().strip("|"))]
+    return [plain(cell.replace("\\|", "|")) for cell in _raw_cells(line)]
+
+
+def _raw_cells(line: str) -> list[str]:
+    return _CELL.split(_EDGE.sub("", line.strip()))
 
 
 def _row(names: list[str], cells: list[str]) -> str:

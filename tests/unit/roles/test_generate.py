@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selfright.domain.answers import Draft, GenerationRequest
-from selfright.domain.composing import MARKER, styled
+from selfright.domain.answers import Draft, GenerationRequest, Sentence
+from selfright.domain.composing import MARKER, compose, styled
 from selfright.domain.judgements import QueryClass
 from selfright.domain.markup import plain
 from selfright.domain.passages import Language, Passage, Strip
@@ -192,6 +192,36 @@ def test_a_heading_within_a_passage_says_what_its_section_answers(question: str,
 def test_a_table_is_read_with_its_head(rule: str) -> None:
     care = passage(f"| cloth | care |\n{rule}\n| linen | cold |", "care.md", "Care")
     assert [piece.text for piece in pieces_of([strip(care)])] == ["cloth: linen; care: cold"]
+
+
+def test_code_ends_before_its_marker() -> None:
+    code = Sentence("Run this:\n```sh\nkiln --start\n```", (1, 2))
+    together = compose([Sentence("It starts.", (1,)), code, Sentence("Then wait.", (2,))])
+    assert together == "It starts. [1]\n\nRun this:\n```sh\nkiln --start\n```\n\n[1] [2]\n\nThen wait. [2]"
+
+
+@pytest.mark.parametrize("fence", ["   ```sh\n   kiln --start\n   ```", "```sh\nkiln --start\n```"])
+def test_an_item_that_introduces_code_is_said_with_it(fence: str) -> None:
+    steps = passage(f"1. Open the door.\n2. Start the kiln:\n\n{fence}\n3. Wait.", "kiln.md", "Kiln")
+    found = [(piece.kind, piece.lead) for piece in pieces_of([strip(steps)])]
+    assert found == [("item", ""), ("code", "2. Start the kiln:"), ("item", "")]
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ("| | |", []),
+        ("||", []),
+        ("| linen ||", ["cloth: linen"]),
+        ("|| cold |", ["care: cold"]),
+        (r"| linen \| silk | cold |", ["cloth: linen | silk; care: cold"]),
+        (r"| linen | cold \||", ["cloth: linen; care: cold |"]),
+        (r"| linen | cold \| |", ["cloth: linen; care: cold |"]),
+    ],
+)
+def test_a_row_is_read_cell_by_cell_and_an_empty_one_says_nothing(row: str, expected: list[str]) -> None:
+    care = passage(f"| cloth | care |\n|-|-|\n{row}", "care.md", "Care")
+    assert [piece.text for piece in pieces_of([strip(care)])] == expected
 
 
 @pytest.mark.parametrize("line", ["| " + "-" * 5_000 + "x |", "|" + "-|" * 2_500 + "x|", "|" + " " * 5_000 + "-x|"])

@@ -109,7 +109,7 @@ class Recorder:
         self._note("read")
         return self
 
-    def embed_upload(self, upload: object) -> None:
+    def embed_upload(self, upload: object, *, collection: str, apart: bool) -> None:
         self._note("embed")
 
     def store_upload(self, upload: object, *, collection: str, apart: bool) -> UploadReport:

@@ -207,7 +207,8 @@ class TurnLimiter:
 
     def _check(self, key: str) -> None:
         if key != LOCAL_KEY and self._of_key[key] >= self._limits.turns_each:
-            message = f"{self._limits.turns_each} turns and searches of this key are running; wait for one of them"
+            most = self._limits.turns_each
+            message = f"this key runs as many turns and searches as it may at once ({most}); wait for one of them"
             raise Refused(429, "too_many_turns", message, retry_after=1)
 
     async def _slot(self) -> None:

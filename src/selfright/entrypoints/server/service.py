@@ -165,13 +165,13 @@ class Service:
 
         Raises ``UnreadableFile``.
         """
+        apart = bool(caller.collections)
         async with AsyncExitStack() as ends:
             async with self.uploads.reading(caller.key):
                 upload = ends.enter_context(closing(await in_thread(self.selfright.read_upload, path, name)))
                 with self.limiter.pace.other_work():
-                    await in_thread(self.selfright.embed_upload, upload)
+                    await in_thread(self.selfright.embed_upload, upload, collection=collection, apart=apart)
             async with self.changing():
-                apart = bool(caller.collections)
                 return await in_thread(self.selfright.store_upload, upload, collection=collection, apart=apart)
 
     def collections(self) -> list[str]:
