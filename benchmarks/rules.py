@@ -33,7 +33,7 @@ from selfright.roles.evaluate import claims, completeness, edits
 from selfright.roles.generate import offline as writing
 from selfright.roles.generate import scores
 from selfright.roles.grade import model as grading
-from selfright.roles.rewrite import focus, rewriters
+from selfright.roles.rewrite import focus
 from training.fit_abstention_turns import FIELD, TASKS, Question, Task, _written, field_task, unseen
 
 NEVER = re.compile(r"(?!)")
@@ -64,7 +64,6 @@ def rules() -> dict[str, list[Patch]]:
             (claims, "_misquotes", lambda *_: False),
         ],
         "one language": [(writing, "_in_one_language", lambda found, _: found)],
-        "words of the best hits": [(rewriters, "feedback_terms", lambda *_, **__: [])],
         "points of the evidence": [(completeness, "missing_points", lambda *_: [])],
         "stop words": [(words, "mask_stop_words", lambda text: text)],
     }

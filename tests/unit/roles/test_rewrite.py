@@ -67,10 +67,10 @@ def test_without_feedback_only_the_profile_is_added() -> None:
     )
 
 
-def test_missing_words_of_the_question_itself_make_a_barer_query_with_words_of_the_hits() -> None:
+def test_missing_words_of_the_question_itself_make_a_barer_query() -> None:
     question = "How often do I have to descale a kettle with limescale in Seoul?"
-    query = rewrite(question, missing_info=("Seoul",), hits=hits(*KETTLES), profile_summary="coeliac")
-    assert query == "descale Seoul acid citric (coeliac)"
+    query = rewrite(question, missing_info=("Seoul",), profile_summary="coeliac")
+    assert query == "descale Seoul (coeliac)"
 
 
 def test_the_open_one_of_two_questions_is_asked_alone_and_gets_a_topic_where_it_has_none() -> None:
@@ -82,18 +82,14 @@ def test_the_open_one_of_two_questions_is_asked_alone_and_gets_a_topic_where_it_
     assert rewrite(question, missing_info=("얼마나 자주 먹나요",)) == "메트포르민 얼마나 자주 먹나요?"
 
 
-def test_hits_on_something_else_give_no_words() -> None:
-    assert rewrite("How do I descale a kettle?", hits=hits(KETTLES[2]), query="x") == "How do I descale a kettle?"
-
-
 def test_tried_queries_are_not_tried_again_while_there_is_anything_to_vary() -> None:
     question = "How do I descale a kettle with vinegar?"
     tried = [question]
-    for _ in range(4):
-        tried.append(rewrite(question, missing_info=("boiling time",), hits=hits(*KETTLES), tried=tuple(tried)))
+    for _ in range(3):
+        tried.append(rewrite(question, missing_info=("boiling time",), tried=tuple(tried)))
     assert len(set(tried)) == len(tried)
     for _ in range(8):
-        tried.append(rewrite(question, missing_info=("boiling time",), hits=hits(*KETTLES), tried=tuple(tried)))
+        tried.append(rewrite(question, missing_info=("boiling time",), tried=tuple(tried)))
     assert all(tried)
 
 

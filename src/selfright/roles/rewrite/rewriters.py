@@ -1,21 +1,20 @@
-"""Queries, without a language model and by one [S3]: what was missing, who asks, and what the best hits talk about.
+"""Queries, without a language model and by one [S3]: what was missing, and who asks.
 
 The offline rewriter stands in whenever what comes of a model is no query.
 """
 
 import asyncio
 import re
-from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from selfright.domain.answers import Focus, Message, RewriteRequest
 from selfright.domain.chat import Job
 from selfright.domain.packs import DomainPack
-from selfright.domain.passages import Hit, Language
+from selfright.domain.passages import Language
 from selfright.domain.ports import ChatModel
-from selfright.domain.text import has_hangul, language_of, sentence_spans
-from selfright.roles.analysis import Term, TermMatcher, TextAnalyzer, distinct, phrases
+from selfright.domain.text import has_hangul, language_of
+from selfright.roles.analysis import Term, TextAnalyzer, distinct, phrases
 from selfright.roles.likeness import Likeness
 from selfright.roles.model_calls import JudgingMode, written
 from selfright.roles.prompting import rewrite_prompt, standalone_prompt, web_prompt
@@ -24,52 +23,6 @@ from selfright.roles.rewrite.focus import focus, followed_up
 from selfright.roles.rewrite.followup import depends_on_history
 from selfright.roles.rewrite.query_text import LONGEST_QUERY, bounded, strip_prefix
 
-MOST_TERMS = 4
-
-_MOST_HITS = 5
-_LONGEST = 2_000
-_LEAST_COVERAGE = 0.5
-_LEAST_IN_SENTENCE = 0.3
-_SHORTEST = 2
-_DIGIT = re.compile(r"\d")
-
-
-def feedback_terms(question: str, hits: Sequence[Hit], analyzer: TextAnalyzer, known: str = "") -> list[str]:
-    """At most four words, as the hits write them, that go with the question; none when the hits miss the question.
-
-    A word counts when it stands beside the question's words in at least two hits; it counts more in a higher hit and
-    when it is rare. Numbers and words of ``known`` are left out.
-    """
-    matcher = TermMatcher(analyzer, analyzer.key_terms(question))
-    taken = set(analyzer.tokens(f"{question} {known}"))
-    score: defaultdict[str, float] = defaultdict(float)
-    seen: Counter[str] = Counter()
-    surface: dict[str, str] = {}
-    for rank, hit in enumerate(hits[:_MOST_HITS], start=1):
-        text = hit.passage.text[:_LONGEST]
-        if matcher.share(matcher.places(f"{hit.passage.heading} {text}")) < _LEAST_COVERAGE:
-            continue
-        around = _around(matcher, hit, text, analyzer)
-        seen.update({term.token for term in around})
-        for term in around:
-            if term.token not in taken and len(term.surface) >= _SHORTEST and not _DIGIT.search(term.surface):
-                score[term.token] += term.weight / rank
-                surface.setdefault(term.token, term.surface)
-    repeated = [token for token in score if seen[token] > 1]
-    best = sorted(repeated, key=lambda token: (-score[token], token))
-    return list({surface[token].casefold(): surface[token] for token in best}.values())[:MOST_TERMS]
-
-
-def _around(matcher: TermMatcher, hit: Hit, text: str, analyzer: TextAnalyzer) -> list[Term]:
-    """The key terms of the sentences that, with the heading, hold a fair share of the question."""
-    found: list[Term] = []
-    for start, end in sentence_spans(text):
-        sentence = text[start:end]
-        if matcher.share(matcher.places(f"{hit.passage.title} {sentence}")) >= _LEAST_IN_SENTENCE:
-            found += distinct(analyzer.key_terms(sentence))
-    return found
-
-
 _LONGEST_QUESTION = 220
 _LONGEST_ITEM = 80
 _LONGEST_PROFILE = 100
@@ -77,7 +30,6 @@ _MOST_ITEMS = 6
 _KNOWN = 0.8
 _KEPT = 0.5
 _MOST_WEB_TERMS = 3
-_MOST_BESIDE = 2
 _OWN_TOPIC: dict[Language, int] = {"en": 2, "ko": 3}  # key terms; Korean verbs are among them
 _CONJUNCTION = re.compile(r"^(?:and|also|그리고|또한|또)\s+", re.I)
 _POINTS_BACK = re.compile(
@@ -103,7 +55,7 @@ class OfflineRewriter:
         self._analyzer, self._likeness = analyzer, likeness
 
     async def rewrite(self, request: RewriteRequest) -> str:
-        """The question with the profile, what was missing, or feedback terms; at most 400 characters, never empty.
+        """The question with the profile, what was missing, or its rarer words; at most 400 characters, never empty.
 
         It differs from the queries already tried as long as there is anything to vary.
         """
@@ -163,21 +115,18 @@ class OfflineRewriter:
             yield _with_items(question, items[: len(items) // 2 or 1], request.language)
         if not request.missing_info:
             yield profiled
-        yield from self._other_words(question, request, " ".join(items))
+        yield from self._other_words(question, request)
         yield profiled
         yield question
 
-    def _other_words(self, question: str, request: RewriteRequest, known: str) -> Iterator[str]:
-        """The question in fewer or other words: the same words would find the same passages again."""
+    def _other_words(self, question: str, request: RewriteRequest) -> Iterator[str]:
+        """The question in fewer words: the same words would find the same passages again."""
         terms = distinct(self._analyzer.key_terms(question))
         if part := self._open_part(question, terms, request.missing_info):
             yield self._with_profile(part, request)
-        feedback = feedback_terms(request.question, request.hits, self._analyzer, known=known)
         if terms:
-            yield self._with_profile(" ".join((*_focus(question, terms), *feedback[:_MOST_BESIDE])), request)
-        words = phrases(question, terms)
-        yield " ".join((*words, *feedback))
-        yield " ".join(words)
+            yield self._with_profile(" ".join(_focus(question, terms)), request)
+        yield " ".join(phrases(question, terms))
         yield " ".join(term.surface for term in _rarest(terms, _MOST_WEB_TERMS))
 
     def _open_part(self, question: str, terms: Sequence[Term], missing_info: Sequence[str]) -> str:
