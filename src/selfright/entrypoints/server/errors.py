@@ -86,7 +86,7 @@ _TOLD: tuple[tuple[type[SelfrightError], int, str, str | None, float | None], ..
     (EmbeddingFailed, 503, "model_unavailable", "the embedding model cannot be reached now; try again", 5),
     (ModelRejected, 502, "model_rejected", "the language model turned the call down; the service's log says why", None),
     (BudgetSpent, 503, "budget_spent", "the limits of a turn leave no room for an answer; raise them", 30),
-    (ModelError, 502, "model_failed", "the language model's reply could not be used; try again", 1),
+    (ModelError, 502, "model_failed", "the reply of a model could not be used; try again", 1),
     (WebError, 502, "web_failed", "the web could not be searched; try again", 1),
 )  # fmt: skip
 
