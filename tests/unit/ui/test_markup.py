@@ -91,7 +91,7 @@ def a_turn(said: str) -> Turn:
         Step("", verdict=said),
         Step("", said=said, withdrawn=said),
     ]
-    return Turn(said, steps, said, 1, answer, [passage(said + "xyz", (0, 2), document=said, **fields)])
+    return Turn(said, steps, said, answer, [passage(said + "xyz", (0, 2), document=said, **fields)])
 
 
 @given(st.text(min_size=1) | st.text("<>&\"'`*[]#=/:!() scriptdocvu1", min_size=1))
