@@ -3,6 +3,7 @@
 import json
 import re
 import socket
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -430,6 +431,10 @@ def test_the_log_tells_of_requests_but_not_what_was_said(http: httpx.Client, cap
         http.post("/v1/ask", json={"question": QUESTION, "session": "secret-session"})
         http.get("/v1/documents/secret-document")
         http.post("/v1/ask", json={"question": "secret?", "preset": "secret-preset"})
+        for _ in range(200):  # a line is written once its reply is out
+            if sum(record.getMessage() == "request" for record in caplog.records) == 3:
+                break
+            time.sleep(0.02)
     lines = [JsonLines().format(record) for record in caplog.records if record.name == "selfright.service"]
     told = [json.loads(line) for line in lines]
     assert [each["status"] for each in told if each["message"] == "request"] == [200, 404, 400]
