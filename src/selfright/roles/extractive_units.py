@@ -8,6 +8,7 @@ from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import lru_cache
+from itertools import zip_longest
 from typing import Literal
 
 from selfright.domain.markup import plain
@@ -78,7 +79,8 @@ def _pieces(strip: Strip) -> Iterator[Piece]:
     start, end = strip.start - passage.start, strip.end - passage.start
     lead: Piece | None = None
     under = ""
-    for block in blocks(visible(passage)):
+    parts = list(blocks(visible(passage)))
+    for block, following in zip_longest(parts, parts[1:]):
         if block.kind == "heading":
             lead = None
             under = plain(visible(passage)[block.start : block.end])
@@ -88,7 +90,8 @@ def _pieces(strip: Strip) -> Iterator[Piece]:
             inside = Block(block.kind, max(block.start, start), min(block.end, end))
             found = [replace(piece, under=under) for piece in _READERS[block.kind](strip, block, inside, lead)]
             # The last item of a list introduces the code that stands in it.
-            leads = found and found[-1].kind == "item" and _LEAD_IN.search(visible(passage)[inside.start : inside.end])
+            before_code = block.kind == "list" and following is not None and following.kind == "code"
+            leads = before_code and found and _LEAD_IN.search(visible(passage)[inside.start : inside.end])
             lead = found.pop() if leads else None
             yield from found
 

@@ -432,3 +432,9 @@ def test_citations_are_exact_and_markers_match_them(texts: list[str], question: 
     assert numbers == list(range(1, len(numbers) + 1))
     assert list(dict.fromkeys(int(n) for n in MARKER.findall(draft.text))) == numbers
     assert {n for sentence in draft.sentences for n in sentence.citations} == set(numbers)
+
+
+def test_a_last_item_with_a_colon_and_no_code_behind_it_can_be_said() -> None:
+    items = "- Monday is closed.\n- The museum garden opens at nine, see also:"
+    text = f"Opening hours of the museum\n\n{items}\n\nThe annex is new."
+    assert "opens at nine" in ask("When does the museum garden open?", [passage(text, "m.md", "Museum")]).text
