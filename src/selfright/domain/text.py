@@ -22,6 +22,7 @@ _MARKUP = re.compile(r"```.*?```|`[^`\n]*`|https?://\S+", re.DOTALL)
 _HEADING = re.compile(r"#{1,6}\s+\S")
 _ITEM = re.compile(r"\s*(?:[-*+•·▪◦]|\(?\d{1,3}[.)]|[①-⑳]|[가-하][.)])\s+\S")
 _ROW = re.compile(r"\s*\|.*\|\s*$")
+_RULED = re.compile(r"\|?(?:[ \t]*:?-+:?[ \t]*\|)+(?:[ \t]*:?-+:?)?")  # the line below the head of a table
 _FENCE = re.compile(r"\s*(?:```[^`\n]*$|~~~)")  # ```code``` within one line opens nothing
 _INDENTED = re.compile(r"(?:\s{2,}|\t)\S")
 
@@ -76,6 +77,12 @@ def blocks(text: str, start: int = 0, end: int | None = None) -> Iterator[Block]
                 yield current
                 current = None
             continue  # inside a fence the code goes on behind a blank line, and does not end in one
+        if current and current.kind == "paragraph" and _RULED.fullmatch(line.strip()):
+            head = max(current.start, text.rfind("\n", current.start, current.end) + 1)
+            if "|" in text[head : current.end]:
+                if above := text[current.start : head].rstrip():
+                    yield Block("paragraph", current.start, current.start + len(above))
+                current = Block("table", head, current.end)
         fence = _FENCE.match(line) is not None
         kind: BlockKind = "code" if fence or fenced else _kind(line, current)
         trimmed_end = line_start + len(line.rstrip())
@@ -126,7 +133,7 @@ def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 def _kind(line: str, current: Block | None) -> BlockKind:
     if _HEADING.match(line):
         return "heading"
-    if _ROW.match(line):
+    if _ROW.match(line) or (current and current.kind == "table" and "|" in line):
         return "table"
     if _ITEM.match(line) or (current and current.kind == "list" and _INDENTED.match(line)):
         return "list"

@@ -44,6 +44,15 @@ def test_blocks_know_their_kind() -> None:
     ]
 
 
+def test_a_table_needs_no_bars_at_its_sides() -> None:
+    text = "Our prices:\nitem | price\n--- | ---:\napple | 3\npear | 4\nAll | included.\n\nTrue | false.\n-----\nEnd"
+    assert [(block.kind, text[block.start : block.end]) for block in blocks(text)] == [
+        ("paragraph", "Our prices:"),
+        ("table", "item | price\n--- | ---:\napple | 3\npear | 4\nAll | included."),
+        ("paragraph", "True | false.\n-----\nEnd"),
+    ]
+
+
 def test_code_within_one_line_opens_no_fence() -> None:
     text = "```valve open``` does it.\n\n# Next\n\nMore."
     assert [block.kind for block in blocks(text)] == ["paragraph", "heading", "paragraph"]

@@ -38,6 +38,8 @@ def test_utf8_comes_back_as_it_was(text: str) -> None:
 
 SITE = """# CORS { #cors }
 
+## `yield`가 있는 의존성 { #dependencies-with-yield-httpexception-except-and-background-tasks-개요 }
+
 /// tip | For browsers
 See the [guide](x.md){ .md-button } on :material-alert: attacks{.red}, at 10:30:45 or std::vector::at.
 ///
@@ -68,6 +70,7 @@ def test_what_site_generators_add_to_markdown_is_left_out() -> None:
     text = shown(SITE)
     assert [line.strip() for line in text.splitlines() if line.strip()] == [
         "# CORS",
+        "## `yield`가 있는 의존성",
         "For browsers",
         "See the [guide](x.md) on attacks, at 10:30:45 or std::vector::at.",
         "Node.js",

@@ -194,6 +194,11 @@ def test_a_table_is_read_with_its_head(rule: str) -> None:
     assert [piece.text for piece in pieces_of([strip(care)])] == ["cloth: linen; care: cold"]
 
 
+def test_a_table_without_bars_at_its_sides_is_read_alike() -> None:
+    care = passage("Care of cloth\ncloth | care\n--- | ---\nlinen | cold\nwool |", "care.md", "Care")
+    assert [piece.text for piece in pieces_of([strip(care)])] == ["Care of cloth", "cloth: linen; care: cold", "wool"]
+
+
 def test_code_ends_before_its_marker() -> None:
     code = Sentence("Run this:\n```sh\nkiln --start\n```", (1, 2))
     together = compose([Sentence("It starts.", (1,)), code, Sentence("Then wait.", (2,))])

@@ -26,7 +26,7 @@ _INLINE = frozenset(
 _SHOWN = re.compile(r"""\balt\s*=\s*(?:"([^"]*)"|'([^']*)')""", re.IGNORECASE)
 _OPENING = re.compile(r"```|~~~|``|`|<!--")
 _FENCES = ("```", "~~~")
-_ATTRIBUTE = r"(?:[#.][A-Za-z][\w:-]{0,60}|[A-Za-z][\w-]{0,60}=[^{}\s]{1,200})"
+_ATTRIBUTE = r"(?:[#.][^\W\d_][\w:-]{0,200}|[A-Za-z][\w-]{0,60}=[^{}\s]{1,200})"
 _BRACES = rf"\{{:?[ \t]{{0,9}}{_ATTRIBUTE}(?:[ \t]{{1,9}}{_ATTRIBUTE}){{0,20}}[ \t]{{0,9}}\}}"
 # At the end of a line, or right behind what they are about, which a name within an address is not.
 _ATTRIBUTES = re.compile(
