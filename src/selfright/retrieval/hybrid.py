@@ -61,8 +61,9 @@ class Languages:
         query = "SELECT key, language FROM passages WHERE key IN (SELECT value FROM json_each(?))"
         with self._catalogue.connections.reading() as connection:
             found: dict[int, str] = dict(connection.execute(query, (json.dumps(list(dense.keys)),)).fetchall())
+        languages = get_args(Language)
         for key, language in found.items():
-            if language not in get_args(Language):
+            if language not in languages:
                 raise damaged(self._catalogue.path, f"the language of passage number {key}")
         return foreign(request, dense, found)
 

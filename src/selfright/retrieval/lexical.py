@@ -166,7 +166,9 @@ def _alive(snapshot: _Snapshot, term: str) -> tuple[int, ...]:
     found = snapshot.known.get(term)
     if found is None:
         if snapshot.state.deleted:
-            query = _term(snapshot.schema, term)
+            from tantivy import Query
+
+            query = Query.term_query(snapshot.schema, "terms", term, "freq")
             found = tuple(part.search(query, 1, count=True).count or 0 for part in snapshot.parts)
         else:
             found = tuple(part.doc_freq("terms", term) for part in snapshot.parts)
@@ -231,19 +233,13 @@ def _document(entry: Entry, schema: Any) -> Any:
     return tantivy.Document.from_dict({**fields, "terms": entry.terms}, schema)
 
 
-def _term(schema: Any, term: str) -> Any:
-    from tantivy import Query
-
-    return Query.term_query(schema, "terms", term, "freq")
-
-
 def _query(schema: Any, terms: Mapping[str, float], collections: Sequence[str]) -> Any:
     from tantivy import Occur, Query
 
-    clauses = [
-        _term(schema, term) if weight == 1 else Query.boost_query(_term(schema, term), weight)
-        for term, weight in terms.items()
-    ]
+    clauses = []
+    for term, weight in terms.items():
+        clause = Query.term_query(schema, "terms", term, "freq")
+        clauses.append(clause if weight == 1 else Query.boost_query(clause, weight))
     wanted = Query.boolean_query([(Occur.Should, clause) for clause in clauses])
     if not collections:
         return wanted

@@ -167,11 +167,13 @@ class BorneOut:
         return kept if self._bears(question, kept, strips) else []
 
     def _bears(self, question: str, parsed: Sequence[ParsedSentence], strips: Sequence[Strip]) -> bool:
+        evidence = letters(" ".join(strip.text for strip in strips))
+        if any(letters(said.text) not in evidence for said in parsed):
+            return True
         found = candidates(question, pieces_of(strips), self.analyzer, self.scorer)
         best = max((candidate.score for candidate in found), default=0.0)
         near = [piece for one in found if one.score >= best - _FAR for piece in one.pieces]
-        evidence = letters(" ".join(strip.text for strip in strips))
-        return any(letters(said.text) not in evidence or _stands_in(near, said.text) for said in parsed)
+        return any(_stands_in(near, said.text) for said in parsed)
 
 
 def _repeats(secret: str, text: str) -> bool:
