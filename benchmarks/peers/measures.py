@@ -57,3 +57,12 @@ def forget_files(folder: Path) -> None:
             with path.open("rb") as file:
                 os.fsync(file.fileno())
                 os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def remember_files(folder: Path) -> None:
+    """Reads the folder's files, so that the system has them in its cache."""
+    for path in folder.rglob("*"):
+        if path.is_file():
+            with path.open("rb", buffering=0) as file:
+                while file.read(1 << 20):
+                    pass

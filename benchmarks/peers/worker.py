@@ -61,6 +61,7 @@ class Worker:
         seconds, _ = _timed(lambda: self._first_answer(driver))
         self._note(open_s=round(seconds, 3), depth=driver.depth)
         if self._options.lives == "disk":
+            measures.remember_files(self._options.index)
             self._measure(driver)
 
     def close(self) -> None:
