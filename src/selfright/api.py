@@ -186,7 +186,6 @@ class Selfright(DocumentMethods, UserDataMethods, FrameworkMethods):
     async def aprepare(self) -> None:
         """Preloads index, tokenizer and judges for the first question. Raises ``IndexNotFound``."""
         await asyncio.to_thread(self._engine.turn, None, {}, Scope(DEFAULT_USER))
-        self._engine.index.read_ahead()
         await asyncio.to_thread(self._engine.graph, None)  # for turns of sessions
         await self.asearch("ready?", 1)
 

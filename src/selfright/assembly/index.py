@@ -263,15 +263,6 @@ class IndexService:
 
         compact(self._as_made(), self._settings.index)
 
-    def read_ahead(self) -> None:
-        """Begins to read an index folder in the background: a search of files not yet in memory takes twice as long."""
-        from selfright.retrieval.files import read_ahead
-        from selfright.retrieval.locations import locate
-
-        place = locate(self._settings.index)
-        if not self.is_foreign and place.engine == "embedded" and place.path is not None:
-            threading.Thread(target=read_ahead, args=(place.path,), name="read ahead", daemon=True).start()
-
     def close(self) -> None:
         """Closes the index."""
         self._close_store()

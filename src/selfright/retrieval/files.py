@@ -10,7 +10,6 @@ from typing import Any
 from selfright.domain.errors import IndexBusy, StoreError
 from selfright.storage.locks import try_lock
 
-_READ_AHEAD = 2 << 30  # bytes
 _FAR = 1 << 20  # a byte past the holder's name, for a locked byte cannot be read by others on Windows
 
 
@@ -63,24 +62,6 @@ def folder_bytes(folder: Path) -> int:
             except FileNotFoundError:
                 continue
     return total
-
-
-def read_ahead(folder: Path, most: int = _READ_AHEAD) -> int:
-    """Reads the files under ``folder`` so that the system has them in memory, small ones first, at most ``most`` bytes.
-
-    How many bytes were read; what cannot be read is left out.
-    """
-    found: list[tuple[int, str]] = []
-    for place, _, names in os.walk(folder):
-        for path in (os.path.join(place, name) for name in names):
-            with suppress(FileNotFoundError):
-                found.append((os.stat(path).st_size, path))
-    buffer, read = bytearray(1 << 20), 0
-    for _, path in sorted(found):
-        with suppress(OSError), open(path, "rb", buffering=0) as file:
-            while read < most and (count := file.readinto(memoryview(buffer)[: most - read])):
-                read += count
-    return read
 
 
 def erase(path: Path) -> None:
