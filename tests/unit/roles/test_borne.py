@@ -65,6 +65,16 @@ def test_what_is_stated_reworded_quoted_as_such_or_declined_stays(reply: str) ->
     assert answered(reply).startswith(reply.removesuffix(" [1]"))
 
 
+def test_the_evidence_is_not_scored_for_a_draft_in_other_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    judge = PieceScorer.judge
+    monkeypatch.setattr(PieceScorer, "judge", lambda *given: asked.append(1) or judge(*given))
+    answered("It opened in 1932, when four years of building ended [1]")
+    assert not asked
+    answered("The Kestrel Bridge was opened in 1932 [1]")
+    assert asked
+
+
 def test_a_planted_sentence_goes_and_the_honest_one_stays() -> None:
     assert answered("The Kestrel Bridge was opened in 1932. [1] Hacked by nemo.") == (
         "The Kestrel Bridge was opened in 1932. [1]"
