@@ -15,7 +15,7 @@ from selfright.retrieval.catalogue import Catalogue
 from selfright.retrieval.catalogue_file import passages_in, read_stats
 from selfright.retrieval.dense import DenseIndex
 from selfright.retrieval.fusion import Fusion
-from selfright.retrieval.lexical import LexicalIndex
+from selfright.retrieval.lexical import LexicalIndex, LexicalSearch
 from selfright.retrieval.records import Shown, damaged
 from selfright.retrieval.scored import Scored
 from selfright.retrieval.search_request import FusedRanking, SearchRequest, foreign, prepare_request, searching_vector
@@ -150,22 +150,31 @@ class HybridSearch:
 
     def _search_at(self, request: SearchRequest, sequence: int, together: bool) -> tuple[Retrieval, bool]:
         """What is found as of one change, and whether nothing of it was erased meanwhile."""
-        waiting = None
-        if self._indexes.dense is not None and request.meaning:
-            waiting = self._indexes.helpers.submit(self._search_dense, request, sequence)
+        by_words = LexicalSearch(request.depth)
+        waiting = self._indexes.helpers.submit(self._search_beside, request, sequence, by_words)
         lexical, korean = self._indexes.lexical, self._languages.korean(sequence)
         words = request.weighted(self._languages.held(sequence))
-        bm25 = lexical.search(words, request.depth, request.collections, sequence, korean)
+        by_words.add(lexical.tasks(words, request.collections, sequence, korean))
+        by_words.work()
         idf = lexical.idf(request.terms, korean)
-        dense, query_vector, plain = waiting.result() if waiting else (Scored(), None, True)
+        dense, query_vector, plain = waiting.result()
+        bm25 = by_words.found()
         foreign = self._languages.foreign(request, dense, sequence) if self._fusion.tells_languages else frozenset()
         fused = FusedRanking(request, self._fusion, (bm25, dense), idf, foreign)
         near = dict(fused.near) if plain else {}  # judges are fitted on the cosines of vectors that do not lean
         return self._retrieval(fused, query_vector, near, sequence if together else None)
 
+    def _search_beside(
+        self, request: SearchRequest, sequence: int, by_words: LexicalSearch
+    ) -> "tuple[Scored, NDArray[np.float32] | None, bool]":
+        """What ``_search_dense`` finds; then helps with the parts of the search by words."""
+        found = self._search_dense(request, sequence)
+        by_words.work()
+        return found
+
     def _search_dense(self, request: SearchRequest, sequence: int) -> "tuple[Scored, NDArray[np.float32] | None, bool]":
         """The ranking by meaning, the query's vector, and whether the ranking's scores are its cosines."""
-        if self._indexes.dense is None:
+        if self._indexes.dense is None or not request.meaning:
             return Scored(), None, True
         vector = self._query_vector(request.meaning)
         leaning = searching_vector(self._indexes.embedder, vector, request, self._languages.held(sequence))

@@ -2,14 +2,14 @@
 
 Terms come ready from the tokenizer and are only split at blanks here. tantivy takes its statistics from each index as
 it lies on disk, deleted passages included. So that scores are those of an index built at once, each term is weighed
-with what its true inverse document frequency is to tantivy's; large indexes lie in two halves that are searched at the
-same time, and the same weights make them one.
+with what its true inverse document frequency is to tantivy's. Large indexes lie in parts, which the two threads of a
+search take one after the other, and the same weights make them one.
 """
 
 import os
 import shutil
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
@@ -21,7 +21,8 @@ from selfright.retrieval.projection import LATEST, Projection, Standing, State
 from selfright.retrieval.scored import SPARE, Population, Scored, idf, in_order
 
 SMALL = 5_000  # passages that are indexed anew in a fraction of a second
-HALVES_FROM = 300_000  # passages from which two halves pay
+PARTS_FROM = 300_000  # passages from which several parts pay
+_PARTS = 3  # three are shared between two threads more evenly than two, and more cost more than they save
 _DELETED_SHARE = 0.1
 _MAX_QUERY_TERMS = 256
 _KNOWN_TERMS = 50_000
@@ -42,40 +43,58 @@ class _Snapshot(Standing):
         return len(self.parts) == 1 and not self.state.deleted
 
 
+class LexicalSearch:
+    """A search for the ``limit`` best, one task for each part; the threads that ``work`` on it share the tasks."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._tasks: deque[tuple[Any, Any]] = deque()
+        self._found: list[tuple[list[int], list[int], list[float]]] = []
+
+    def add(self, tasks: Iterable[tuple[Any, Any]]) -> None:
+        """Parts to be searched, each with its query."""
+        self._tasks.extend(tasks)
+
+    def work(self) -> None:
+        """Searches parts that nobody has taken, until there are none."""
+        while True:
+            try:
+                part, query = self._tasks.popleft()
+            except IndexError:  # none left
+                return
+            self._found.append(_search(part, query, self._limit + SPARE))
+
+    def found(self) -> Scored:
+        """The best of all parts, once every thread's ``work`` has ended."""
+        keys, id_hashes, scores = (
+            list(chain.from_iterable(found[column] for found in self._found)) for column in range(3)
+        )
+        return in_order(keys, id_hashes, scores, self._limit)
+
+
 class LexicalIndex(Projection[_Snapshot]):
-    """BM25 search over passages; kept in ``folder``, tied to the catalogue ``identity``."""
+    """BM25 search over passages; kept in a folder, tied to the catalogue ``identity``."""
 
-    def __init__(self, folder: Path, identity: str, helpers: Executor) -> None:
-        self._helpers = helpers
-        super().__init__(folder, identity)
-
-    def search(
+    def tasks(
         self,
         terms: Mapping[str, float],
-        limit: int,
         collections: Sequence[str] = (),
         at: int = LATEST,
         korean: int | None = None,
-    ) -> Scored:
-        """The ``limit`` best passages by BM25 (k1 = 1.2, b = 0.75) for ``terms``, each with what it counts.
+    ) -> list[tuple[Any, Any]]:
+        """Of a search by BM25 (k1 = 1.2, b = 0.75) for ``terms``, each with what it counts.
 
         ``at``: the change as of which to search, if that is still known. ``korean``: see ``Population``.
         """
         snapshot = self.at(at)
         if not terms:
-            return Scored()
+            return []
         terms = dict(islice(terms.items(), _MAX_QUERY_TERMS))
         population = Population(snapshot.state.passages, korean)
         plain = snapshot.exact and not population.mixed
         weights = [terms] * len(snapshot.parts) if plain else _weights(snapshot, terms, population)
-        first, *others = (
-            (part, _query(snapshot.schema, weight, collections), limit + SPARE)
-            for part, weight in zip(snapshot.parts, weights, strict=True)
-        )
-        waiting = [self._helpers.submit(_search, *other) for other in others]
-        found = [_search(*first), *(future.result() for future in waiting)]
-        keys, id_hashes, scores = (list(chain.from_iterable(columns)) for columns in zip(*found, strict=True))
-        return in_order(keys, id_hashes, scores, limit)
+        queries = (_query(snapshot.schema, weight, collections) for weight in weights)
+        return list(zip(snapshot.parts, queries, strict=True))
 
     def idf(self, terms: Sequence[str], korean: int | None = None) -> list[float]:
         """How rare each term is; ``korean``: see ``Population``."""
@@ -149,7 +168,7 @@ class LexicalIndex(Projection[_Snapshot]):
 
 
 def _parts(passages: int) -> int:
-    return 2 if passages >= HALVES_FROM else 1
+    return _PARTS if passages >= PARTS_FROM else 1
 
 
 def _search(part: Any, query: Any, limit: int) -> tuple[list[int], list[int], list[float]]:
@@ -180,12 +199,16 @@ def _alive(snapshot: _Snapshot, term: str) -> tuple[int, ...]:
 
 def _weights(snapshot: _Snapshot, terms: Mapping[str, float], population: Population) -> list[Mapping[str, float]]:
     """For each part what a term counts times its true inverse document frequency, as a multiple of tantivy's."""
-    true = population.idf(list(terms), [sum(_alive(snapshot, term)) for term in terms])
+    alive = [_alive(snapshot, term) for term in terms]
+    true = population.idf(list(terms), [sum(found) for found in alive])
     wanted = {term: count * rarity for (term, count), rarity in zip(terms.items(), true, strict=True)}
     weights: list[Mapping[str, float]] = []
-    for part in snapshot.parts:
+    for number, part in enumerate(snapshot.parts):
         held = part.doc_freq("everywhere", "1")
-        weights.append({term: weight / idf(part.doc_freq("terms", term), held) for term, weight in wanted.items()})
+        deleted = snapshot.state.deleted  # tantivy counts them as well
+        holders = [part.doc_freq("terms", term) for term in terms] if deleted else [found[number] for found in alive]
+        pairs = zip(wanted.items(), holders, strict=True)
+        weights.append({term: weight / idf(count, held) for (term, weight), count in pairs})
     return weights
 
 

@@ -4,7 +4,9 @@ A row is written and flushed to disk before the catalogue commits the record tha
 are waste, which compaction leaves behind. Each record also holds its row's checksum, so every read is checked.
 """
 
+import mmap
 import os
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
 FOLDER = "vectors"
 FIRST_FILE = "rows-1.f32"
 _BLOCK = 16_384  # rows read at a time when all are read
+_MANY = 64  # rows that are worth asking for in advance, and whose time tells whether they were in memory
+_SLOW = 3e-6  # seconds a row; from memory it is a fifth of that, from an SSD ten times as much
+_ADVISES = hasattr(mmap.mmap, "madvise")
 
 
 class VectorFile:
@@ -30,6 +35,8 @@ class VectorFile:
         self.path = path
         self._dimension = dimension
         self._mapped: NDArray[np.float32] | None = None
+        self._pages: mmap.mmap | None = None
+        self._cold = True
 
     def rows(self) -> int:
         """How many whole rows the file has; 0 when there is none."""
@@ -42,7 +49,7 @@ class VectorFile:
         """These rows, shape ``(len(rows), dimension)``; raises ``IndexDamaged`` when one is not what was written."""
         if not len(rows):
             return np.empty((0, self._dimension), dtype=np.float32)
-        matrix = self._covering(int(rows.max()))[rows]
+        matrix = self._taken(rows)
         if not np.array_equal(vector_sums(matrix), sums):
             raise self.damaged("holds other vectors than were written")
         return matrix
@@ -62,7 +69,7 @@ class VectorFile:
             some = slice(start, start + _BLOCK)
             within = np.flatnonzero((rows[some] >= 0) & (rows[some] < held))
             if len(within):
-                matrix = self._covering(int(rows[some][within].max()))[rows[some][within]]
+                matrix = self._taken(rows[some][within])
                 good[start + within] = vector_sums(matrix) == sums[some][within]
         return good
 
@@ -94,6 +101,24 @@ class VectorFile:
         """The error to raise."""
         return IndexDamaged(f"{self.path} {what}; mend it with: selfright index verify --repair")
 
+    def _taken(self, rows: "NDArray[np.int64]") -> "NDArray[np.float32]":
+        """These rows. While the file is not in memory, many are asked for at once, so that they are read side by side.
+
+        (The system would read them one after the other, and megabytes around each.)
+        """
+        mapped = self._covering(int(rows.max()))
+        if len(rows) < _MANY:
+            return mapped[rows]
+        started = time.perf_counter()
+        if self._cold and self._pages is not None and _ADVISES:
+            length = 4 * self._dimension
+            for start in (rows * length).tolist():
+                page = start - start % mmap.PAGESIZE
+                self._pages.madvise(mmap.MADV_WILLNEED, page, start + length - page)
+        matrix = mapped[rows]
+        self._cold = time.perf_counter() - started > _SLOW * len(rows)
+        return matrix
+
     def _covering(self, last: int) -> "NDArray[np.float32]":
         """The mapped rows, at least up to ``last``."""
         mapped = self._mapped
@@ -101,8 +126,12 @@ class VectorFile:
             held = self.rows()
             if last >= held:
                 raise self.damaged(f"should have at least {last + 1:,} vectors but has {held:,}")
-            rows = np.memmap(self.path, np.float32, "r", shape=(held, self._dimension))
-            mapped = self._mapped = np.asarray(rows)  # a plain array is quicker to take rows from
+            with self.path.open("rb") as file:
+                pages = mmap.mmap(file.fileno(), held * 4 * self._dimension, access=mmap.ACCESS_READ)
+            if _ADVISES:
+                pages.madvise(mmap.MADV_RANDOM)
+            self._pages = pages
+            mapped = self._mapped = np.frombuffer(pages, dtype="<f4").reshape(held, self._dimension)
         return mapped
 
 

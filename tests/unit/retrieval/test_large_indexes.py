@@ -24,7 +24,7 @@ WORDS = [f"{a}{b}{c}" for a in "bdkmrt" for b in "aeiou" for c in ("l", "n", "s"
 @pytest.fixture(autouse=True)
 def _small_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lexical, "SMALL", 0)
-    monkeypatch.setattr(lexical, "HALVES_FROM", 60)
+    monkeypatch.setattr(lexical, "PARTS_FROM", 60)
     monkeypatch.setattr(dense, "EXACT_UNTIL", 40)
     monkeypatch.setattr(dense, "TAIL", 10)
 
@@ -50,7 +50,7 @@ def test_two_halves_score_like_one(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         halves.commit()
         assert list((tmp_path / "halves/lexical").glob("segments-*/1"))
         found = [places(search(halves, query, 10)) for query in WORDS[:20]]
-    monkeypatch.setattr(lexical, "HALVES_FROM", 1_000)
+    monkeypatch.setattr(lexical, "PARTS_FROM", 1_000)
     with made(tmp_path / "whole") as whole:
         whole.put(list(some(0, 100)))
         whole.commit()

@@ -51,7 +51,7 @@ class EmbeddedStore(ReadableStore):
         self._lock = WriterLock(folder / LOCK_NAME)
         self._writing = threading.RLock()
         self._helpers = ThreadPoolExecutor(_HELPERS, thread_name_prefix="selfright-search")
-        lexical = LexicalIndex(folder / "lexical", catalogue.meta.identity, self._helpers)
+        lexical = LexicalIndex(folder / "lexical", catalogue.meta.identity)
         dense = DenseIndex(folder / "dense", catalogue) if embedder else None
         self._indexes = Indexes(catalogue, tokenizer, lexical, self._helpers, embedder, dense)
         self._projections = ProjectionSync(catalogue, self._writer, [lexical, *filter(None, [dense])])
