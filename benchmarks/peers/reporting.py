@@ -37,7 +37,9 @@ def page(text: str, records: Sequence[Record], plot_name: str) -> str:
     if not (begin and end):
         head, tail = text.rstrip() + "\n\n", "\n"
     plot = f"![Median time of a query by the number of passages]({plot_name})"
-    blocks = "\n\n".join([*(table(found, size) for size, found in _by_size(records)), plot, _fine_print(records)])
+    compared = [(size, found) for size, found in _by_size(records) if any(r["system"] != OURS for r in found)]
+    tables = [table(found, size) for size, found in compared]
+    blocks = "\n\n".join([*tables, growth(records), plot, _fine_print(records)])
     return f"{head}{BEGIN}\n\n{blocks}\n\n{END}{tail}"
 
 
@@ -45,10 +47,19 @@ def table(records: Sequence[Record], passages: int) -> str:
     """One size in a table, the quickest first; why a measurement is missing stands below."""
     ours = next((record.get("p50_ms") for record in records if record["system"] == OURS), None)
     ordered = sorted(records, key=lambda record: record.get("p50_ms", math.inf))
-    rows = [_COLUMNS, ("---",) + ("---:",) * (len(_COLUMNS) - 1), *(_row(record, ours) for record in ordered)]
-    lines = ["| " + " | ".join(row) + " |" for row in rows]
+    lines = _lines(_COLUMNS, [_row(record, ours) for record in ordered])
     missing = [f"{_title(record)}: {record['error']}." for record in ordered if record.get("error")]
     return "\n".join([f"### {passages:,} passages", "", *lines, *(f"\n{reason}" for reason in missing)])
+
+
+def growth(records: Sequence[Record]) -> str:
+    """Ours at every size in a table, the smallest first."""
+    ours = sorted((r for r in records if r["system"] == OURS), key=lambda record: int(record["passages"]))
+    left_out = _COLUMNS.index("p50 / ours")
+    rows = [_without(_row(record, None), left_out) for record in ours]
+    columns = ("passages", *_without(_COLUMNS, left_out)[1:])
+    named = [(f"{record['passages']:,}", *row[1:]) for record, row in zip(ours, rows, strict=True)]
+    return "\n".join(["### Growth", "", *_lines(columns, named)])
 
 
 def plot(records: Sequence[Record]) -> str:
@@ -68,6 +79,15 @@ def plot(records: Sequence[Record]) -> str:
     across = Axis("passages", min(sizes) * 0.8, max(sizes) * 1.25, "{:,.0f}".format, log=True)
     up = Axis("p50 in ms", min(times) * 0.6, max(times) * 1.6, log=True)
     return picture("Median time of a query", across, up, curves)
+
+
+def _lines(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    marks = ("---",) + ("---:",) * (len(columns) - 1)
+    return ["| " + " | ".join(row) + " |" for row in (columns, marks, *rows)]
+
+
+def _without(row: tuple[str, ...], place: int) -> tuple[str, ...]:
+    return row[:place] + row[place + 1 :]
 
 
 def _row(record: Record, ours: float | None) -> tuple[str, ...]:

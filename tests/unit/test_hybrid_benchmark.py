@@ -186,13 +186,20 @@ def test_the_table_compares_with_ours_and_says_why_a_cell_is_empty() -> None:
     assert lines[-1] == "Haystack in-memory + RRF joiner: build: stopped at 18 GB of memory."
 
 
+def test_growth_has_a_row_of_ours_for_each_size() -> None:
+    _, _, columns, _, *rows = (line.strip("| ").split(" | ") for line in reporting.growth(RECORDS).splitlines())
+    assert [row[0] for row in rows] == ["100", "1,000"]
+    assert [row[columns.index("p50 ms")] for row in rows] == ["1.50", "3.00"]
+
+
 def test_a_page_keeps_what_stands_around_the_marks() -> None:
     text = f"# Title\n\nbefore\n\n{reporting.BEGIN}\nformer figures\n{reporting.END}\n\nafter\n"
     once = reporting.page(text, RECORDS, "plot.svg")
     assert once.startswith("# Title\n\nbefore\n\n")
     assert once.endswith("\n\nafter\n")
     assert "former figures" not in once
-    assert once.index("### 100 passages") < once.index("### 1,000 passages") < once.index("plot.svg")
+    assert once.index("### 100 passages") < once.index("### Growth") < once.index("plot.svg")
+    assert "### 1,000 passages" not in once  # there is nothing to compare with
     assert reporting.page(once, RECORDS, "plot.svg") == once
     bare = reporting.page("# Title\n", RECORDS, "plot.svg")
     assert reporting.page(bare, RECORDS, "plot.svg") == bare

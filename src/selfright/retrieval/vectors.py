@@ -34,8 +34,7 @@ class VectorFile:
     def __init__(self, path: Path, dimension: int) -> None:
         self.path = path
         self._dimension = dimension
-        self._mapped: NDArray[np.float32] | None = None
-        self._pages: mmap.mmap | None = None
+        self._mapped: tuple[NDArray[np.float32], mmap.mmap] | None = None
         self._cold = True
 
     def rows(self) -> int:
@@ -106,23 +105,23 @@ class VectorFile:
 
         (The system would read them one after the other, and megabytes around each.)
         """
-        mapped = self._covering(int(rows.max()))
+        mapped, pages = self._covering(int(rows.max()))
         if len(rows) < _MANY:
             return mapped[rows]
         started = time.perf_counter()
-        if self._cold and self._pages is not None and _ADVISES:
+        if self._cold and _ADVISES:
             length = 4 * self._dimension
             for start in (rows * length).tolist():
                 page = start - start % mmap.PAGESIZE
-                self._pages.madvise(mmap.MADV_WILLNEED, page, start + length - page)
+                pages.madvise(mmap.MADV_WILLNEED, page, start + length - page)
         matrix = mapped[rows]
         self._cold = time.perf_counter() - started > _SLOW * len(rows)
         return matrix
 
-    def _covering(self, last: int) -> "NDArray[np.float32]":
-        """The mapped rows, at least up to ``last``."""
+    def _covering(self, last: int) -> "tuple[NDArray[np.float32], mmap.mmap]":
+        """The mapped rows, at least up to ``last``, and the map itself."""
         mapped = self._mapped
-        if mapped is None or last >= len(mapped):
+        if mapped is None or last >= len(mapped[0]):
             held = self.rows()
             if last >= held:
                 raise self.damaged(f"should have at least {last + 1:,} vectors but has {held:,}")
@@ -130,8 +129,7 @@ class VectorFile:
                 pages = mmap.mmap(file.fileno(), held * 4 * self._dimension, access=mmap.ACCESS_READ)
             if _ADVISES:
                 pages.madvise(mmap.MADV_RANDOM)
-            self._pages = pages
-            mapped = self._mapped = np.frombuffer(pages, dtype="<f4").reshape(held, self._dimension)
+            mapped = self._mapped = np.frombuffer(pages, dtype="<f4").reshape(held, self._dimension), pages
         return mapped
 
 
