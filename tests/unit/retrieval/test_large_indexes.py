@@ -44,17 +44,17 @@ def places(hits: tuple[Hit, ...]) -> list[tuple[str, float | None]]:
     return [(hit.passage.id, hit.bm25 and round(hit.bm25.score, 3)) for hit in hits if hit.bm25]
 
 
-def test_two_halves_score_like_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with made(tmp_path / "halves") as halves:
-        halves.put(list(some(0, 100)))
-        halves.commit()
-        assert list((tmp_path / "halves/lexical").glob("segments-*/1"))
-        found = [places(search(halves, query, 10)) for query in WORDS[:20]]
+def test_parts_score_like_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with made(tmp_path / "parts") as parts:
+        parts.put(list(some(0, 100)))
+        parts.commit()
+        assert list((tmp_path / "parts/lexical").glob("segments-*/2"))
+        found = [places(search(parts, query, 10)) for query in WORDS[:20]]
     monkeypatch.setattr(lexical, "PARTS_FROM", 1_000)
     with made(tmp_path / "whole") as whole:
         whole.put(list(some(0, 100)))
         whole.commit()
-        # The halves know the true frequencies; only the average length is each half's own.
+        # The parts know the true frequencies; only the average length is each part's own.
         for query, halved in zip(WORDS[:20], found, strict=True):
             expected = dict(places(search(whole, query, 100)))
             for passage_id, score in halved:
