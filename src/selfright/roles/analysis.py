@@ -10,6 +10,7 @@ there as it is, and reading a passage with a morphological analyser would cost m
 """
 
 import re
+import sys
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from selfright.domain.ports import TermStatistics, Tokenizer
 from selfright.domain.text import has_hangul, language_of
 from selfright.roles.words import KOREAN_LIGHT, mask_stop_words
 
-_LONGEST_CACHED = 20_000
+_LONGEST_CACHED = 4_000
 _NEVER_SEEN = "\ufffe"  # no tokenizer yields it
 _WORD = re.compile(r"[A-Za-z0-9À-ÿ][\w.%°/+-]*|[가-힣]+[\w-]*|\w+")
 
@@ -41,7 +42,7 @@ class Term:
 class TextAnalyzer:
     """Key terms and coverage of texts. Safe to use from several threads; token lists are cached within bounds."""
 
-    def __init__(self, tokenizer: Tokenizer, statistics: TermStatistics, cache_size: int = 4096) -> None:
+    def __init__(self, tokenizer: Tokenizer, statistics: TermStatistics, cache_size: int = 2_048) -> None:
         self._tokenizer = tokenizer
         self._statistics = statistics
         self._cached_tokens = lru_cache(maxsize=cache_size)(self._tokenize)
@@ -79,9 +80,9 @@ class TextAnalyzer:
         """The idf-weighted share (0…1) of the question's key terms that occur in ``text``; 0 when it has none."""
         return self.terms_coverage(self.key_terms(question), text)
 
-    def terms_coverage(self, terms: Iterable[Term], text: str) -> float:
-        """As ``coverage``, for terms already at hand."""
-        present = self.token_set(text)
+    def terms_coverage(self, terms: Iterable[Term], *texts: str) -> float:
+        """As ``coverage``, for terms already at hand and several texts read as one."""
+        present = frozenset().union(*map(self.token_set, texts))
         covered = total = 0.0
         for term in terms:
             total += term.weight
@@ -89,7 +90,7 @@ class TextAnalyzer:
         return covered / total if total else 0.0
 
     def _tokenize(self, text: str) -> tuple[str, ...]:
-        return tuple(self._tokenizer.tokens(text))
+        return tuple(map(sys.intern, self._tokenizer.tokens(text)))  # most tokens of a text are those of others
 
     def _tokenize_once(self, text: str) -> frozenset[str]:
         return frozenset(self.tokens(text))

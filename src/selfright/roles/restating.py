@@ -40,7 +40,7 @@ def answered_before(text: str, history: Sequence[Message], analyzer: TextAnalyze
     if asks_again(text):
         return True
     terms = analyzer.key_terms(text)
-    return len(terms) >= _LEAST_TERMS and analyzer.terms_coverage(terms, "\n".join(said)) >= _LEAST_COVERAGE
+    return len(terms) >= _LEAST_TERMS and analyzer.terms_coverage(terms, *said) >= _LEAST_COVERAGE
 
 
 def asks_again(text: str) -> bool:

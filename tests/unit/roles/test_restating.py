@@ -3,7 +3,9 @@
 import pytest
 
 from selfright.domain.answers import Citation, Message
-from selfright.roles.restating import asks_for_fewer_words, restated
+from selfright.roles.analysis import TextAnalyzer
+from selfright.roles.restating import answered_before, asks_for_fewer_words, restated
+from tests.support.texts import CountedTerms, PlainTokenizer
 
 CITATIONS = (
     Citation(1, "p1", "kettle.md", "Kettle", "", 0, 34, "Limescale is removed with an acid."),
@@ -57,3 +59,32 @@ def test_sources_are_numbered_anew_and_as_many_sentences_as_are_asked_for() -> N
 def test_without_sources_there_is_nothing_to_say_again() -> None:
     assert restated("shorter please", (Message("assistant", ANSWER),)) is None
     assert restated("shorter please", ()) is None
+
+
+class ReadLetters(PlainTokenizer):
+    """Counts the letters that it is given."""
+
+    letters = 0
+
+    def tokens(self, text: str) -> list[str]:
+        self.letters += len(text)
+        return super().tokens(text)
+
+
+def test_a_question_about_what_several_answers_said_together() -> None:
+    said = ["The boiler is serviced every October.", "Its filter is rinsed with cold water."]
+    history = [Message("assistant", each) for each in said]
+    analyzer = TextAnalyzer(PlainTokenizer(), CountedTerms(said))
+    assert answered_before("Is the boiler filter rinsed in October?", history, analyzer)
+    assert not answered_before("Is the boiler filter rinsed in October?", history[:1], analyzer)
+
+
+def test_a_long_conversation_is_not_read_anew_in_every_turn() -> None:
+    tokenizer = ReadLetters()
+    analyzer = TextAnalyzer(tokenizer, CountedTerms([]))
+    answers = [f"Room {n} is painted in colour number {n}." for n in range(40)]
+    history: list[Message] = []
+    for answer in answers:
+        history.append(Message("assistant", answer))
+        answered_before("Which wall was painted by the carpenter?", history, analyzer)
+    assert tokenizer.letters < 2 * sum(map(len, answers))
