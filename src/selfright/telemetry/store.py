@@ -16,6 +16,7 @@ import time
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -273,6 +274,7 @@ def _mark(user: str) -> str:
     return hashlib.blake2b(as_bytes(user), digest_size=4).hexdigest()
 
 
+@lru_cache(maxsize=2_000)  # asked of every kept trace in each turn once the store is full
 def _owner(name: str) -> str:
     """Whose trace a file holds; empty where its name does not tell."""
     match = _NAME.fullmatch(name)
