@@ -150,14 +150,15 @@ class HybridSearch:
 
     def _search_at(self, request: SearchRequest, sequence: int, together: bool) -> tuple[Retrieval, bool]:
         """What is found as of one change, and whether nothing of it was erased meanwhile."""
-        by_words = LexicalSearch(request.depth)
-        waiting = self._indexes.helpers.submit(self._search_beside, request, sequence, by_words)
         lexical, korean = self._indexes.lexical, self._languages.korean(sequence)
+        by_words = LexicalSearch(request.depth)
+        shared = self._indexes.dense is not None or lexical.parts > 1
+        waiting = self._indexes.helpers.submit(self._search_beside, request, sequence, by_words) if shared else None
         words = request.weighted(self._languages.held(sequence))
         by_words.add(lexical.tasks(words, request.collections, sequence, korean))
         by_words.work()
         idf = lexical.idf(request.terms, korean)
-        dense, query_vector, plain = waiting.result()
+        dense, query_vector, plain = waiting.result() if waiting else (Scored(), None, True)
         bm25 = by_words.found()
         foreign = self._languages.foreign(request, dense, sequence) if self._fusion.tells_languages else frozenset()
         fused = FusedRanking(request, self._fusion, (bm25, dense), idf, foreign)

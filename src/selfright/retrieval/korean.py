@@ -6,7 +6,7 @@ import importlib
 import importlib.util
 import re
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
 from selfright.domain.errors import InputError
@@ -15,6 +15,7 @@ Term = tuple[int, str]
 """Where a term begins in the text, and the term."""
 
 _MAX_LINE = 4_096  # characters; longer lines are cut, so that one call stays short
+_MAX_REMEMBERED = 200  # characters
 _LINE = re.compile(rf"[^\n]{{1,{_MAX_LINE}}}")
 _HANGUL_RUN = re.compile(r"[\uac00-\ud7a3]+")
 # How much Kiwi prefers a user word to its parts. With less, a word stays whole before a particle and falls apart before
@@ -83,8 +84,12 @@ class KoreanMorphemes:
         """Nouns, verb and adjective stems, roots and adverbs of the lines that hold Hangul."""
         for line in _LINE.finditer(text):
             if _HANGUL_RUN.search(line.group()):
-                for position, term in _content(_analyse(line.group(), self.user_words)):
+                for position, term in self._of_line(line.group()):
                     yield line.start() + position, term
+
+    def _of_line(self, line: str) -> Iterable[Term]:
+        short = len(line) <= _MAX_REMEMBERED
+        return _remembered(line, self.user_words) if short else _content(_analyse(line, self.user_words))
 
 
 class Morpheme(Protocol):
@@ -113,6 +118,12 @@ def _content(morphemes: Sequence[Any]) -> Iterator[Term]:
         if morpheme.tag.startswith(_CONTENT) and _HANGUL_RUN.match(morpheme.form):
             yield morpheme.start, morpheme.form
     yield from _compound(run)
+
+
+@functools.lru_cache(maxsize=2_048)
+def _remembered(line: str, user_words: tuple[str, ...]) -> tuple[Term, ...]:
+    """A question is asked of the index in every pass, and each time with the names that a lexicon adds."""
+    return tuple(_content(_analyse(line, user_words)))
 
 
 def _compound(run: Sequence[Any]) -> Iterator[Term]:

@@ -96,6 +96,11 @@ class LexicalIndex(Projection[_Snapshot]):
         queries = (_query(snapshot.schema, weight, collections) for weight in weights)
         return list(zip(snapshot.parts, queries, strict=True))
 
+    @property
+    def parts(self) -> int:
+        """How many there are, each searched by itself."""
+        return len(self.current().parts)
+
     def idf(self, terms: Sequence[str], korean: int | None = None) -> list[float]:
         """How rare each term is; ``korean``: see ``Population``."""
         snapshot = self.current()

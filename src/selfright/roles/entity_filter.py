@@ -8,6 +8,7 @@ a sentence that names none of its kind, and a passage without any code, may be a
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from selfright.domain.judgements import Grade, Grading, Verdict
 from selfright.domain.packs import DomainPack
@@ -79,8 +80,7 @@ class QueryEntities:
         return self._other_key(whole) or self._other_code(whole) or self._other_identifier(whole, text)
 
     def _says_more(self, text: str) -> bool:
-        said = (word.lower() for word in _ANY_WORD.findall(mask_stop_words(text)))
-        return any(word[:_STEM] not in self.words and word[:2] not in self.korean for word in said)
+        return any(word[:_STEM] not in self.words and word[:2] not in self.korean for word in _said(text))
 
     def _other_key(self, whole: str) -> bool:
         named = self.things(whole) if self.keys else frozenset()
@@ -102,6 +102,12 @@ class QueryEntities:
     def _is_sister(self, found: str, name: str) -> bool:
         first, *others = _HUMP.findall(found)
         return first == _HUMP.findall(name)[0] and any(hump.lower()[:_STEM] not in self.words for hump in others)
+
+
+@lru_cache(maxsize=512)  # every pass of a turn asks it of the same passages
+def _said(text: str) -> tuple[str, ...]:
+    """The words that carry a topic, in small letters."""
+    return tuple(word.lower() for word in _ANY_WORD.findall(mask_stop_words(text)))
 
 
 def _codes(text: str) -> set[str]:
