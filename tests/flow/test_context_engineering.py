@@ -140,7 +140,9 @@ def test_names_are_searched_for_as_they_are_usually_called(message: str, searche
 
 def test_profile_facts_and_concerns_are_in_the_prompts_as_data() -> None:
     slots = told(TOLD).slots
-    system, user = BilingualPrompter(MEDICAL.hints).prompts(QUESTION, "ko", STRIPS, SUMMARY, (), "", slots, KIDNEY)
+    system, user = asyncio.run(
+        BilingualPrompter(MEDICAL.hints).prompts(QUESTION, "ko", STRIPS, SUMMARY, (), "", slots, KIDNEY)
+    )
     assert MEDICAL.hints["ko"] in system
     assert SUMMARY not in system
     assert all(text in user for text in (SUMMARY, "conditions: 2형 당뇨병", KIDNEY[0].text))

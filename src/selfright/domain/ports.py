@@ -227,7 +227,7 @@ class Refiner(Protocol):
 class Prompter(Protocol):
     """Writes the two prompts of a turn; evidence goes into the user prompt only, as delimited data."""
 
-    def prompts(
+    async def prompts(
         self,
         question: str,
         language: Language,

@@ -51,7 +51,7 @@ class BilingualPrompter:
         self._hints = hints or {}
         self._first = first
 
-    def prompts(
+    async def prompts(
         self,
         question: str,
         language: Language,
@@ -67,7 +67,7 @@ class BilingualPrompter:
         ``strips`` is None when nothing has been looked up: the model then answers from the conversation.
         """
         labels = LABELS[language]
-        shown = self._first.standing(question, strips) if self._first and strips else strips
+        shown = await self._first.standing(question, strips) if self._first and strips else strips
         cut = _evidence(shown or ())
         known = _listed(_fact(slot, labels) for slot in facts)
         points = _listed(concern.text for concern in concerns)

@@ -68,9 +68,12 @@ class TrustedFirst:
         self.analyzer, self.grader, self.scorer = analyzer, grader, scorer
         self._known = lru_cache(maxsize=32)(self._standing)
 
-    def standing(self, question: str, strips: Sequence[Strip]) -> tuple[Strip, ...]:
+    async def standing(self, question: str, strips: Sequence[Strip]) -> tuple[Strip, ...]:
         """The strips that may make an answer, in the same order."""
-        return self._known(question, tuple(strips))
+        sides = {strip.passage.trusted for strip in strips}
+        if len(sides) < 2 and not _rivals(question, strips):
+            return tuple(strips)
+        return await asyncio.to_thread(self._known, question, tuple(strips))
 
     def _standing(self, question: str, strips: tuple[Strip, ...]) -> tuple[Strip, ...]:
         trusted = [strip for strip in strips if strip.passage.trusted]
@@ -81,8 +84,6 @@ class TrustedFirst:
             told = [*own, *(one for one in self._told(question, others) if not any(map(one.repeats, own)))]
             second = {strip.passage.id for strip in others}
             return self._without(question, strips, told, second, _AHEAD, Stance.MAY_STATE)
-        if len({strip.passage.id for strip in strips}) < 2 or not _any_speaks_of(question, strips):
-            return tuple(strips)
         told = self._told(question, strips)
         second = {name for name in {one.passage for one in told} if _states_nothing(name, told)}
         return self._without(question, strips, told, second, _AHEAD_ALIKE, Stance.SPEAKS_OF)
@@ -108,19 +109,20 @@ class TrustedFirst:
         stay = names | {one.passage for one in told if one.worth(strictness) > best + margin}
         return tuple(strip for strip in strips if strip.passage.id in stay)
 
-    def standing_hits(self, question: str, hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    async def standing_hits(self, question: str, hits: Sequence[Hit]) -> tuple[Hit, ...]:
         """The same of whole passages."""
         strips = [
             Strip(p, p.start, p.end, p.text, 1 / rank) for rank, p in enumerate((h.passage for h in hits), start=1)
         ]
-        kept = {strip.passage.id for strip in self.standing(question, strips)}
+        kept = {strip.passage.id for strip in await self.standing(question, strips)}
         return tuple(hit for hit in hits if hit.passage.id in kept)
 
-    def state_nothing(self, question: str, passages: Sequence[Passage]) -> bool:
+    async def state_nothing(self, question: str, passages: Sequence[Passage]) -> bool:
         """Whether there are passages, and all of them only speak of what is asked."""
         strips = [Strip(p, p.start, p.end, p.text, 1.0) for p in passages]
-        if not _any_speaks_of(question, strips):
-            return False
+        return _any_speaks_of(question, strips) and await asyncio.to_thread(self._state_nothing, question, strips)
+
+    def _state_nothing(self, question: str, strips: Sequence[Strip]) -> bool:
         told = self._told(question, strips)
         return bool(told) and all(_states_nothing(name, told) for name in {one.passage for one in told})
 
@@ -146,6 +148,11 @@ class TrustedFirst:
 
 def _stance(question: str, piece: Piece) -> Stance:
     return stance(question, piece.text, code=piece.kind == "code")
+
+
+def _rivals(question: str, strips: Sequence[Strip]) -> bool:
+    """Whether there are several passages and a sentence that only speaks of what is asked."""
+    return len({strip.passage.id for strip in strips}) > 1 and _any_speaks_of(question, strips)
 
 
 def _any_speaks_of(question: str, strips: Sequence[Strip]) -> bool:
@@ -174,7 +181,7 @@ class TrustingGenerator:
 
     async def generate(self, request: GenerationRequest, say: Say | None = None) -> Draft:
         """The inner draft; raises what the inner one raises."""
-        strips = self.first.standing(request.question, request.strips)
+        strips = await self.first.standing(request.question, request.strips)
         return await self.inner.generate(replace(request, strips=strips), say)
 
 
@@ -187,7 +194,7 @@ class TrustingRefiner:
 
     async def refine(self, question: str, hits: Sequence[Hit], grading: Grading | None = None) -> Refinement:
         """The inner refinement; raises what the inner one raises."""
-        standing = await asyncio.to_thread(self.first.standing_hits, question, hits)
+        standing = await self.first.standing_hits(question, hits)
         return await self.inner.refine(question, standing, grading)
 
 
@@ -206,7 +213,7 @@ class TrustingGrader:
         """The inner grading, or one step less; raises what the inner one raises."""
         trusted = tuple(hit for hit in hits if hit.passage.trusted)
         mixed = 0 < len(trusted) < len(hits)
-        standing = await asyncio.to_thread(self.first.standing_hits, question, hits) if mixed else tuple(hits)
+        standing = await self.first.standing_hits(question, hits) if mixed else tuple(hits)
         grading = await self.inner.grade(question, standing)
         if mixed:
             given_way = tuple(Grade(hit.passage.id, 0.0) for hit in hits if hit not in standing)
@@ -215,7 +222,7 @@ class TrustingGrader:
             return grading
         best = max(grading.grades, key=lambda grade: grade.probability or 0.0, default=None)
         passages = [hit.passage for hit in standing if best and hit.passage.id == best.passage_id]
-        if await asyncio.to_thread(self.first.state_nothing, question, passages):
+        if await self.first.state_nothing(question, passages):
             return replace(grading, verdict=Verdict.AMBIGUOUS, reason="what was found only speaks of what is asked")
         if not mixed or len(standing) == len(trusted):
             return grading

@@ -1,5 +1,6 @@
 """Every prompt: rules apart from data, data that cannot break out, lengths that are bounded, and how it all reads."""
 
+import asyncio
 import os
 import re
 from collections.abc import Callable
@@ -90,7 +91,7 @@ def every_prompt(language: Language, question: str, text: str, note: str) -> dic
     said = (Message("user", note), Message("assistant", text))
     found = hits(one.passage)
     return {
-        Job.ANSWER: BilingualPrompter().prompts(question, language, [one], note, said, note),
+        Job.ANSWER: asyncio.run(BilingualPrompter().prompts(question, language, [one], note, said, note)),
         Job.GRADE: grading_prompt(question, found, language),
         Job.STRIPS: strips_prompt(question, [one], language),
         Job.EVALUATE: evaluation_prompt(
@@ -166,7 +167,7 @@ BAIT = [
 def test_before_anything_was_looked_up_the_conversation_is_what_a_model_has(language: Language) -> None:
     question, text, note = EXAMPLES[language]
     said = (Message("user", note), Message("assistant", text))
-    system, user = BilingualPrompter().prompts(question, language, None, note, said, note)
+    system, user = asyncio.run(BilingualPrompter().prompts(question, language, None, note, said, note))
     assert system == WITHOUT_DOCUMENTS[language]
     assert text in user
     assert LABELS[language]["no_evidence"] not in user
@@ -214,7 +215,9 @@ def test_what_others_wrote_reaches_the_user_prompt_only(language: Language) -> N
 
 
 def prompts(*strips: Strip, history: tuple[Message, ...] = (), summary: str = "", profile: str = "") -> Prompts:
-    return BilingualPrompter().prompts("How often?", "en", strips or [KETTLE, BLEACH], profile, history, summary)
+    return asyncio.run(
+        BilingualPrompter().prompts("How often?", "en", strips or [KETTLE, BLEACH], profile, history, summary)
+    )
 
 
 def test_passages_are_numbered_in_order_with_their_sources() -> None:
@@ -233,7 +236,7 @@ def test_profile_summary_and_recent_messages_are_there() -> None:
 
 
 def test_without_evidence_the_prompt_says_so() -> None:
-    _, user = BilingualPrompter().prompts("질문", "ko", [], "", (), "")
+    _, user = asyncio.run(BilingualPrompter().prompts("질문", "ko", [], "", (), ""))
     assert "찾은 문단이 없습니다" in user
     assert not FENCE.search(user)
 

@@ -37,7 +37,7 @@ def sent(source: Passage, origin: Origin = "upload") -> Passage:
 
 def standing(question: str, *passages: Passage) -> list[str]:
     strips = [replace(strip(p), score=1 / n) for n, p in enumerate(passages, start=1)]
-    return [s.passage.document_id for s in FIRST.standing(question, strips)]
+    return [s.passage.document_id for s in asyncio.run(FIRST.standing(question, strips))]
 
 
 @pytest.mark.parametrize("origin", ["upload", "web"])
@@ -60,7 +60,9 @@ def test_a_copy_with_another_answer_does_not_take_the_place_of_the_original(
     original, copy = passage(own, "own.md", "Notes"), passage(own.replace(answer, other), "copy.md", "Notes")
     words = analyzer(original.text, copy.text)
     first = TrustedFirst(words, OfflineGrader(words), PieceScorer(words))
-    assert [s.passage for s in first.standing(question, [strip(sent(copy)), strip(original)])] == [original]
+    assert [s.passage for s in asyncio.run(first.standing(question, [strip(sent(copy)), strip(original)]))] == [
+        original
+    ]
 
 
 def test_statements_of_equal_trust_stand_side_by_side() -> None:
@@ -159,4 +161,4 @@ def test_trust_can_be_lowered_and_not_raised() -> None:
 
 def test_strips_of_one_passage_go_together() -> None:
     parts: list[Strip] = [strip(sent(LIE)), strip(BRIDGE, text=BRIDGE.text[:42]), strip(BRIDGE, text=BRIDGE.text[43:])]
-    assert [s.text for s in FIRST.standing(WHEN, parts)] == [part.text for part in parts[1:]]
+    assert [s.text for s in asyncio.run(FIRST.standing(WHEN, parts))] == [part.text for part in parts[1:]]

@@ -240,7 +240,7 @@ def _has_all(text: str, names: Sequence[str]) -> float:
 
 async def _written(bench: Bench, question: Question, hits: Sequence[Hit]) -> tuple[float, float]:
     strips = whole(hits[:_WRITTEN_FROM])
-    system, user = bench.offline.prompter.prompts(question.text, question.language, strips, "", (), "")
+    system, user = await bench.offline.prompter.prompts(question.text, question.language, strips, "", (), "")
     request = GenerationRequest(
         question=question.text,
         language=question.language,

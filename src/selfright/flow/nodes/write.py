@@ -55,7 +55,7 @@ async def assemble_context(state: AgentState, tools: Tools) -> dict[str, Any]:
         return {"strips": (), "system_prompt": "", "user_prompt": state["user_text"], "notes": notes}
     again = said_again(state)
     strips = _evidence(state, tools)
-    system, user = tools.prompter.prompts(
+    system, user = await tools.prompter.prompts(
         _asked(state),
         state["language"],
         strips if again or state.get("used_retrieval") or state.get("web_docs") else None,
