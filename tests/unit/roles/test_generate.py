@@ -288,6 +288,11 @@ def test_of_several_lists_and_tables_the_one_under_the_right_heading_answers(
     assert shown == set(expected)
 
 
+def test_a_table_is_led_in_by_the_nearest_heading() -> None:
+    said = ask("What are the opening hours on Monday in winter?", [passage(FLAT, "flat.md", "Holiday flat")]).text
+    assert said.startswith("Opening hours in winter:\n- day: Monday; hours: 10 to 16")
+
+
 def test_a_byline_does_not_answer() -> None:
     page = passage(
         "By K. Kettle, 2 March 2026, 7 minutes to read\n\nThe kettle was made in 2019.", "web.html", "Kettle"

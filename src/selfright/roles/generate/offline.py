@@ -123,7 +123,7 @@ def _alone(item: Piece) -> str:
 def _topic(piece: Piece) -> str:
     """The heading a list stands under, as its lead-in: "Side effects:"."""
     section = piece.strip.passage.section.rpartition(">")[2].strip()
-    heading = section or piece.strip.passage.title
+    heading = piece.under or section or piece.strip.passage.title
     return f"{heading.rstrip(':?!. ')}:" if heading else ""
 
 
