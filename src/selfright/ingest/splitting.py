@@ -2,12 +2,12 @@
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from selfright.domain.markup import plain
-from selfright.domain.passages import Document, Passage
-from selfright.domain.text import Block, BlockKind, blocks, sentence_spans
+from selfright.domain.passages import Document, Language, Passage
+from selfright.domain.text import Block, BlockKind, blocks, has_hangul, language_of, sentence_spans
 
 _HANGUL_RUN = re.compile(r"[가-힣]+")
 _HANGUL_EXTRA = 0.5
@@ -16,6 +16,7 @@ _SLACK = 1.1  # a text this much over the size is not worth cutting
 _TINY = 0.25  # what is smaller than this share of the size does not stand alone
 _LONGEST_HEADING = 1_000  # characters, marks and all
 _WHOLE = 2.0  # tables, lists and code up to this many times the size are not cut
+_LEAST_WORDS = 10.0  # what is shorter does not show which language it is in
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +34,16 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Units under one heading path; ``body`` is the size of the text, ``size`` of text and headings."""
+    """Units under one heading path; ``body`` is the size of the text, ``size`` of text and headings.
+
+    ``language`` is that of the text; None where there is too little to tell.
+    """
 
     path: tuple[str, ...]
     units: tuple[Unit, ...]
     body: float
     size: float
+    language: Language | None
 
 
 def split(document: Document, words: int = 200, overlap: int = 30) -> list[Passage]:
@@ -46,15 +51,17 @@ def split(document: Document, words: int = 200, overlap: int = 30) -> list[Passa
 
     A document of at most 1.1 × ``words`` stays whole. Otherwise a section begins a new passage (tiny neighbours
     share one), and long sections are cut at sentence ends into even parts that repeat about ``overlap`` words of
-    whole sentences. Tables, lists and code stay whole up to twice the size. For every passage
-    ``document.text[start:end] == text``.
+    whole sentences. Tables, lists and code stay whole up to twice the size. Where neighbouring sections are in two
+    languages, a passage is of one of them and says which. For every passage ``document.text[start:end] == text``.
     """
-    sections = _sections(document, words)
+    runs = list(_by_language(_sections(document, words)))
     if _short(document.text, words):
-        sections = iter([_merged(list(sections))])
+        sections = (_merged(run) for run in runs)
     else:
-        sections = _parts_of_sections(sections, words, min(overlap, words // 2))
-    return [_passage(document, n, section) for n, section in enumerate(s for s in sections if s.units)]
+        overlap = min(overlap, words // 2)
+        sections = (part for run in runs for part in _parts_of_sections(run, words, overlap))
+    cut = enumerate(section for section in sections if section.units)
+    return [_passage(document, n, section, section.language if len(runs) > 1 else None) for n, section in cut]
 
 
 def size_of(text: str) -> float:
@@ -70,7 +77,7 @@ def _short(text: str, words: int) -> bool:
     return len(text) <= words * _SLACK * _CHARACTERS_PER_WORD and len(text.split()) <= words * _SLACK
 
 
-def _passage(document: Document, n: int, section: Section) -> Passage:
+def _passage(document: Document, n: int, section: Section, language: Language | None) -> Passage:
     start, end = section.units[0].start, section.units[-1].end
     return Passage(
         id=f"{document.id}#{n}",
@@ -80,16 +87,25 @@ def _passage(document: Document, n: int, section: Section) -> Passage:
         start=start,
         end=end,
         section=" > ".join(section.path),
-        language=document.language,
+        language=language or document.language,
         collection=document.collection,
         url=document.url,
         origin=document.origin,
     )
 
 
-def _section(path: tuple[str, ...], units: Sequence[Unit]) -> Section:
+def _section(path: tuple[str, ...], units: Sequence[Unit], language: Language | None) -> Section:
     body = sum(unit.size for unit in units if unit.kind != "heading")
-    return Section(path, tuple(units), body, sum(unit.size for unit in units))
+    return Section(path, tuple(units), body, sum(unit.size for unit in units), language)
+
+
+def _language(document: Document, units: Sequence[Unit]) -> Language | None:
+    """The language of text that is no code; None for a few words, and for English with any Hangul in it."""
+    said = [unit for unit in units if unit.kind not in ("heading", "code")]
+    if sum(unit.size for unit in said) < _LEAST_WORDS:
+        return None
+    text = "\n".join(document.text[unit.start : unit.end] for unit in said)
+    return "ko" if language_of(text) == "ko" else None if has_hangul(text) else "en"
 
 
 def _sections(document: Document, words: int) -> Iterator[Section]:
@@ -100,7 +116,7 @@ def _sections(document: Document, words: int) -> Iterator[Section]:
     for block in blocks(document.text):
         if block.kind == "heading":
             if units and units[-1].kind != "heading":
-                yield _section(_names(path, document.title), units)
+                yield _section(_names(path, document.title), units, _language(document, units))
                 units = []
             level, name = _heading(document.text[block.start : block.end])
             path = [entry for entry in path if entry[0] < level] + [(level, name)]
@@ -109,7 +125,7 @@ def _sections(document: Document, words: int) -> Iterator[Section]:
             units.append(Unit(block.kind, start, end, size))
             last = end
     if units:
-        yield _section(_names(path, document.title), units)
+        yield _section(_names(path, document.title), units, _language(document, units))
 
 
 def _heading(line: str) -> tuple[int, str]:
@@ -165,16 +181,30 @@ def _merged(sections: Sequence[Section]) -> Section:
         if len(set(names)) > 1:
             break
         shared.append(names[0])
-    return _section(tuple(shared), [unit for section in sections for unit in section.units])
+    language = next((section.language for section in sections if section.language), None)
+    return _section(tuple(shared), [unit for section in sections for unit in section.units], language)
 
 
-def _parts_of_sections(sections: Iterator[Section], words: int, overlap: int) -> Iterator[Section]:
+def _by_language(sections: Iterable[Section]) -> Iterator[Sequence[Section]]:
+    """Runs of neighbours in one language; what is too short to tell goes with what is before it."""
+    run: list[Section] = []
+    language: Language | None = None
+    for section in sections:
+        if language and section.language and section.language != language:
+            yield run
+            run, language = [], None
+        run.append(section)
+        language = language or section.language
+    yield run
+
+
+def _parts_of_sections(sections: Sequence[Section], words: int, overlap: int) -> Iterator[Section]:
     for section in _grouped(sections, words):
         for units in _parts(section.units, words, overlap):
-            yield _section(section.path, units)
+            yield _section(section.path, units, section.language)
 
 
-def _grouped(sections: Iterator[Section], words: int) -> Iterator[Section]:
+def _grouped(sections: Iterable[Section], words: int) -> Iterator[Section]:
     """Tiny neighbours put together up to the size."""
     group: list[Section] = []
     body = size = 0.0

@@ -1,6 +1,7 @@
 """Splitting: exact spans, full cover, bounded size, and cuts where a reader would cut."""
 
 import time
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -95,6 +96,45 @@ def test_tiny_neighbouring_sections_share_a_passage() -> None:
     assert all(100 <= words(passage) <= 220 for passage in passages[:-1])
     assert {passage.section for passage in passages[:-1]} == {"Flags"}
     assert all(passage.text.startswith("#") for passage in passages)
+
+
+@pytest.mark.parametrize("repeats", [1, 40])
+def test_a_passage_of_a_document_in_two_languages_is_in_one_of_them(repeats: int) -> None:
+    text = "\n\n".join(
+        [
+            "# Valve",
+            "## Opening",
+            ENGLISH * 2 * repeats,
+            "## Help",
+            "Call us.",
+            "# 밸브",
+            "## 열림",
+            KOREAN * 2 * repeats,
+        ]
+    )
+    passages = split(document(text, title="Valve"))
+    cut = next(n for n, passage in enumerate(passages) if "밸브" in passage.text)
+    assert [passage.language for passage in passages] == ["en"] * cut + ["ko"] * (len(passages) - cut)
+    assert passages[cut].text.startswith("# 밸브")
+    assert passages[cut - 1].text.endswith("Call us.")
+
+
+@pytest.mark.parametrize(
+    "section",
+    [
+        "```\nvalve --open --pressure 2 --line a --wait 30 --retry 5 --verbose --log all\n```",
+        "The `valve` 명령의 options: --open, --pressure, --line, --wait, --retry, --verbose, --log, --version, --help",
+    ],
+)
+def test_code_and_terms_are_no_other_language(section: str) -> None:
+    text = f"# 밸브\n\n{KOREAN * 2}\n\n## 명령\n\n{section}\n\n## 닫힘\n\n{KOREAN * 2}"
+    (passage,) = split(replace(document(text), language="ko"))
+    assert passage.language == "ko"
+
+
+def test_a_document_in_one_language_keeps_the_one_it_names() -> None:
+    passages = split(replace(document(f"# Valve\n\n{ENGLISH * 2}"), language="ko"))
+    assert [passage.language for passage in passages] == ["ko"]
 
 
 def test_a_heading_without_text_goes_with_what_follows() -> None:
