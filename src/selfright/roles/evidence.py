@@ -10,8 +10,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from selfright.domain.markup import plain
 from selfright.domain.passages import Hit, Passage, Strip
-from selfright.domain.text import sentences_of
+from selfright.domain.text import blocks, sentences_of
 
 _LONGEST = 20_000
 
@@ -75,6 +76,17 @@ def sources(strips: Iterable[Strip], hits: Iterable[Hit]) -> tuple[Source, ...]:
     """
     passages = {passage.id: passage for passage in (*(s.passage for s in strips), *(h.passage for h in hits))}
     return tuple(_read(passage) for passage in list(passages.values())[:_MOST_PASSAGES])
+
+
+def heading_above(passage: Passage, at: int) -> str:
+    """The last heading inside the passage before the document's position ``at``; empty where there is none."""
+    return next((name for start, name in reversed(_headings(passage.text)) if passage.start + start < at), "")
+
+
+@lru_cache(maxsize=256)
+def _headings(text: str) -> tuple[tuple[int, str], ...]:
+    found = (block for block in blocks(text) if block.kind == "heading")
+    return tuple((block.start, plain(text[block.start : block.end])) for block in found)
 
 
 def letters(text: str) -> str:

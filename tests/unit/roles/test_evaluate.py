@@ -163,6 +163,16 @@ def test_a_part_that_was_passed_over_is_missing_as_a_whole() -> None:
     assert judged.missing_info == ("who designed its handle",)
 
 
+@pytest.mark.parametrize(("heading", "missing"), [("Warranty period", ()), ("Opening", ("long is the warranty",))])
+def test_the_nearest_heading_in_a_passage_counts_as_said(heading: str, missing: tuple[str, ...]) -> None:
+    said = "Two years from the day of purchase."
+    source = passage(f"# Kettles\n\nWe make kettles.\n\n## {heading}\n\n{said}\n\n## Warranty form\n\nOn paper.")
+    start = source.text.index(said)
+    cited = Citation(1, source.id, source.document_id, "", "", start, start + len(said), said)
+    answer = Draft(f"{said} [1]", (Sentence(said, (1,)),), (cited,))
+    assert judge("How long is the warranty from the day of purchase?", answer, hits(source)).missing_info == missing
+
+
 def test_missing_korean_words_read_whole() -> None:
     judged = judge("주전자 K7은 어느 공장에서 만들어졌나요?", draft("물 2리터를 끓입니다.", cites=KOREAN), hits(KOREAN))
     assert judged.missing_info == ("공장에서 만들어졌나요",)

@@ -16,12 +16,13 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from selfright.domain.answers import Draft, Sentence
+from selfright.domain.answers import Citation, Draft, Sentence
 from selfright.domain.markup import plain
+from selfright.domain.passages import Passage
 from selfright.domain.ports import PairJudge
 from selfright.domain.text import has_hangul, language_of
 from selfright.roles.analysis import Term, TermMatcher, TextAnalyzer, distinct, phrases
-from selfright.roles.evidence import Source
+from selfright.roles.evidence import Source, heading_above
 from selfright.roles.grade.networks import read_pairs
 from selfright.roles.questions import answer_type, answer_type_match, question_parts
 
@@ -67,7 +68,8 @@ class _Reach:
     @classmethod
     def of(cls, draft: Draft, sources: Sequence[Source], analyzer: TextAnalyzer) -> "_Reach":
         sentences = draft.sentences or (Sentence(draft.text),)
-        headings = {c.n: frozenset(analyzer.tokens(f"{c.title} {c.section}")) for c in draft.citations}
+        passages = {source.passage.id: source.passage for source in sources}
+        headings = {c.n: frozenset(analyzer.tokens(_headings(c, passages))) for c in draft.citations}
         units = dict(headings)
         loose: list[frozenset[str]] = []
         for sentence in sentences:
@@ -83,6 +85,13 @@ class _Reach:
             (*units.values(), *loose),
             tuple(source.passage.text for source in sources if source.passage.id in cited),
         )
+
+
+def _headings(citation: Citation, passages: Mapping[str, Passage]) -> str:
+    """What the cited text stands under: title, section, and the last heading inside its passage."""
+    passage = passages.get(citation.passage_id)
+    inside = heading_above(passage, citation.start) if passage else ""
+    return f"{citation.title} {citation.section} {inside}"
 
 
 def _facts(part: str, terms: Sequence[Term], reach: _Reach, analyzer: TextAnalyzer) -> PartFacts:

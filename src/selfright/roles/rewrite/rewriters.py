@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from selfright.background import aside
 from selfright.domain.answers import Focus, Message, RewriteRequest
 from selfright.domain.chat import Job
 from selfright.domain.packs import DomainPack
@@ -85,7 +86,7 @@ class OfflineRewriter:
 
     async def focused(self, message: str, pack: DomainPack, follows: bool = False) -> Focus:
         """What of a message is asked, what is searched for, and what is told besides; see ``rewrite.focus``."""
-        return await asyncio.to_thread(focus, message, pack, self._analyzer, follows)
+        return await aside(len(message), lambda: focus(message, pack, self._analyzer, follows))
 
     def depends_on_history(self, question: str) -> bool:
         """Whether the question leaves out what it is about."""
@@ -230,11 +231,10 @@ class QueryRewriter:
         """
         if not history and not summary.strip():
             return question
-        if self.judging == "always" or await asyncio.to_thread(self.offline.depends_on_history, question):
+        if self.judging == "always" or await aside(len(question), lambda: self.offline.depends_on_history(question)):
             prompts = standalone_prompt(question, history, summary, language_of(question))
             query = _query(await written(self.chat, Job.STANDALONE, prompts))
-            keeps = await asyncio.to_thread(self.offline.keeps, question, query)
-            if query and keeps:
+            if query and await aside(len(question), lambda: self.offline.keeps(question, query)):
                 return query
         return await self.offline.standalone(question, history, summary)
 
