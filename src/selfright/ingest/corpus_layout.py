@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from selfright.domain.errors import InputError, UnreadableFile
-from selfright.domain.passages import Document
+from selfright.domain.passages import Document, Language
 from selfright.ingest.files import SourceFile, readable_name
 from selfright.ingest.pointers import Known, Pointer, pointer_of, resolved
 from selfright.ingest.readers import jsonl
@@ -28,7 +28,7 @@ CREATE UNIQUE INDEX rows_by_id ON rows (id);
 CREATE INDEX rows_by_text ON rows (text);
 CREATE TABLE pointers (
     number INTEGER PRIMARY KEY, line INTEGER, row INTEGER, start INTEGER, "end" INTEGER, text BLOB, section TEXT,
-    embedded INTEGER
+    embedded INTEGER, language TEXT
 );
 CREATE UNIQUE INDEX pointers_by_place ON pointers (row, start, "end");
 """
@@ -39,9 +39,9 @@ _FIND = {
 }
 _ROW_BEFORE = "SELECT line FROM rows WHERE id = ?"
 _POINTER_BEFORE = 'SELECT line FROM pointers WHERE row = ? AND start = ? AND "end" = ?'
-_EVERY_ROW = "INSERT INTO pointers SELECT number, line, number, 0, characters, NULL, '', 1 FROM rows"
+_EVERY_ROW = "INSERT INTO pointers SELECT number, line, number, 0, characters, NULL, '', 1, NULL FROM rows"
 _PARTS = """
-SELECT row, number, line, start, "end", section, embedded, text FROM pointers
+SELECT row, number, line, start, "end", section, embedded, language, text FROM pointers
 WHERE ?1 IS NULL OR row = ?1 ORDER BY row, start, number
 """
 
@@ -50,7 +50,8 @@ WHERE ?1 IS NULL OR row = ?1 ORDER BY row, start, number
 class Part:
     """What vector ``number`` (from 0) stands for: the text of one row from ``start`` to ``end``.
 
-    ``line`` is where that is said; ``embedded`` is false where the vector is said to be none.
+    ``line`` is where that is said; ``embedded`` is false where the vector is said to be none, ``language`` is None
+    where it is the row's.
     """
 
     number: int
@@ -59,6 +60,7 @@ class Part:
     end: int
     section: str = ""
     embedded: bool = True
+    language: Language | None = None
 
 
 class CorpusLayout:
@@ -156,10 +158,10 @@ class CorpusLayout:
         except BadRow as error:
             raise meta.refuse(f"line {line}: {error}") from None
         text = _digest(pointer.text) if pointer.text is not None and pointer.start is not None else None
-        entry = (number, line, target.number, start, end, text, pointer.section, pointer.embedded)
+        entry = (number, line, target.number, start, end, text, pointer.section, pointer.embedded, pointer.language)
         what = "it points to the same text (parts need 'start' and 'end') as that"
         with self._once(meta, line, what, _POINTER_BEFORE, target.number, start, end):
-            self._tables.execute("INSERT INTO pointers VALUES (?, ?, ?, ?, ?, ?, ?, ?)", entry)
+            self._tables.execute("INSERT INTO pointers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", entry)
 
     def _finder(self, pointer: Pointer) -> Callable[[str, object], list[Known]]:
         """Looks rows up by ``id``, ``number`` or ``text``, at most two of them."""
@@ -183,8 +185,8 @@ class CorpusLayout:
 
     def _parts(self, only: int | None = None) -> Iterator[tuple[int, Part, bytes | None]]:
         """Row, part, and the digest of the text it should have if that is said; of all rows or of one."""
-        for row, number, line, start, end, section, embedded, text in self._tables.execute(_PARTS, (only,)):
-            yield row, Part(number, line, start, end, section, bool(embedded)), text
+        for row, number, line, start, end, section, embedded, language, text in self._tables.execute(_PARTS, (only,)):
+            yield row, Part(number, line, start, end, section, bool(embedded), language), text
 
     def _checked(self, document: Document, part: Part, text: bytes | None) -> Part:
         if self.meta and text is not None and text != _digest(document.text[part.start : part.end]):

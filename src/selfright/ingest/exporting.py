@@ -9,7 +9,7 @@ import shutil
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
@@ -147,7 +147,7 @@ class _Files:
 
         none = np.zeros(form.dimension, dtype=np.float32)
         for passage in record.passages:
-            _write(self._meta, _pointer(passage, passage.id in record.vectors, whole=self._passages))
+            _write(self._meta, _pointer(record.document, passage, passage.id in record.vectors, whole=self._passages))
         self._sink.add(np.stack([record.vectors.get(passage.id, none) for passage in record.passages]))
         self.vectors += sum(passage.id in record.vectors for passage in record.passages)
 
@@ -165,7 +165,7 @@ def passage_row(document: Document, passage: Passage) -> dict[str, object]:
         "start": str(passage.start),
         "end": str(passage.end),
     }
-    return _row(document, passage.id, passage.title, passage.text, place)
+    return _row(replace(document, language=passage.language), passage.id, passage.title, passage.text, place)
 
 
 def _row(document: Document, name: str, title: str, text: str, place: Mapping[str, str]) -> dict[str, object]:
@@ -180,10 +180,14 @@ def _row(document: Document, name: str, title: str, text: str, place: Mapping[st
     return {"_id": name, "title": title, "text": text, **facts, "metadata": {**facts, **place, **document.metadata}}
 
 
-def _pointer(passage: Passage, embedded: bool, *, whole: bool) -> dict[str, object]:
+def _pointer(document: Document, passage: Passage, embedded: bool, *, whole: bool) -> dict[str, object]:
     """Which text a vector is of: all of a row that is a passage, else a part of a document's row."""
-    place = {} if whole else {"start": passage.start, "end": passage.end}
-    pointer = {"_id": passage.id if whole else passage.document_id, **place, "section": passage.section}
+    pointer: dict[str, object] = {"_id": passage.id if whole else document.id}
+    if not whole:
+        pointer |= {"start": passage.start, "end": passage.end}
+    pointer["section"] = passage.section
+    if not whole and passage.language != document.language:
+        pointer["language"] = passage.language
     return pointer if embedded else {**pointer, "embedded": False}
 
 

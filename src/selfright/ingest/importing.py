@@ -158,7 +158,7 @@ def passage_of(document: Document, n: int, part: Part) -> Passage:
         start=part.start,
         end=part.end,
         section=part.section,
-        language=document.language,
+        language=part.language or document.language,
         collection=document.collection,
         url=document.url,
     )

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
+from selfright.domain.passages import Language
 from selfright.ingest.readers.rows import BadRow
 
 _IDS = ("_id", "id", "doc_id", "document_id")
@@ -16,7 +17,8 @@ _SPANS = (("start", "end"), ("start_char", "end_char"), ("char_start", "char_end
 class Pointer:
     """What a line says: ids and a row's number (from 0), the text, and the part's place in the row's text.
 
-    ``embedded`` false says that the vector is none (all zero): the part is found by words alone.
+    ``language`` is None where it is the row's. ``embedded`` false says that the vector is none (all
+    zero): the part is found by words alone.
     """
 
     ids: tuple[str, ...]
@@ -26,6 +28,7 @@ class Pointer:
     end: int | None
     section: str = ""
     embedded: bool = True
+    language: Language | None = None
 
     def span(self, characters: int) -> tuple[int, int]:
         """Start and end in a row of this many characters; all of it when none are given."""
@@ -62,7 +65,8 @@ def pointer_of(row: Any) -> Pointer:
         raise BadRow("it names no row of the corpus; expected an 'id', an 'index' (from 0) or the 'text'")
     start, end = _span(row)
     section = row["section"] if isinstance(row.get("section"), str) else ""
-    return Pointer(ids, index, text, start, end, section, row.get("embedded") is not False)
+    language = row["language"] if row.get("language") in get_args(Language) else None
+    return Pointer(ids, index, text, start, end, section, row.get("embedded") is not False, language)
 
 
 def resolved(pointer: Pointer, number: int, find: Find, *, corpus_has_ids: bool) -> Known:

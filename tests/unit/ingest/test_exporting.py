@@ -2,6 +2,7 @@
 
 import json
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -165,6 +166,26 @@ def test_importing_what_was_exported_embeds_nothing_and_gives_the_same(tmp_path:
     for name, vector in before.vectors.items():
         assert np.array_equal(after.vectors[name + marks], vector)
     assert len(after.vectors) == len(before.vectors)
+
+
+@pytest.mark.parametrize("passages", [False, True])
+def test_passages_keep_their_language(tmp_path: Path, passages: bool) -> None:
+    both = document("both.md", "The first line is here.\n둘째 줄은 여기 있다.", "Both")
+    _, cut = by_lines(both)
+    first, second = replace(cut[0], language="en"), replace(cut[1], language="ko")
+    shelf, rows, after = Shelf(), Rows(), Shelf()
+    matrix = WordHashes().embed([first.text, second.text])
+    shelf.put([(both, [first, second])], {first.id: matrix[0], second.id: matrix[1]})
+    shelf.commit()
+    records = records_of(shelf, passages=passages, vectors=True)
+    export(records, tmp_path / "out", passages=passages, vectors=VectorFormat(rows.open, 64))
+    corpus, meta = tmp_path / "out" / "corpus.jsonl", tmp_path / "out" / "vectors.meta.jsonl"
+    with Import(corpus, meta, Matrix(rows.matrix), WordHashes()) as checked:
+        checked.write(after, after)
+    assert {passage.text: passage.language for passage in after.passages().values()} == {
+        first.text: "en",
+        second.text: "ko",
+    }
 
 
 def test_a_passage_without_a_vector_keeps_its_line(tmp_path: Path) -> None:

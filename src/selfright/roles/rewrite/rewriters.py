@@ -234,7 +234,8 @@ class QueryRewriter:
         if self.judging == "always" or await aside(len(question), lambda: self.offline.depends_on_history(question)):
             prompts = standalone_prompt(question, history, summary, language_of(question))
             query = _query(await written(self.chat, Job.STANDALONE, prompts))
-            if query and await aside(len(question), lambda: self.offline.keeps(question, query)):
+            keeps = await aside(len(question), lambda: self.offline.keeps(question, query))
+            if query and keeps:
                 return query
         return await self.offline.standalone(question, history, summary)
 
