@@ -161,7 +161,8 @@ def _unreadable(path: Path, error: Exception) -> IndexDamaged:
 class IndexStats:
     """Counts of documents and passages, and how far the vectors reach: ``rows`` of the file ``vectors``.
 
-    ``languages`` counts documents, ``passages_in`` passages by language; None in an index last written without it.
+    ``languages`` counts documents, ``passages_in`` passages by the language of their document; None in an index last
+    written without it.
     """
 
     passages: int = 0

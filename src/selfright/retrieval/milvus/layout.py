@@ -34,7 +34,8 @@ _NOTHING = {"nothing": [0.0, 0.0]}  # every collection of Milvus needs a vector
 class Counts:
     """What the index holds; ``length`` in terms, ``blank`` passages have no vector, ``size`` are the bytes written.
 
-    ``languages`` counts documents, ``passages_in`` passages by language; None in an index made without it.
+    ``languages`` counts documents, ``passages_in`` passages by the language of their document; None in an index made
+    without it.
     """
 
     passages: int = 0
