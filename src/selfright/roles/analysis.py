@@ -20,7 +20,7 @@ from selfright.domain.ports import TermStatistics, Tokenizer
 from selfright.domain.text import has_hangul, language_of
 from selfright.roles.words import KOREAN_LIGHT, mask_stop_words
 
-_LONGEST_CACHED = 4_000
+_CACHED = range(20, 4_001)  # characters; words are tokenized as fast as they are looked up
 _NEVER_SEEN = "\ufffe"  # no tokenizer yields it
 _WORD = re.compile(r"[A-Za-z0-9À-ÿ][\w.%°/+-]*|[가-힣]+[\w-]*|\w+")
 
@@ -51,11 +51,11 @@ class TextAnalyzer:
 
     def tokens(self, text: str) -> tuple[str, ...]:
         """All index tokens of ``text`` in reading order."""
-        return self._cached_tokens(text) if len(text) <= _LONGEST_CACHED else self._tokenize(text)
+        return self._cached_tokens(text) if len(text) in _CACHED else self._tokenize(text)
 
     def token_set(self, text: str) -> frozenset[str]:
         """The different index tokens of ``text``."""
-        return self._cached_sets(text) if len(text) <= _LONGEST_CACHED else self._tokenize_once(text)
+        return self._cached_sets(text) if len(text) in _CACHED else self._tokenize_once(text)
 
     def translations(self, token: str) -> Sequence[tuple[str, float]]:
         """Tokens of the other language for ``token``, the likeliest first, each with its weight."""
@@ -74,7 +74,7 @@ class TextAnalyzer:
 
         Stop words, question words, request phrases and polite endings of both languages are left out.
         """
-        return self._cached_terms(text) if len(text) <= _LONGEST_CACHED else self._find_terms(text)
+        return self._cached_terms(text) if len(text) <= _CACHED[-1] else self._find_terms(text)
 
     def coverage(self, question: str, text: str) -> float:
         """The idf-weighted share (0…1) of the question's key terms that occur in ``text``; 0 when it has none."""

@@ -67,13 +67,15 @@ class TrustedFirst:
     def __init__(self, analyzer: TextAnalyzer, grader: OfflineGrader, scorer: PieceScorer) -> None:
         self.analyzer, self.grader, self.scorer = analyzer, grader, scorer
         self._known = lru_cache(maxsize=32)(self._standing)
+        self._rivals = lru_cache(maxsize=32)(_rivals)
 
     async def standing(self, question: str, strips: Sequence[Strip]) -> tuple[Strip, ...]:
         """The strips that may make an answer, in the same order."""
+        strips = tuple(strips)
         sides = {strip.passage.trusted for strip in strips}
-        if len(sides) < 2 and not _rivals(question, strips):
-            return tuple(strips)
-        return await asyncio.to_thread(self._known, question, tuple(strips))
+        if len(sides) < 2 and not self._rivals(question, strips):
+            return strips
+        return await asyncio.to_thread(self._known, question, strips)
 
     def _standing(self, question: str, strips: tuple[Strip, ...]) -> tuple[Strip, ...]:
         trusted = [strip for strip in strips if strip.passage.trusted]

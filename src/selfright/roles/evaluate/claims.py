@@ -4,7 +4,8 @@ import math
 import re
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
+from operator import or_
 
 from selfright.domain.text import has_hangul
 from selfright.roles.analysis import Term, TextAnalyzer
@@ -77,8 +78,8 @@ def claim_facts(text: str, sources: Sequence[Source], analyzer: TextAnalyzer) ->
     specific = bool(amounts or names)
     if not terms or not sources:
         return ClaimFacts(text, _bulk(text), specific=specific)
-    total = sum(term.weight for term in terms)
-    everything = (_Reading.of(n, source, terms, total, analyzer) for n, source in enumerate(sources))
+    wanted = _Wanted(terms)
+    everything = (_Reading.of(n, source, wanted, analyzer) for n, source in enumerate(sources))
     reads = sorted(everything, key=lambda r: -r.rank)
     best = reads[0]
     near = tuple(r.source.passage.id for r in reads[:_MOST_PER_CLAIM] if r.coverage >= max(0.3, 0.9 * best.coverage))
@@ -101,6 +102,33 @@ def claim_facts(text: str, sources: Sequence[Source], analyzer: TextAnalyzer) ->
     )
 
 
+class _Wanted:
+    """The terms of a claim; which of them a text has is a number, a bit for each term."""
+
+    def __init__(self, terms: Sequence[Term]) -> None:
+        self._weights = [term.weight for term in terms]
+        self._total = sum(self._weights)
+        self._bits = {term.token: 1 << n for n, term in enumerate(terms)}
+        self._tokens = self._bits.keys()
+        self._shares: dict[int, float] = {}
+
+    def among(self, tokens: Set[str]) -> int:
+        """Those that are among ``tokens``."""
+        return sum(self._bits[token] for token in self._tokens & tokens)
+
+    def share(self, found: int) -> float:
+        """The idf-weighted share (0…1) of those; the sentences of a passage have few different ones."""
+        share = self._shares.get(found)
+        if share is None:
+            weights = (weight for n, weight in enumerate(self._weights) if found >> n & 1)
+            share = self._shares[found] = sum(weights) / self._total
+        return share
+
+    def tokens(self, found: int) -> frozenset[str]:
+        """Those, written out."""
+        return frozenset(token for token, bit in self._bits.items() if found & bit)
+
+
 @dataclass(frozen=True, slots=True)
 class _Reading:
     """One source, by its number, read against one claim; ``place`` is its best sentence."""
@@ -119,29 +147,23 @@ class _Reading:
         return 0.7 * self.coverage + 0.3 * self.anywhere
 
     @classmethod
-    def of(cls, number: int, source: Source, terms: Sequence[Term], total: float, analyzer: TextAnalyzer) -> "_Reading":
-        pairs = [(term.token, term.weight) for term in terms]
-
-        def share(found: Set[str]) -> float:
-            return sum(weight for token, weight in pairs if token in found) / total
-
-        wanted = frozenset(token for token, _ in pairs)
-        heading = wanted & analyzer.token_set(source.passage.heading)
-        found = [wanted & analyzer.token_set(sentence) for sentence in source.sentences] or [frozenset()]
-        shares = [share(tokens | heading) for tokens in found]
+    def of(cls, number: int, source: Source, wanted: _Wanted, analyzer: TextAnalyzer) -> "_Reading":
+        heading = wanted.among(analyzer.token_set(source.passage.heading))
+        found = [heading | wanted.among(analyzer.token_set(sentence)) for sentence in source.sentences] or [heading]
+        shares = [wanted.share(one) for one in found]
         best = max(shares)
-        windows = (heading.union(*found[i : i + _WINDOW]) for i in range(len(found)))
+        windows = {reduce(or_, found[i : i + _WINDOW]) for i in range(len(found))}
         ranked = sorted(zip(source.sentences, shares, strict=False), key=lambda pair: -pair[1])
-        everything = heading.union(*found)
+        everything = reduce(or_, found)
         return cls(
             number,
             source,
             shares.index(best),
-            max(share(window) for window in windows),
-            share(everything),
+            max(map(wanted.share, windows)),
+            wanted.share(everything),
             tuple(sentence for sentence, share in ranked if share >= _AS_NEAR * best) or ("",),
             best,
-            frozenset(everything),
+            wanted.tokens(everything),
         )
 
 

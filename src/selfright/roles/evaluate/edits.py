@@ -47,6 +47,7 @@ _CLOSE = 0.25
 _COMPARABLE = 0.3
 _SHORTEST_TURNED = 5
 
+_MOST_KNOWN = 16_384
 _Tokens = Callable[[str], Sequence[str]]
 _Groups = dict[str, frozenset[int]]
 
@@ -156,16 +157,27 @@ def _meant(tokens: frozenset[str], groups: _Groups) -> set[int]:
 def _words(text: str, tokens: _Tokens) -> _Words:
     written = tuple(_WORD.findall(text.replace("’", "'")))
     spelt = [word.lower() for word in written]
-    stated = tuple(_token(word, tokens) for word in spelt)
+    stated = tuple(map(_known(tokens).__getitem__, spelt))
     content = tuple(i for i, word in enumerate(spelt) if word not in _LIGHT)
     return _Words(written, stated, frozenset(spelt), frozenset(stated), content)
 
 
-@lru_cache(maxsize=16_384)
-def _token(word: str, tokens: _Tokens) -> str:
-    if word[0].isdigit():
-        return word.replace(",", "")
-    return _NUMBERS.get(word) or next(iter(tokens(word)), word)
+class _Known(dict[str, str]):
+    """Word in small letters → its token; text repeats itself, so most are looked up."""
+
+    def __init__(self, tokens: _Tokens) -> None:
+        super().__init__()
+        self._tokens = tokens
+
+    def __missing__(self, word: str) -> str:
+        if len(self) >= _MOST_KNOWN:
+            self.clear()
+        number = word.replace(",", "") if word[0].isdigit() else _NUMBERS.get(word)
+        self[word] = token = number or next(iter(self._tokens(word)), word)
+        return token
+
+
+_known = lru_cache(maxsize=8)(_Known)
 
 
 @lru_cache(maxsize=8)
@@ -175,5 +187,5 @@ def _groups(tokens: _Tokens) -> _Groups:
     text = files("selfright.roles.evaluate").joinpath("synonyms.txt").read_text(encoding="utf-8")
     for number, line in enumerate(text.splitlines()):
         for word in line.split():
-            found.setdefault(_token(word, tokens), set()).add(number)
+            found.setdefault(_known(tokens)[word], set()).add(number)
     return {token: frozenset(numbers) for token, numbers in found.items()}
