@@ -116,7 +116,7 @@ async def summed_up(bench: Bench) -> None:
 
 async def written(bench: Bench) -> None:
     strips = whole(await hits(bench))
-    system, user = asyncio.run(bench.offline.prompter.prompts(ASKED, "en", strips, "", (), ""))
+    system, user = await bench.offline.prompter.prompts(ASKED, "en", strips, "", (), "")
     request = GenerationRequest(ASKED, "en", QueryClass.QUESTION, strips, system, user)
     heard: list[str] = []
     draft = await bench.writer.generate(request, heard.append)

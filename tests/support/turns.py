@@ -149,7 +149,7 @@ class Scripted:
         strips = tuple(Strip(h.passage, h.passage.start, h.passage.end, h.passage.text, 0.8) for h in hits)
         return Refinement(strips, 0.0, self.fell_back)
 
-    def prompts(self, question: str, *_: Any) -> tuple[str, str]:
+    async def prompts(self, question: str, *_: Any) -> tuple[str, str]:
         return "system", question
 
     async def generate(self, request: GenerationRequest, say: Say | None = None) -> Draft:
