@@ -201,10 +201,11 @@ _chunks = _Chunks()
 
 def _chunkwise(text: str) -> str:
     """What ``_latin`` finds in text without Hangul, joined by blanks."""
+    text = text.replace(_BOUND, "\n")
     if (known := _chunks.get(text)) is not None:  # a single word, as judges ask for thousands
         return known
     # Only a unit behind its number reaches over white space.
-    text = _UNIT_BEHIND_BLANK.sub(rf"\1{_BOUND}", text.replace(_BOUND, "\n"))
+    text = _UNIT_BEHIND_BLANK.sub(rf"\1{_BOUND}", text)
     return " ".join(filter(None, map(_chunks.__getitem__, text.split())))
 
 

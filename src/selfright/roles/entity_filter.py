@@ -104,7 +104,7 @@ class QueryEntities:
         return first == _HUMP.findall(name)[0] and any(hump.lower()[:_STEM] not in self.words for hump in others)
 
 
-@lru_cache(maxsize=512)  # every pass of a turn asks it of the same passages
+@lru_cache(maxsize=256)  # every pass of a turn asks it of the same passages
 def _said(text: str) -> tuple[str, ...]:
     """The words that carry a topic, in small letters."""
     return tuple(word.lower() for word in _ANY_WORD.findall(mask_stop_words(text)))

@@ -165,7 +165,7 @@ def serve(
         raise
 
     def ready() -> None:
-        _settle_memory()
+        settle_memory()
         tell(url_of(host, listening))
 
     logging.begin()
@@ -174,7 +174,7 @@ def serve(
         server_of(app, limits, ready).run(sockets=[listening])
 
 
-def _settle_memory() -> None:
+def settle_memory() -> None:
     """What is loaded now stays and is not looked through again, so garbage can be looked for more often.
 
     The command line waits for 50,000 new objects, which a service makes in an hour: every closed connection leaves a
