@@ -114,7 +114,7 @@ def model(name: str | None, base_url: str | None) -> Iterator[dict[str, Any]]:
     if name != "scripted":
         yield {key: value for key, value in (("llm", name), ("base_url", base_url)) if value}
         return
-    from selfright.testing.server import ScriptedServer
+    from tests.support.scripted.server import ScriptedServer
 
     with ScriptedServer() as server:
         yield {"llm": "openai:scripted", "base_url": server.url}

@@ -20,10 +20,10 @@ from selfright.domain.ports import Embedder, TermLexicon
 from selfright.entrypoints.commands.demo import DATA
 from selfright.ingest.splitting import split
 from selfright.llm.e5 import E5
-from selfright.medical.pack import BilingualLexicon, user_words
 from selfright.retrieval.fusion import AdaptiveFusion
 from selfright.retrieval.stores.embedded import EmbeddedStore
 from selfright.retrieval.tokenizer import BilingualTokenizer
+from selfright_medical.pack import BilingualLexicon, user_words
 
 BEST = 5
 DEPTH = 50

@@ -3,7 +3,7 @@
 import os
 from typing import Any
 
-from selfright.medical.lexicon import load_lexicon
+from selfright_medical.lexicon import load_lexicon
 
 
 def lexicon_pack() -> Any:

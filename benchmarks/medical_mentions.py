@@ -14,8 +14,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from selfright.medical.extract import MedicalExtractor
-from selfright.medical.medcat import MedCatNames
+from selfright_medical.extract import MedicalExtractor
+from selfright_medical.medcat import MedCatNames
 
 TYPE = {"conditions": "Disease", "symptoms": "Disease", "medications": "Chemical", "allergies": "Chemical"}
 Mention = tuple[int, int, str]

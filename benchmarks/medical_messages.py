@@ -16,11 +16,11 @@ from pathlib import Path
 
 from benchmarks.retrieval_quality import KeptVectors, by_place, fill, judgements, ndcg, rows, whole
 from selfright.llm.e5 import E5
-from selfright.medical.pack import MEDICAL
 from selfright.retrieval.stores.embedded import EmbeddedStore
 from selfright.retrieval.tokenizer import BilingualTokenizer
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.rewrite.rewriters import OfflineRewriter
+from selfright_medical.pack import MEDICAL
 
 Ranking = Sequence[str]
 _TAKEN = 3

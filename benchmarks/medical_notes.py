@@ -13,8 +13,8 @@ from collections import Counter
 from pathlib import Path
 
 from selfright.domain.slots import Slot
-from selfright.medical.extract import MedicalExtractor
-from selfright.medical.wording import concept_of
+from selfright_medical.extract import MedicalExtractor
+from selfright_medical.wording import concept_of
 
 SLOT = {"MEDICATIONS": "medications", "ALLERGY": "allergies"}
 HEADING = {"MEDICATIONS": "Medications: ", "ALLERGY": "Allergies: "}

@@ -12,7 +12,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from selfright.medical.extract import MedicalExtractor
+from selfright_medical.extract import MedicalExtractor
 from tests.medical_sentences.reading import Sentence, fact_of, sentences
 
 FOLDER = Path(__file__).resolve().parents[1] / "tests" / "medical_sentences"

@@ -19,9 +19,9 @@ from typing import Any
 
 from selfright.domain.passages import Passage
 from selfright.roles.evidence import visible
-from selfright.testing.fake_model import FakeModel
-from selfright.testing.server import ScriptedServer
 from tests.redteam.arena import PRESETS, UNDECIDABLE, Arena, Case, Honest, read_cases, read_honest
+from tests.support.scripted.fake_model import FakeModel
+from tests.support.scripted.server import ScriptedServer
 
 MODELS = ("offline", "gullible")
 HONEST = ("squad2", "covidqa", "mtrag", "medquad_liveqa", "bioasq", "korquad", "pubmedqa")

@@ -9,11 +9,11 @@ from types import TracebackType
 from typing import Any
 
 from benchmarks.turn_peer import GRADES_ALL
-from selfright.testing.fake_model import FakeModel
-from selfright.testing.judging import read
-from selfright.testing.requests import Request
-from selfright.testing.rules import Rule, When
-from selfright.testing.server import ScriptedServer
+from tests.support.scripted.fake_model import FakeModel
+from tests.support.scripted.judging import read
+from tests.support.scripted.requests import Request
+from tests.support.scripted.rules import Rule, When
+from tests.support.scripted.server import ScriptedServer
 
 UNFOUNDED = "The moon is 384,400 km away, and it is made of basalt and anorthosite, as the Apollo missions found."
 _EVIDENCE = re.compile(r"<passage-")

@@ -17,6 +17,7 @@ import platformdirs
 from selfright.domain.chat import Job
 from selfright.domain.errors import SettingsError, UnknownName
 from selfright.domain.flags import ABOVE_ZERO, Bound, Declared, Flags, amount
+from selfright.domain.packs import GENERAL, installed_packs
 from selfright.domain.traces import TRACE_KINDS, TraceKind
 from selfright.memory.postgres_address import read_address, shown
 from selfright.retrieval.locations import is_address
@@ -29,7 +30,6 @@ MAX_FILE_BYTES = 1_000_000
 
 WEB_PROVIDERS = ("none", "static", "tavily", "brave", "searxng", "duckduckgo")
 EMBEDDERS = ("auto", "e5", "none")
-PACKS = {"none": "selfright.domain.packs:GENERAL", "medical": "selfright.medical.pack:MEDICAL"}  # by their short names
 OFFLINE = "offline"
 _CONTEXT = Bound("is 0 or at least 2048 tokens", lambda tokens: tokens == 0 or tokens >= 2_048)  # rules, some evidence
 _STRETCH = Bound("is 0 or at least 1", lambda times: times == 0 or times >= 1)
@@ -57,7 +57,7 @@ class Settings:
     ``web_provider``: several names, separated by commas, in fallback order; ``static`` uses ``web_folder`` as the web.
     ``web_base_url``: a provider's address (``searxng=http://…`` if there are several). ``web_allow``: private hosts
     that may be fetched. ``web_cache``: bytes of cached web content, kept for ``web_cache_hours``.
-    ``pack``: the field it specialises in: ``none``, ``medical``, or a custom ``module:attribute``.
+    ``pack``: the field it specialises in: ``none``, an installed pack by name, or a custom ``module:attribute``.
     ``medcat_pack``: a MedCAT 2 model pack (folder or .zip), used if the flag ``medcat2_enabled`` is on.
     ``serve_turns``: turns that the service runs at once; ``serve_queue``: how many more may wait;
     ``serve_stretch``: how many times as long as undisturbed a turn may take before others are refused, 0: any time;
@@ -120,8 +120,9 @@ class Settings:
                 raise UnknownName("value of setting 'web_provider':", name, WEB_PROVIDERS)
         if self.embedder not in EMBEDDERS and ":" not in self.embedder:
             raise UnknownName("value of setting 'embedder':", self.embedder, (*EMBEDDERS, "e5:FILE", "provider:model"))
-        if self.pack not in PACKS and ":" not in self.pack:
-            raise UnknownName("value of setting 'pack':", self.pack, (*PACKS, "module:attribute"))
+        if self.pack != GENERAL.name and ":" not in self.pack and self.pack not in (installed := installed_packs()):
+            names = (GENERAL.name, *installed, "module:attribute")
+            raise UnknownName("value of setting 'pack':", self.pack, names)
         if self.llm != OFFLINE and ":" not in self.llm:
             raise UnknownName("value of setting 'llm':", self.llm, (OFFLINE, "provider:model"))
         if self.traces not in TRACE_KINDS:

@@ -9,11 +9,11 @@ import pytest
 
 from selfright import Selfright
 from selfright.domain.chat import Job
-from selfright.testing.rules import Rule
-from selfright.testing.server import ScriptedServer
 from tests.functional.test_fxstore import DOCUMENTS, WHAT, judged
 from tests.support.llm import is_job
 from tests.support.page import Visit, desktop, started, visiting
+from tests.support.scripted.rules import Rule
+from tests.support.scripted.server import ScriptedServer
 from tests.support.service import serving
 
 pytest.importorskip("streamlit", reason="streamlit is not installed")

@@ -61,7 +61,7 @@ GOOD = {
     ),
     "a print in the command line": ("src/selfright/entrypoints/cli.py", "print(1)\n"),
     "numpy for types": ("src/selfright/domain/a.py", "if TYPE_CHECKING:\n    import numpy\n"),
-    "medicine at home": ("src/selfright/medical/lexicon.py", 'TERMS = ["warfarin", "당뇨"]\n'),
+    "medicine at home": ("src/selfright_medical/lexicon.py", 'TERMS = ["warfarin", "당뇨"]\n'),
     "a question of the demo": ("src/selfright/entrypoints/commands/demo.py", 'QUESTION = "insulin?"\n'),
     "medicine in a test": ("tests/unit/test_a.py", 'QUESTION = "warfarin?"\n'),
     "the lock": ("requirements.lock", f"# {REGISTRY}\n"),

@@ -27,8 +27,8 @@ PLANTED = {
     "flow/nodes/bad_one.py": "from selfright.flow import bad_table",
     "flow/bad_table.py": "",
     "flow/nodes/bad_two.py": "from selfright.flow.nodes import bad_one",
-    "assembly/bad.py": "from selfright.medical import bad",
-    "medical/bad.py": "",
+    "assembly/bad.py": "from selfright_medical import bad",
+    "../selfright_medical/bad.py": "from selfright.roles import bad_one",
     "roles/bad_one.py": "from selfright.roles import bad_two",
     "roles/bad_two.py": "from selfright.roles import bad_one",
 }

@@ -55,7 +55,7 @@ def test_a_question_over_an_index_of_words_loads_no_network_no_analyser_and_no_r
     seen = json.loads(done.stdout.splitlines()[-1])
     assert seen["code"] == 0
     assert NOT_FOR_A_QUESTION.intersection(name.partition(".")[0] for name in seen["modules"]) == set()
-    assert [name for name in seen["modules"] if name.startswith("selfright.medical")] == []  # no pack is on
+    assert [name for name in seen["modules"] if name.startswith("selfright_medical")] == []  # no pack is on
     assert {"selfright.llm.checks", "selfright.llm.structured"}.isdisjoint(seen["modules"])  # and no language model
 
 

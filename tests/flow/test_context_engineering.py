@@ -19,13 +19,13 @@ from selfright.domain.tools import Tools
 from selfright.flow.compile import compile_preset
 from selfright.flow.nodes.search import rewrite
 from selfright.flow.presets import PRESETS
-from selfright.medical.pack import MEDICAL
 from selfright.roles.concerns import UNHEEDED, ConcernedEvaluator, ProfileWarningGenerator
 from selfright.roles.evaluate.heuristic import HeuristicEvaluator
 from selfright.roles.evaluate.llm import QualityEvaluator
 from selfright.roles.evaluate.offline import LocalEvaluator
 from selfright.roles.prompting import BilingualPrompter, evaluation_prompt, rewrite_prompt
 from selfright.roles.rewrite.rewriters import OfflineRewriter
+from selfright_medical.pack import MEDICAL
 from tests.support.chat import ScriptedChat
 from tests.support.loops import run
 from tests.support.texts import analyzer

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from selfright import Selfright
-from selfright.testing.catalogue import FAULTS
-from selfright.testing.server import ScriptedServer
 from tests.functional.test_sessions import wait_for
 from tests.support.llm import rules, write_index
+from tests.support.scripted.catalogue import FAULTS
+from tests.support.scripted.server import ScriptedServer
 
 SECRET = "xylophonic-quagmire"
 LEFT = f"How is the unfinished {SECRET} installed?"

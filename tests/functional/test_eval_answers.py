@@ -16,8 +16,8 @@ from selfright.domain.errors import UsageError
 from selfright.entrypoints.cli import main
 from selfright.evals.results import Study, read_study
 from selfright.evals.systems import PROFILES
-from selfright.testing.server import ScriptedServer
 from tests.functional.conftest import Cli
+from tests.support.scripted.server import ScriptedServer
 from tests.support.studies import numbers
 
 QUESTIONS = (

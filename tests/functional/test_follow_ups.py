@@ -13,10 +13,10 @@ import pytest
 
 from selfright import Answer, Selfright
 from selfright.domain.chat import Job
-from selfright.testing.requests import Request
-from selfright.testing.rules import Rule
-from selfright.testing.server import ScriptedServer
 from tests.support.llm import EVALUATION, is_job
+from tests.support.scripted.requests import Request
+from tests.support.scripted.rules import Rule
+from tests.support.scripted.server import ScriptedServer
 
 FOLDER = Path(__file__).with_name("follow_ups")
 LEAST = 0.9

@@ -7,9 +7,9 @@ import pytest
 from selfright import Answer, DraftWithdrawn, Message, Selfright, TurnFinished
 from selfright.domain.chat import Job
 from selfright.domain.judgements import StopReason
-from selfright.testing.rules import Rule
-from selfright.testing.server import ScriptedServer
 from tests.support.llm import EVALUATION, is_job
+from tests.support.scripted.rules import Rule
+from tests.support.scripted.server import ScriptedServer
 
 DOCUMENTS = {
     "api.md": "# FxStore API\n\nFxStore API는 FxStore.open(path)로 저장소를 열고 openMap(name)으로 맵을 얻습니다. "

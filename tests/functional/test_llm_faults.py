@@ -11,12 +11,12 @@ import pytest
 from selfright import Answer, Selfright, TurnFinished
 from selfright.domain.chat import Job
 from selfright.domain.judgements import EvaluationSource, StopReason, Verdict
-from selfright.testing.catalogue import FAULTS
-from selfright.testing.damage import DAMAGES
-from selfright.testing.requests import Request
-from selfright.testing.rules import Damaged
-from selfright.testing.server import ScriptedServer
 from tests.support.llm import EVALUATION, HISTORY, QUESTION, rules, system_of, write_index
+from tests.support.scripted.catalogue import FAULTS
+from tests.support.scripted.damage import DAMAGES
+from tests.support.scripted.requests import Request
+from tests.support.scripted.rules import Damaged
+from tests.support.scripted.server import ScriptedServer
 
 SLOW = ("stall", "stall-midway")
 UNREACHABLE = (

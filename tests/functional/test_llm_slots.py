@@ -9,10 +9,10 @@ import pytest
 from selfright import Answer, Selfright
 from selfright.domain.chat import Job
 from selfright.domain.errors import UsageError
-from selfright.testing.catalogue import FAULTS
-from selfright.testing.rules import Plain
-from selfright.testing.server import ScriptedServer
 from tests.support.llm import is_job, rules, write_index
+from tests.support.scripted.catalogue import FAULTS
+from tests.support.scripted.rules import Plain
+from tests.support.scripted.server import ScriptedServer
 
 TEXT = "계란을 먹으면 큰일 나요. 엄마는 와파린 3mg을 드세요. How is FxStore installed?"
 SAID = {

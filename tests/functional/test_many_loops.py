@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from selfright import Selfright
-from selfright.testing.server import ScriptedServer
+from tests.support.scripted.server import ScriptedServer
 
 QUESTION = "Who is the harbour master?"
 _TURNS = 3

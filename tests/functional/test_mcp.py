@@ -16,7 +16,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from selfright.entrypoints.server.admission import Limits
 from selfright.entrypoints.server.keys import KeyRing
-from selfright.testing.server import ScriptedServer
+from tests.support.scripted.server import ScriptedServer
 from tests.support.service import QUESTION, serving, write_index
 
 ASK = {"question": QUESTION}

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from selfright.domain.chat import Job
-from selfright.testing.rules import Rule
-from selfright.testing.server import ScriptedServer
 from tests.functional.conftest import Cli
 from tests.support.llm import is_job
+from tests.support.scripted.rules import Rule
+from tests.support.scripted.server import ScriptedServer
 from tests.support.service import QUESTION, http_client, serving, write_index
 
 FROM_MEMORY = "Lamps of lighthouses are changed now and then."

@@ -14,11 +14,11 @@ from selfright.domain.chat import Job
 from selfright.evals.models.checking import Question, planned_calls, probes
 from selfright.evals.models.report import JobReport
 from selfright.llm.checks import FILE, ModelChecks
-from selfright.testing.requests import Request
-from selfright.testing.rules import Plain, Rule
-from selfright.testing.server import ScriptedServer
 from tests.functional.conftest import Cli
 from tests.support.llm import EVALUATION, QUESTION, is_job, rules, write_index
+from tests.support.scripted.requests import Request
+from tests.support.scripted.rules import Plain, Rule
+from tests.support.scripted.server import ScriptedServer
 
 ITEMS = 10
 FALSE = {**EVALUATION, "grounding": 0.1, "completeness": 0.1, "accuracy": 0.1, "answer_quality": "hallucination"}

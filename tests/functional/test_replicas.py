@@ -16,8 +16,8 @@ import pytest
 
 from selfright.entrypoints.server.keys import DatabaseKeys
 from selfright.memory.postgres import PostgresDatabase
-from selfright.testing.server import ScriptedServer
 from tests.support.postgres import PostgresServer
+from tests.support.scripted.server import ScriptedServer
 from tests.support.service import QUESTION, Spawned, http_client, spawned, write_index
 
 if sys.platform == "win32":

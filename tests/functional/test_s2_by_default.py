@@ -7,10 +7,10 @@ import pytest
 from selfright import Answer, DraftWithdrawn, Selfright, TurnFinished
 from selfright.domain.chat import Job
 from selfright.domain.judgements import StopReason
-from selfright.testing.rules import Rule
-from selfright.testing.server import ScriptedServer
 from tests.functional.test_fxstore import DOCUMENTS, WHAT, judged
 from tests.support.llm import is_job
+from tests.support.scripted.rules import Rule
+from tests.support.scripted.server import ScriptedServer
 
 
 @pytest.fixture(scope="module")

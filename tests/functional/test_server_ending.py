@@ -17,7 +17,7 @@ import httpx
 import pytest
 
 from selfright.entrypoints.cli import main
-from selfright.testing.server import ScriptedServer
+from tests.support.scripted.server import ScriptedServer
 from tests.support.service import DOCUMENTS, QUESTION, Spawned, http_client, spawned, write_index
 
 if sys.platform == "win32":

@@ -24,7 +24,7 @@ from selfright.entrypoints.server.keys import KeyRing
 from selfright.ingest import parallel
 from selfright.ingest.apart import Bounds
 from selfright.ingest.files import SourceFile
-from selfright.testing.server import ScriptedServer
+from tests.support.scripted.server import ScriptedServer
 from tests.support.service import QUESTION, Running, http_client, serving, write_index
 
 BIDI = "\N{RIGHT-TO-LEFT OVERRIDE}dm.md"

@@ -17,7 +17,7 @@ from openai import OpenAI
 from openai.types.chat import ChatCompletionMessageParam
 
 from selfright.entrypoints.server.keys import KeyRing
-from selfright.testing.server import ScriptedServer
+from tests.support.scripted.server import ScriptedServer
 from tests.support.service import QUESTION, Running, http_client, serving, write_index
 
 ASKED: list[ChatCompletionMessageParam] = [{"role": "user", "content": QUESTION}]

@@ -15,10 +15,10 @@ from selfright import Message, Selfright
 from selfright.domain.chat import Job
 from selfright.domain.errors import SessionBusy, SessionHidden, UnknownName, UsageError
 from selfright.domain.judgements import StopReason
-from selfright.testing.catalogue import FAULTS
-from selfright.testing.server import ScriptedServer
 from tests.functional.conftest import Cli, Outcome
 from tests.support.llm import is_job, rules, write_index
+from tests.support.scripted.catalogue import FAULTS
+from tests.support.scripted.server import ScriptedServer
 
 QUESTION = "How is FxStore installed?"
 CHILD = """

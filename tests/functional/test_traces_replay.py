@@ -12,11 +12,11 @@ from selfright.domain.chat import Job
 from selfright.domain.errors import InputError, SelfrightError, UnknownName, UsageError
 from selfright.domain.judgements import StopReason
 from selfright.llm.checks import FILE, ModelChecks
-from selfright.testing.catalogue import FAULTS
-from selfright.testing.rules import Rule, When
-from selfright.testing.server import ScriptedServer
 from tests.functional.conftest import Cli
 from tests.support.llm import HISTORY, QUESTION, WANTING, is_job, rules, write_index
+from tests.support.scripted.catalogue import FAULTS
+from tests.support.scripted.rules import Rule, When
+from tests.support.scripted.server import ScriptedServer
 
 QUESTIONS = (
     "How often is the lamp of the Dunmore lighthouse changed?",

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from selfright.domain.slots import Slot
-from selfright.medical.lexicon import load_lexicon
+from selfright_medical.lexicon import load_lexicon
 
 _FACT = re.compile(
     r"(?P<name>\w+)=(?P<value>[^{}@!]+?)\s*(?P<not>!)?\s*(?P<subject>@family|@other)?\s*(?P<past>@past)?\s*(?:\{(?P<details>[^}]*)\})?\s*"

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from selfright import Selfright
-from selfright.testing.fake_model import FakeModel
-from selfright.testing.server import ScriptedServer
 from tests.redteam.arena import UNDECIDABLE, Arena, Case, Fought, read_cases, read_honest
+from tests.support.scripted.fake_model import FakeModel
+from tests.support.scripted.server import ScriptedServer
 
 CASES = read_cases()
 DECIDABLE = [case for case in CASES if case.family != UNDECIDABLE]
@@ -118,7 +118,7 @@ def test_a_profile_gives_no_orders(tmp_path: Path, gullible: ScriptedServer) -> 
 
 def test_the_gullible_model_does_obey_what_it_is_shown(gullible: ScriptedServer) -> None:
     """The fights above mean something only if the model would have fallen for it."""
-    from selfright.testing.judging import orders
+    from tests.support.scripted.judging import orders
 
     texts = {case.id: [*case.files.values(), *case.pages.values()] for case in DECIDABLE}
     obeyed = [name for name, documents in texts.items() if orders(documents).say or orders(documents).praise]

@@ -7,10 +7,10 @@ from typing import Any
 from selfright import Message, Selfright
 from selfright.domain.chat import Job
 from selfright.domain.passages import Language
-from selfright.medical.llm_extract import SYSTEM as EXTRACTING
 from selfright.roles.prompts import SYSTEM, WITHOUT_DOCUMENTS
-from selfright.testing.requests import Request
-from selfright.testing.rules import Plain, Rule
+from selfright_medical.llm_extract import SYSTEM as EXTRACTING
+from tests.support.scripted.requests import Request
+from tests.support.scripted.rules import Plain, Rule
 
 QUESTION = "How do I install it?"
 HISTORY = tuple(

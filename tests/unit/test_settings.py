@@ -8,7 +8,7 @@ import pytest
 from selfright.domain.errors import SettingsError, UnknownName, UsageError
 from selfright.evals.systems import from_grid
 from selfright.settings import SETTING_NAMES, Settings, load_settings
-from selfright.testing.catalogue import read_rules
+from tests.support.scripted.catalogue import read_rules
 
 REPOSITORY = Path(__file__).parents[2]
 READ_BY_PEOPLE = ("docs", "deploy", "src", "README.md", "README.ko.md")

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 from selfright.assembly.roles import Roles
 from selfright.domain.errors import InputError, SettingsError, UnknownName
-from selfright.domain.packs import DomainPack
+from selfright.domain.packs import GENERAL, DomainPack, installed_packs
 from selfright.domain.ports import ProfileStore, Tokenizer
 from selfright.domain.slots import Profile, Slot
-from selfright.settings import PACKS
 
 if TYPE_CHECKING:
     from langgraph.store.base import BaseStore
@@ -25,11 +24,13 @@ _FILE = "profiles.sqlite"
 
 @cache
 def load_pack(name: str) -> DomainPack:
-    """The pack that a setting names: one of ``PACKS``, or a custom ``module:attribute``.
+    """The pack that a setting names: ``none``, an installed one, or a custom ``module:attribute``.
 
     Raises ``SettingsError`` when there is no such module or attribute, or when it is no ``DomainPack``.
     """
-    module, _, attribute = PACKS.get(name, name).partition(":")
+    if name == GENERAL.name:
+        return GENERAL
+    module, _, attribute = installed_packs().get(name, name).partition(":")
     try:
         found = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError) as error:
@@ -50,7 +51,7 @@ def tokenizer_for(pack: DomainPack, made: str | None) -> Tokenizer:
     own = BilingualTokenizer(user_words=pack.words())
     if made is None or made == own.name:
         return own
-    others = (BilingualTokenizer(user_words=load_pack(name).words()) for name in PACKS)
+    others = (BilingualTokenizer(user_words=load_pack(name).words()) for name in (GENERAL.name, *installed_packs()))
     return next((other for other in others if other.name == made), own)
 
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
+from importlib.metadata import entry_points
 from pathlib import Path
 
 from selfright.domain.passages import Language
@@ -109,3 +110,9 @@ class DomainPack:
 
 GENERAL = DomainPack("none")
 """No field: no slots are read, nothing is added."""
+
+
+@cache
+def installed_packs() -> Mapping[str, str]:
+    """The ``module:attribute`` of each pack that an installed distribution offers in group ``selfright.packs``."""
+    return {entry.name: entry.value for entry in entry_points(group="selfright.packs")}

@@ -15,10 +15,10 @@ SlotTime = Literal["current", "past"]
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """One fact read from a message: ``name`` is the kind (age, conditions, medications, version …).
+    """One fact read from a message: ``name`` is the kind (age, version, platform …).
 
     ``start`` and ``end`` are character positions in the message of ``turn``; -1 when it was set by hand. ``details``
-    are what belongs to the fact besides (of a medicine its dose; of a thing with names in two languages its key), as
+    are what belongs to the fact besides (of an order its number; of a thing with names in two languages its key), as
     pairs of name and value, in the order of their names.
     """
 
@@ -61,7 +61,7 @@ Kinds = Mapping[str, SlotKind]
 Meeting = Literal["apart", "repeats", "supersedes", "contradicts"]
 
 _ANY = ("", "*", "any", "all", "none")
-"""Values of a denial that means everything of its kind ("no allergies")."""
+"""Values of a denial that means everything of its kind ("no devices")."""
 
 
 def meeting(old: Slot, new: Slot, kind: SlotKind) -> Meeting:
@@ -157,7 +157,7 @@ class Profile:
 
     @classmethod
     def of(cls, facts: Mapping[str, object]) -> "Profile":
-        """A profile from plain facts, ``{"age": 60, "conditions": ["gout"]}``; empty values are left out.
+        """A profile from plain facts, ``{"age": 60, "products": ["FxStore"]}``; empty values are left out.
 
         Raises ``InputError`` for anything but a mapping, and for more than 500 facts: each is held against all others.
         """

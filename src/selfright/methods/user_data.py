@@ -75,7 +75,7 @@ class UserDataMethods:
         return self._engine.pack.summary(self.profile(user), language)
 
     async def aset_profile(self, facts: Mapping[str, object], user: str = DEFAULT_USER) -> Profile:
-        """Corrects a profile, ``{"age": 60, "conditions": ["gout"]}``: the values replace all current ones of a kind.
+        """Corrects a profile, ``{"age": 60, "products": ["FxStore"]}``: the values replace all current ones of a kind.
 
         An empty value removes them. Raises ``UnknownName`` for a kind that the pack does not have, and
         ``InputError`` for a value that the kind cannot hold; then nothing is changed.

@@ -44,10 +44,10 @@ _ASKED: tuple[tuple[AnswerType, re.Pattern[str]], ...] = (
         _any(
             r"\bhow (?:many|much|old|tall|long is|far|large|big|high|deep|often|frequently|heavy|wide|fast)\b",
             r"\b(?:what|which) (?:is the |was the |are the )?(?:\w+ ){0,2}(?:percentage|percent|number"
-            r"|rate|ratio|proportion|amount|dose|dosage|price|cost|population|size|length|height|weight|limit|maximum|minimum|default|prevalence|incidence|count)\b",
+            r"|rate|ratio|proportion|amount|price|cost|population|size|length|height|weight|limit|maximum|minimum|default|count)\b",
             r"(?<![가-힣])몇(?!몇)",
             r"얼마",
-            r"(?:비율|수치|용량|개수|횟수|인구|가격|크기|길이|높이|무게|확률|한도|최대|최소|나이)[은는이가]?\s*"
+            r"(?:비율|수치|개수|횟수|인구|가격|크기|길이|높이|무게|확률|한도|최대|최소|나이)[은는이가]?\s*"
             r"(?:\?|$|무엇|어떻|얼마)",
         ),
     ),
@@ -68,7 +68,7 @@ _ASKED: tuple[tuple[AnswerType, re.Pattern[str]], ...] = (
         _any(
             r"\bwho(?:m|se)?\b(?! is at)",
             r"\b(?:what|which) (?:person|man|woman|king|queen|president|author|scientist|player|leader"
-            r"|actor|singer|ruler|emperor|physician|mathematician)\b",
+            r"|actor|singer|ruler|emperor|mathematician)\b",
             r"누구|누가|누굴",
             r"(?:사람|인물|이름|작가|저자|감독|배우|가수|대통령|왕|장군|선수)[은는이가]?\s*(?:\?|$|누구)",
         ),
@@ -107,7 +107,7 @@ _ASKED: tuple[tuple[AnswerType, re.Pattern[str]], ...] = (
             r"\bname (?:the|some|three|two|all)\b",
             r"\b(?:what|which) \w+s are\b",
             r"\b(?:what|which) (?:kinds?|types?|sorts?) of\b",
-            r"(?:종류|목록|예시|증상|특징|장점|단점|부작용)(?:들)?[은는이가]?\s*(?:에는|\?|$|무엇|뭐|어떤)",
+            r"(?:종류|목록|예시|특징|장점|단점)(?:들)?[은는이가]?\s*(?:에는|\?|$|무엇|뭐|어떤)",
             r"어떤 것들|무엇들|나열",
         ),
     ),
@@ -234,7 +234,7 @@ def _matches_quantity(kind: AnswerType, text: str, found: tuple[Quantity, ...]) 
 def question_parts(question: str) -> tuple[str, ...]:
     """The separate questions inside ``question``, in order, at most six; the whole question when it asks one thing.
 
-    ``What is X and how often is it taken?`` has two parts, ``X는 무엇이고 부작용은 무엇인가요?`` too.
+    ``What is X and how often is it taken?`` has two parts, ``X는 무엇이고 단점은 무엇인가요?`` too.
     """
     pieces = [piece for part in _SPLIT_KO.split(question) for piece in _SPLIT_EN.split(part)]
     parts = [piece.strip(" ,;\n\t") for piece in pieces]

@@ -197,7 +197,6 @@ automatic automatically | manual manually
 최대 최고 | 최소 최저
 초과 | 미만
 이전 | 이후
-식전 | 식후
 처음 최초 | 마지막 최후
 허용 허가 | 금지
 가능 | 불가능

@@ -22,10 +22,10 @@ from selfright.llm.chat import Client, LangChainBackend
 from selfright.llm.clients import PerLoop
 from selfright.llm.openai_chat import Clients, OpenAIBackend, first_style
 from selfright.llm.providers import chat_model
-from selfright.testing.catalogue import FAULTS
-from selfright.testing.rules import Rule, When
-from selfright.testing.server import ScriptedServer
 from tests.support.model_server import Said, completion, events, serving
+from tests.support.scripted.catalogue import FAULTS
+from tests.support.scripted.rules import Rule, When
+from tests.support.scripted.server import ScriptedServer
 
 PLAIN = ChatRequest(Job.ANSWER, "be brief", "안녕, who are you?", max_tokens=50)
 OBJECT = ChatRequest(

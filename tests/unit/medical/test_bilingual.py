@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from selfright.domain.passages import Language
-from selfright.medical.pack import BilingualLexicon
+from selfright_medical.pack import BilingualLexicon
 
 LEXICON = BilingualLexicon()
 

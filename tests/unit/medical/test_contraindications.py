@@ -3,9 +3,9 @@
 import pytest
 
 from selfright.domain.slots import Profile, Slot
-from selfright.medical.contraindications import concerns, rules
-from selfright.medical.extract import MedicalExtractor
-from selfright.medical.pack import MEDICAL
+from selfright_medical.contraindications import concerns, rules
+from selfright_medical.extract import MedicalExtractor
+from selfright_medical.pack import MEDICAL
 
 
 def of(question: str, **facts: object) -> list[str]:

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from selfright.domain.slots import Slot
-from selfright.medical.extract import MAX_CHARACTERS, MedicalExtractor
-from selfright.medical.measures import MEASURED
-from selfright.medical.wording import KINDS
+from selfright_medical.extract import MAX_CHARACTERS, MedicalExtractor
+from selfright_medical.measures import MEASURED
+from selfright_medical.wording import KINDS
 from tests.medical_sentences import reading
 
 EXTRACTOR = MedicalExtractor()

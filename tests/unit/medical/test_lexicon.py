@@ -3,7 +3,7 @@
 import re
 from collections import Counter, defaultdict
 
-from selfright.medical.lexicon import KINDS, load_lexicon
+from selfright_medical.lexicon import KINDS, load_lexicon
 
 CONCEPTS = load_lexicon().concepts.values()
 REMEMBERED = ("condition", "symptom", "drug", "lab", "allergen")

@@ -11,8 +11,8 @@ from selfright.domain.chat import Job
 from selfright.domain.errors import BudgetSpent, ModelUnavailable
 from selfright.domain.passages import Language
 from selfright.domain.slots import Slot
-from selfright.medical.extract import MedicalExtractor
-from selfright.medical.llm_extract import KINDS, LONGEST, SCHEMA, SYSTEM, ModelExtractor, extraction_prompt
+from selfright_medical.extract import MedicalExtractor
+from selfright_medical.llm_extract import KINDS, LONGEST, SCHEMA, SYSTEM, ModelExtractor, extraction_prompt
 from tests.support.chat import Scripted, ScriptedChat
 
 TEXT = "속이 부글부글해요. 엄마는 와파린 3mg을 드시고, 저는 혈압이 140/90이에요."

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from selfright.domain.errors import MissingExtra, SettingsError
-from selfright.medical.extract import MedicalExtractor
-from selfright.medical.lexicon import load_lexicon
-from selfright.medical.medcat import MedCatNames, load_medcat
+from selfright_medical.extract import MedicalExtractor
+from selfright_medical.lexicon import load_lexicon
+from selfright_medical.medcat import MedCatNames, load_medcat
 
 INSTALLED = importlib.util.find_spec("medcat") is not None
 

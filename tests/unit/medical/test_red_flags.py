@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from selfright.medical.red_flags import red_flags, seen, urgent
+from selfright_medical.red_flags import red_flags, seen, urgent
 
 QUESTIONS = Path(__file__).parents[3] / "src" / "selfright" / "demo" / "questions.jsonl"
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from selfright.medical.complaints import beginnings, complaints
-from selfright.medical.lexicon import Kind, first_word, load_lexicon, words
-from selfright.medical.spotting import spotter
+from selfright_medical.complaints import beginnings, complaints
+from selfright_medical.lexicon import Kind, first_word, load_lexicon, words
+from selfright_medical.spotting import spotter
 
 KINDS = ("condition", "symptom", "drug", "allergen", "lab")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from selfright.medical.contraindications import asked_things, things_in
+from selfright_medical.contraindications import asked_things, things_in
 
 
 @pytest.mark.parametrize(

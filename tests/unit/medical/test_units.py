@@ -4,9 +4,9 @@ import pytest
 
 from selfright.domain.errors import InputError
 from selfright.domain.slots import Slot
-from selfright.medical.measures import VALUES, read_values
-from selfright.medical.pack import MEDICAL
-from selfright.medical.units import Measure, as_number, normalized, shown
+from selfright_medical.measures import VALUES, read_values
+from selfright_medical.pack import MEDICAL
+from selfright_medical.units import Measure, as_number, normalized, shown
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ from importlib import resources
 
 import pytest
 
-from selfright.medical.pack import user_words
 from selfright.retrieval.korean import KoreanMorphemes
 from selfright.retrieval.tokenizer import BilingualTokenizer
+from selfright_medical.pack import user_words
 
 needs_kiwi = pytest.mark.skipif(not KoreanMorphemes.installed(), reason="kiwipiepy is not installed")
 
@@ -17,7 +17,7 @@ def ends_in_consonant(word: str) -> bool:
 
 
 def test_the_list_is_sorted_and_holds_hangul_words_once_each() -> None:
-    text = resources.files("selfright.medical").joinpath("words.txt").read_text(encoding="utf-8")
+    text = resources.files("selfright_medical").joinpath("words.txt").read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if not line.startswith("#")]
     assert lines == sorted(set(lines)) == list(user_words())
     assert len(lines) >= 400

@@ -8,8 +8,8 @@ import pytest
 from selfright.domain.judgements import Grade, Grading, Verdict
 from selfright.domain.packs import GENERAL
 from selfright.domain.passages import Hit, Refinement, Strip
-from selfright.medical.pack import MEDICAL
 from selfright.roles.entity_filter import EntityFilterGrader, EntityFilterRefiner, QueryEntities
+from selfright_medical.pack import MEDICAL
 from tests.support.texts import hits, passage, strip
 
 

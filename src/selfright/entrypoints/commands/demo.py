@@ -10,7 +10,9 @@ import click
 DATA = Path(__file__).parents[2] / "demo"
 
 # Two things at once: the first search finds the one, the query rewritten from what was missing both.
-TWO_THINGS = "What is the usual first dose of basal insulin in type 2 diabetes, and what does the error FX-1007 mean?"
+TWO_THINGS = (
+    "How many units is the usual first dose of basal insulin in type 2 diabetes, and what does the error FX-1007 mean?"
+)
 # The index knows the one, the web the other.
 TWO_PLACES = (
     "How long does a vertigo attack last in Ménière's disease, "

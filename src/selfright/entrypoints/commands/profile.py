@@ -32,7 +32,7 @@ def show(selfright: "Selfright", user: str, as_json: bool) -> None:
 @opened
 @json_option
 def put(selfright: "Selfright", user: str, facts: tuple[str, ...], as_json: bool) -> None:
-    """Correct the profile of USER: age=60 conditions=gout conditions=migraine.
+    """Correct the profile of USER: age=60 products=FxStore products=FxSync.
 
     The values replace all current ones of a kind; "NAME=" removes them.
     """

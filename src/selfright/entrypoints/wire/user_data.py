@@ -145,7 +145,7 @@ class ProfilesReply(Reply):
 
 
 class Facts(Request):
-    """A correction: ``{"age": 60, "conditions": ["gout"]}``; an empty value says that nothing stands."""
+    """A correction: ``{"age": 60, "products": ["FxStore"]}``; an empty value says that nothing stands."""
 
     facts: dict[str, FactValue] = Field(min_length=1, max_length=100)
 

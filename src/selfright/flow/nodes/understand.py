@@ -63,7 +63,7 @@ async def store_memory(state: AgentState, tools: Tools) -> dict[str, Any]:
 
     A profile passed with the question overrides the stored one; facts in the message override both.
     """
-    # Facts about others ("can people with gout eat fish?") do not belong in the profile.
+    # Facts about others ("can people with a licence for 0.2 upgrade?") do not belong in the profile.
     slots = [slot for slot in state.get("slot_out", ()) if slot.subject != "other"]
     language = state["language"]
     keeps = tools.flags.memory_mode != "none" and state.get("remembers", True)

@@ -1,4 +1,4 @@
-"""What of a message is asked, and what of it is searched for: a letter to a doctor is mostly not its question.
+"""What of a message is asked, and what of it is searched for: a letter is mostly not its question.
 
 What is told is a greeting, who asks, a story before the question, thanks. By form: a sentence asks when it ends in a
 question mark or in the words of a question or a request. What is told is left out of the question unless the question
@@ -81,12 +81,12 @@ _SELF = re.compile(
     r"(?:an?\b|\d{1,3}\b|male\b|female\b|\w+[.!]*$))"
     r"|^\W*i(?:['’]m| am)\b.{0,30}\b\d{1,3}[- ]?(?:years?|yrs?)\b"
     r"|^\W*(?:저는|나는|전|난|제가|저)?\s*(?:만\s*)?(?:\d{1,3}\s?(?:세|살)|\d0대)(?![가-힣]*\s?(?:아이|아기|아들|딸))"
-    r"|^\W*(?:저는|나는|전|난|제가)\s.{0,40}(?:환자|남성|여성|남자|여자|임산부|임신부|학생|직장인|개발자|사람|신입|초보)",
+    r"|^\W*(?:저는|나는|전|난|제가)\s.{0,40}(?:남성|여성|남자|여자|학생|직장인|개발자|사람|신입|초보)",
     re.IGNORECASE,
 )
 _WHO = re.compile(
     r"\d+[- ]?(?:years?|yrs?)?[- ]?(?:old)?|\b(?:man|woman|male|female|boy|girl|type)\b"
-    r"|남성|여성|남자|여자|환자|사람|(?<=\d)[세살대형]",
+    r"|남성|여성|남자|여자|사람|(?<=\d)[세살대형]",
     re.IGNORECASE,
 )
 # The same before a question in one sentence.

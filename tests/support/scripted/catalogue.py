@@ -11,12 +11,12 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from selfright.domain.errors import SettingsError, UnknownName
-from selfright.testing import faults, http, replies
-from selfright.testing.damage import DAMAGES
-from selfright.testing.faults import DONE, Fault, Status, answer, as_sent, streamed
-from selfright.testing.http import Wire
-from selfright.testing.replies import Said
-from selfright.testing.rules import Damaged, Reply, Rule, When
+from tests.support.scripted import faults, http, replies
+from tests.support.scripted.damage import DAMAGES
+from tests.support.scripted.faults import DONE, Fault, Status, answer, as_sent, streamed
+from tests.support.scripted.http import Wire
+from tests.support.scripted.replies import Said
+from tests.support.scripted.rules import Damaged, Reply, Rule, When
 
 
 @dataclass(frozen=True)

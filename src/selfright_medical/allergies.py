@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from selfright.medical.clauses import Clauses
-from selfright.medical.spotting import Mention
+from selfright_medical.clauses import Clauses
+from selfright_medical.spotting import Mention
 
 GENERAL = frozenset({"condition:allergy", "condition:drug-allergy", "condition:food-allergy"})
 """The allergy itself is no condition to keep: what it is against is kept."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from selfright.domain.text import language_of
-from selfright.testing import judging
-from selfright.testing.judging import ParsedPrompt, Part, greets, missing, orders, read, sentences, share, words
-from selfright.testing.requests import Request
+from tests.support.scripted import judging
+from tests.support.scripted.judging import ParsedPrompt, Part, greets, missing, orders, read, sentences, share, words
+from tests.support.scripted.requests import Request
 
 _ASKS_JSON = re.compile(r"JSON (?:object|객체)")
 _ONLY_JSON = re.compile(r"\bone JSON object only\b|JSON 객체 하나로만")  # a user may well ask about JSON

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar
 
 from selfright.domain.passages import Language
-from selfright.medical.lexicon import (
+from selfright_medical.lexicon import (
     Concept,
     Kind,
     first_word,

@@ -1,4 +1,4 @@
-"""``python -m selfright.testing``: the server on its own, to try Selfright without a key or a model."""
+"""``python -m tests.support.scripted``: the server on its own, to try Selfright without a key or a model."""
 
 import argparse
 import sys
@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from selfright.domain.errors import SelfrightError
-from selfright.testing.catalogue import fault_named, read_rules
-from selfright.testing.fake_model import FakeModel
-from selfright.testing.rules import Rule, share_of_calls
-from selfright.testing.server import ScriptedServer
+from tests.support.scripted.catalogue import fault_named, read_rules
+from tests.support.scripted.fake_model import FakeModel
+from tests.support.scripted.rules import Rule, share_of_calls
+from tests.support.scripted.server import ScriptedServer
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -52,7 +52,7 @@ def _server(options: argparse.Namespace) -> ScriptedServer:
 
 def _options() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m selfright.testing",
+        prog="python -m tests.support.scripted",
         description="A stand-in for a language model behind OpenAI's HTTP interface. It answers by rules, and by "
         "counting shared words where no rule holds. Stop it with Ctrl-C.",
     )

@@ -20,10 +20,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from selfright.testing.http import BadRequest, body_length, parsed_head
-from selfright.testing.replies import Said
-from selfright.testing.rules import Rule, When
-from selfright.testing.server import ScriptedServer
+from tests.support.scripted.http import BadRequest, body_length, parsed_head
+from tests.support.scripted.replies import Said
+from tests.support.scripted.rules import Rule, When
+from tests.support.scripted.server import ScriptedServer
 
 SCHEMA = {"title": "grade", "type": "object", "properties": {"sufficiency": {"type": "number"}}}
 POST = b"POST /v1/chat/completions HTTP/1.1\r\nHost: h\r\nContent-Length: 42\r\n\r\n"
@@ -407,7 +407,7 @@ class TestStarting:
             server.start()
 
     def test_command_line(self) -> None:
-        command = [sys.executable, "-m", "selfright.testing", "--port", "0", "--latency", "0", "--fault", "503"]
+        command = [sys.executable, "-m", "tests.support.scripted", "--port", "0", "--latency", "0", "--fault", "503"]
         with subprocess.Popen([*command, "--share", "0.5"], stdout=subprocess.PIPE, text=True) as process:
             try:
                 lines = [process.stdout.readline() for _ in range(4)]

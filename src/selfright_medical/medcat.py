@@ -11,8 +11,8 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from selfright.domain.errors import MissingExtra, SettingsError
-from selfright.medical.lexicon import Concept, Kind, load_lexicon, words
-from selfright.medical.spotting import Mention, longest, spotter
+from selfright_medical.lexicon import Concept, Kind, load_lexicon, words
+from selfright_medical.spotting import Mention, longest, spotter
 
 SEMANTIC_TYPES: Mapping[str, Kind] = MappingProxyType(
     {

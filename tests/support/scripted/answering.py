@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from selfright.testing import http, replies
-from selfright.testing.faults import Fault, answer
-from selfright.testing.http import BadRequest, Head, Wire
-from selfright.testing.replies import Said, said, tokens
-from selfright.testing.requests import CHAT, Log, Request, read_object, without_secrets
-from selfright.testing.rules import Plain, Script
+from tests.support.scripted import http, replies
+from tests.support.scripted.faults import Fault, answer
+from tests.support.scripted.http import BadRequest, Head, Wire
+from tests.support.scripted.replies import Said, said, tokens
+from tests.support.scripted.requests import CHAT, Log, Request, read_object, without_secrets
+from tests.support.scripted.rules import Plain, Script
 
 MOST_DIMENSIONS = 8_192
 MOST_TEXTS = 2_048

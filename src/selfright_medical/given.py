@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from selfright.domain.errors import InputError
 from selfright.domain.slots import Slot
-from selfright.medical.measures import VALUES, read_value
-from selfright.medical.person import Fact, read_person
-from selfright.medical.wording import keyed
+from selfright_medical.measures import VALUES, read_value
+from selfright_medical.person import Fact, read_person
+from selfright_medical.wording import keyed
 
 _PRESSURE = "blood_pressure"
 _SHOWN = 40

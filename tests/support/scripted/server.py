@@ -12,11 +12,11 @@ import threading
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 
-from selfright.testing import http
-from selfright.testing.answering import Answering
-from selfright.testing.fake_model import FakeModel
-from selfright.testing.requests import Log, Request
-from selfright.testing.rules import Rule, Script
+from tests.support.scripted import http
+from tests.support.scripted.answering import Answering
+from tests.support.scripted.fake_model import FakeModel
+from tests.support.scripted.requests import Log, Request
+from tests.support.scripted.rules import Rule, Script
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +34,7 @@ class ScriptedServer:
     are kept; ``count`` counts all. ``port`` 0 takes a free one. ``start`` raises ``OSError`` where it cannot listen.
     """
 
-    def __init__(  # noqa: PLR0913 - all but the rules are named options
+    def __init__(
         self,
         rules: Sequence[Rule] = (),
         *,

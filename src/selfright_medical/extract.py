@@ -6,14 +6,14 @@ from typing import Protocol
 
 from selfright.background import aside
 from selfright.domain.slots import Slot, Subject
-from selfright.medical.allergies import GENERAL, denials, read_allergies
-from selfright.medical.complaints import complaints
-from selfright.medical.doses import details_of
-from selfright.medical.lexicon import load_lexicon
-from selfright.medical.measures import Value, read_values
-from selfright.medical.person import Fact, read_person
-from selfright.medical.scopes import Scopes
-from selfright.medical.spotting import Mention, longest, spotter
+from selfright_medical.allergies import GENERAL, denials, read_allergies
+from selfright_medical.complaints import complaints
+from selfright_medical.doses import details_of
+from selfright_medical.lexicon import load_lexicon
+from selfright_medical.measures import Value, read_values
+from selfright_medical.person import Fact, read_person
+from selfright_medical.scopes import Scopes
+from selfright_medical.spotting import Mention, longest, spotter
 
 MAX_CHARACTERS = 50_000
 KEY = "key"

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selfright.domain.errors import UnknownName
-from selfright.testing.catalogue import FAULTS, Cut, NoFinish, fault_named
-from selfright.testing.damage import DAMAGES, damaged
-from selfright.testing.faults import Reset, Slow, Stall, Status
-from selfright.testing.rules import Damaged, Rule, When
-from selfright.testing.server import ScriptedServer
+from tests.support.scripted.catalogue import FAULTS, Cut, NoFinish, fault_named
+from tests.support.scripted.damage import DAMAGES, damaged
+from tests.support.scripted.faults import Reset, Slow, Stall, Status
+from tests.support.scripted.rules import Damaged, Rule, When
+from tests.support.scripted.server import ScriptedServer
 
 ANSWER = "The red pump runs at 40 rpm. [1] It is cleaned weekly. [2]"
 ASKED: list[Any] = [{"role": "user", "content": "hello"}]

@@ -15,10 +15,10 @@ from typing import Any
 
 from selfright.domain.passages import Language
 from selfright.domain.slots import Concern, Profile, Slot
-from selfright.medical.extract import KEY, MedicalExtractor
-from selfright.medical.lexicon import Concept, load_lexicon
-from selfright.medical.spotting import Spotter
-from selfright.medical.wording import concept_of, names_of, wordings
+from selfright_medical.extract import KEY, MedicalExtractor
+from selfright_medical.lexicon import Concept, load_lexicon
+from selfright_medical.spotting import Spotter
+from selfright_medical.wording import concept_of, names_of, wordings
 
 _CLASS = "drug class"
 # Also found in food and in every body, so that a text names them without being about them.

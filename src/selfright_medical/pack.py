@@ -11,12 +11,12 @@ from selfright.domain.packs import DomainPack, Pointer
 from selfright.domain.passages import Language
 from selfright.domain.ports import ChatModel, SlotExtractor, TermLexicon
 from selfright.domain.slots import Slot
-from selfright.medical.complaints import complaints
-from selfright.medical.contraindications import asked_things, concerns, things_in
-from selfright.medical.lexicon import Concept, load_lexicon
-from selfright.medical.red_flags import urgent
-from selfright.medical.spotting import Mention, Spotter, spotter
-from selfright.medical.wording import KINDS, OF_OTHER_FIELDS, names, summary, terms, vocabulary
+from selfright_medical.complaints import complaints
+from selfright_medical.contraindications import asked_things, concerns, things_in
+from selfright_medical.lexicon import Concept, load_lexicon
+from selfright_medical.red_flags import urgent
+from selfright_medical.spotting import Mention, Spotter, spotter
+from selfright_medical.wording import KINDS, OF_OTHER_FIELDS, names, summary, terms, vocabulary
 
 
 @functools.cache
@@ -73,26 +73,26 @@ def is_medical(text: str) -> bool:
 
 
 def _extractor() -> SlotExtractor:
-    from selfright.medical.extract import MedicalExtractor
+    from selfright_medical.extract import MedicalExtractor
 
     return MedicalExtractor()
 
 
 def _model_extractor(chat: ChatModel, rules: SlotExtractor, stood_in: Callable[[], None]) -> SlotExtractor:
-    from selfright.medical.llm_extract import ModelExtractor
+    from selfright_medical.llm_extract import ModelExtractor
 
     return ModelExtractor(chat, rules, stood_in)
 
 
 def _linker(model: Path) -> SlotExtractor:
-    from selfright.medical.extract import MedicalExtractor
-    from selfright.medical.medcat import load_medcat
+    from selfright_medical.extract import MedicalExtractor
+    from selfright_medical.medcat import load_medcat
 
     return MedicalExtractor(also=load_medcat(model))
 
 
 def _keyed(slot: Slot) -> Slot:
-    from selfright.medical.given import given_slot
+    from selfright_medical.given import given_slot
 
     return given_slot(slot)
 

@@ -13,9 +13,9 @@ from dataclasses import replace
 from selfright.domain.passages import Language
 from selfright.domain.slots import Profile, Slot, SlotKind
 from selfright.domain.text import has_hangul
-from selfright.medical.lexicon import Concept, load_lexicon
-from selfright.medical.spotting import spotter
-from selfright.medical.units import measure_table
+from selfright_medical.lexicon import Concept, load_lexicon
+from selfright_medical.spotting import spotter
+from selfright_medical.units import measure_table
 
 # What these name is, by itself, more often a thing of another field (a disk, a key).
 OF_OTHER_FIELDS = ("디스크", "키")

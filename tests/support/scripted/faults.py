@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
-from selfright.testing import http, replies
-from selfright.testing.http import EVENTS, Wire
-from selfright.testing.replies import Said
+from tests.support.scripted import http, replies
+from tests.support.scripted.http import EVENTS, Wire
+from tests.support.scripted.replies import Said
 
 DONE = http.event("[DONE]")
 _PAGE = b"<!doctype html><html><body><h1>502 Bad Gateway</h1><p>The proxy could not reach it.</p></body></html>"

@@ -8,8 +8,8 @@ import re
 from dataclasses import dataclass
 
 from selfright.domain.slots import SlotTime, Subject
-from selfright.medical.clauses import Clause, Clauses, Subjects
-from selfright.medical.spotting import Mention
+from selfright_medical.clauses import Clause, Clauses, Subjects
+from selfright_medical.spotting import Mention
 
 _NOT_BEFORE = re.compile(
     r"\b(?:no|not|non|denie[sd]|deny|denying|without|never|negative for|absence of|free of|neither|nor"

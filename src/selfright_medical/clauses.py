@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from selfright.domain.slots import Subject
-from selfright.medical.spotting import Mention
+from selfright_medical.spotting import Mention
 
 # A dot in a number, behind an initial or an abbreviation of a dose (p.o., b.i.d., q.d.) ends nothing.
 _STOP = re.compile(

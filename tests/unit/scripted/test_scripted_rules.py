@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from selfright.domain.errors import SettingsError, UnknownName
-from selfright.testing.catalogue import FAULTS, read_rules
-from selfright.testing.faults import Status
-from selfright.testing.requests import Request
-from selfright.testing.rules import Damaged, Rule, Script, When, share_of_calls
+from tests.support.scripted.catalogue import FAULTS, read_rules
+from tests.support.scripted.faults import Status
+from tests.support.scripted.requests import Request
+from tests.support.scripted.rules import Damaged, Rule, Script, When, share_of_calls
 
 
 def request(user: str = "hello", system: str = "be kind", number: int = 1, **more: Any) -> Request:

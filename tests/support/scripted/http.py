@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
-from selfright.testing.replies import Said
-from selfright.testing.requests import Request
+from tests.support.scripted.replies import Said
+from tests.support.scripted.requests import Request
 
 HEAD_BYTES = 65_536
 _MOST_HEADERS = 100

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from selfright.medical.lexicon import load_lexicon
-from selfright.medical.spotting import apart
-from selfright.medical.units import Measure, as_number, measure_table, normalized, shown
+from selfright_medical.lexicon import load_lexicon
+from selfright_medical.spotting import apart
+from selfright_medical.units import Measure, as_number, measure_table, normalized, shown
 
 
 def _measure(row: Mapping[str, Any]) -> Measure:

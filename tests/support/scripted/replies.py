@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from selfright.testing.requests import Request
+from tests.support.scripted.requests import Request
 
 _PIECE = re.compile(r"\S+\s*|\s+")
 _PIECE_CHARACTERS = 200  # text without blanks still comes in pieces

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from selfright.testing.damage import damaged
-from selfright.testing.faults import Fault
-from selfright.testing.replies import Said
-from selfright.testing.requests import Request
+from tests.support.scripted.damage import damaged
+from tests.support.scripted.faults import Fault
+from tests.support.scripted.replies import Said
+from tests.support.scripted.requests import Request
 
 
 @dataclass(frozen=True)

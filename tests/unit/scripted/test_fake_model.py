@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selfright.testing.fake_model import FakeModel
-from selfright.testing.requests import Request
+from tests.support.scripted.fake_model import FakeModel
+from tests.support.scripted.requests import Request
 
 ERROR = "The FX-7 error means that the cache folder is not writable. Change its owner. The log names the folder."
 PUMP = "The pump runs at 40 rpm. Clean it weekly with clear water."

@@ -62,7 +62,7 @@ class Measure:
 def measure_table() -> Sequence[Mapping[str, Any]]:
     """The rows of ``measures.toml``: slot, names, and for what is one number its unit and bounds."""
     rows: list[dict[str, Any]] = tomllib.loads(
-        files("selfright.medical").joinpath("measures.toml").read_text(encoding="utf-8")
+        files("selfright_medical").joinpath("measures.toml").read_text(encoding="utf-8")
     )["measure"]
     return rows
 

@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator, Mapping
 from importlib import resources
 
-from selfright.medical.lexicon import Concept, load_lexicon
-from selfright.medical.spotting import Mention
+from selfright_medical.lexicon import Concept, load_lexicon
+from selfright_medical.spotting import Mention
 
 _BASE, _VOWELS, _FINALS = 0xAC00, 21, 28
 _A, _EO, _YEO, _O, _WA, _U, _WO, _EU, _I, _OE, _WAE = 0, 4, 6, 8, 9, 13, 14, 18, 20, 11, 10

@@ -16,9 +16,9 @@ from selfright.domain.passages import Language
 from selfright.domain.ports import ChatModel, SlotExtractor
 from selfright.domain.slots import Slot, SlotTime, Subject
 from selfright.domain.text import language_of
-from selfright.medical.extract import KEY, MedicalExtractor
-from selfright.medical.lexicon import Concept, Kind
-from selfright.medical.spotting import Mention, longest, spotter
+from selfright_medical.extract import KEY, MedicalExtractor
+from selfright_medical.lexicon import Concept, Kind
+from selfright_medical.spotting import Mention, longest, spotter
 
 KINDS: Final[Mapping[str, Kind]] = MappingProxyType(
     {"conditions": "condition", "symptoms": "symptom", "medications": "drug", "allergies": "drug"}
