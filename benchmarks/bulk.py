@@ -35,7 +35,7 @@ from selfright.ingest import pipeline
 from selfright.ingest.comparing import Tolerance, Unequal, compare
 from selfright.ingest.pipeline import Report, ingest
 from selfright.ingest.ray_cluster import RayCluster
-from selfright.llm.e5 import E5
+from selfright.models.encoder import E5
 from selfright.processes import usable_cpus
 from selfright.retrieval.stores.embedded import EmbeddedStore
 from selfright.retrieval.tokenizer import BilingualTokenizer
@@ -124,7 +124,7 @@ def clustered(name: str, corpus: Corpus, folder: Path, nodes: list[int], remove:
 
 
 def place(folder: Path) -> BulkTarget:
-    return BulkTarget(folder, BilingualTokenizer(), E5(), "auto")
+    return BulkTarget(folder, BilingualTokenizer(), E5(), "e5")
 
 
 @contextmanager

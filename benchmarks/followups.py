@@ -27,7 +27,7 @@ import numpy as np
 from benchmarks.retrieval_quality import KeptVectors, fill, judgements, ndcg, rows, whole
 from selfright.domain.answers import Message
 from selfright.domain.ports import Embedder, TermStatistics
-from selfright.llm.e5 import E5
+from selfright.models.encoder import E5
 from selfright.retrieval.stores.embedded import EmbeddedStore
 from selfright.retrieval.tokenizer import BilingualTokenizer
 from selfright.roles.analysis import TextAnalyzer

@@ -20,7 +20,7 @@ import numpy as np
 from selfright.domain.judgements import Grading
 from selfright.domain.passages import Hit, Refinement
 from selfright.domain.ports import PairJudge, TermStatistics, Tokenizer
-from selfright.llm.pair_net import PairViews, shipped_net
+from selfright.models.reader import PairViews, shipped_net
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.grade.offline import OfflineGrader
 from selfright.roles.refine import OfflineRefiner

@@ -18,7 +18,7 @@ from benchmarks.peers.measures import memory
 from benchmarks.retrieval_quality import documents, rows
 from selfright.domain.passages import Document, Passage
 from selfright.ingest.splitting import split
-from selfright.llm.e5 import E5
+from selfright.models.encoder import E5
 from selfright.retrieval.preparing import indexed_text
 from selfright.retrieval.stores.embedded import EmbeddedStore
 from selfright.retrieval.tokenizer import BilingualTokenizer

@@ -23,8 +23,8 @@ from selfright.domain.composing import compose
 from selfright.domain.judgements import QueryClass
 from selfright.domain.passages import Hit
 from selfright.domain.text import sentence_spans
-from selfright.llm.e5 import E5
-from selfright.llm.pair_net import PairViews, shipped_net
+from selfright.models.encoder import E5
+from selfright.models.reader import PairViews, shipped_net
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.evaluate.offline import LocalEvaluator
 from selfright.roles.grade.offline import OfflineGrader

@@ -19,7 +19,7 @@ from selfright.domain.passages import Document, Language
 from selfright.domain.ports import Embedder, TermLexicon
 from selfright.entrypoints.commands.demo import DATA
 from selfright.ingest.splitting import split
-from selfright.llm.e5 import E5
+from selfright.models.encoder import E5
 from selfright.retrieval.fusion import AdaptiveFusion
 from selfright.retrieval.stores.embedded import EmbeddedStore
 from selfright.retrieval.tokenizer import BilingualTokenizer

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.retrieval_quality import KeptVectors, by_place, fill, judgements, ndcg, rows, whole
-from selfright.llm.e5 import E5
+from selfright.models.encoder import E5
 from selfright.retrieval.stores.embedded import EmbeddedStore
 from selfright.retrieval.tokenizer import BilingualTokenizer
 from selfright.roles.analysis import TextAnalyzer

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from benchmarks.retrieval_quality import KeptVectors, documents, judgements, rows, whole
 from selfright.domain.passages import Document, Language
 from selfright.domain.ports import Retriever
-from selfright.llm.e5 import E5
+from selfright.models.encoder import E5
 from selfright.retrieval.fusion import AdaptiveFusion
 from selfright.retrieval.stores.embedded import EmbeddedStore
 from selfright.retrieval.tokenizer import BilingualTokenizer

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from selfright.assembly.calibrating import Labelled, Row, calibrate_grading, judged_sets
 from selfright.domain.ports import PairJudge, Tokenizer
-from selfright.llm.pair_net import PairViews, shipped_net
+from selfright.models.reader import PairViews, shipped_net
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.calibration.measures import quality
 from selfright.roles.calibration.refit import is_for_weights
@@ -65,7 +65,7 @@ def main() -> None:
     parser.add_argument("--sets", nargs="*", default=[])
     parser.add_argument("--questions", type=int, default=200)
     arguments = parser.parse_args()
-    from selfright.llm.pair_models import pair_judge
+    from selfright.models.pair_models import pair_judge
     from selfright.retrieval.tokenizer import BilingualTokenizer
 
     judge: PairJudge = (

@@ -89,7 +89,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--presets", nargs="+", default=PRESETS)
     parser.add_argument("--models", nargs="+", default=MODELS, choices=(*MODELS, "gullible-always"))
-    parser.add_argument("--embedder", default="auto", help="auto or none")
+    parser.add_argument("--embedder", default="e5", help="e5 or none")
     parser.add_argument("--files", nargs="*", default=[], help="files of cases, all by default")
     parser.add_argument("--honest", nargs="*", default=[], help="files of honest documents, all by default")
     parser.add_argument("--origin", default="upload", choices=("index", "upload"), help="who brought the hostile files")

@@ -27,7 +27,7 @@ from selfright.domain.passages import Document, Hit, Language, Passage, Ranked
 from selfright.domain.ports import Embedder
 from selfright.domain.text import language_of
 from selfright.ingest.splitting import split
-from selfright.llm.e5 import E5
+from selfright.models.encoder import E5
 from selfright.retrieval.fusion import ReciprocalRankFusion
 from selfright.retrieval.stores.embedded import EmbeddedStore
 from selfright.retrieval.tokenizer import BilingualTokenizer

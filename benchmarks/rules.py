@@ -26,8 +26,8 @@ from benchmarks import demo_answers
 from selfright import Selfright
 from selfright.domain.answers import Answer
 from selfright.entrypoints.commands.demo import DATA
-from selfright.llm.e5 import E5
-from selfright.llm.pair_net import PairNet
+from selfright.models.encoder import E5
+from selfright.models.reader import PairNet
 from selfright.roles import entity_filter, extractive_units, questions, strips, words
 from selfright.roles.evaluate import claims, completeness, edits
 from selfright.roles.generate import offline as writing

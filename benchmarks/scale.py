@@ -82,7 +82,7 @@ def measure(data: Path) -> dict[str, Any]:
     """What an embedding and a turn's tokens cost here; seconds are of one core."""
     from benchmarks.retrieval_quality import documents
     from selfright.ingest.splitting import split
-    from selfright.llm.e5 import E5
+    from selfright.models.encoder import E5
     from selfright.retrieval.preparing import indexed_text
 
     sources = itertools.islice(documents(data / "bioasq" / "corpus.jsonl", "scale"), 400)

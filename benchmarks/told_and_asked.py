@@ -63,7 +63,7 @@ def main() -> None:
     parser.add_argument("--languages", nargs="+", default=["en", "ko"])
     parser.add_argument("--most", type=int, default=1_000, help="questions of a language")
     parser.add_argument("--pack", default="medical")
-    parser.add_argument("--embedder", default="auto", help="'none' for words alone")
+    parser.add_argument("--embedder", default="e5", help="'none' for words alone")
     options = parser.parse_args()
     rows = [json.loads(line) for line in (DATA / "questions.jsonl").open(encoding="utf-8")]
     medical = [row for row in rows if row["id"].startswith("med") and kind_of(row) == "normal"]

@@ -26,7 +26,7 @@ TOO_BROAD = {"Exception", "BaseException", "ImportError", "ModuleNotFoundError"}
 # Only the standard library and selfright itself may be imported here.
 PURE = ("src/selfright/domain/", "src/selfright/flow/nodes/")
 DEMO = ("src/selfright/demo/", "src/selfright/entrypoints/commands/demo.py")
-MEDICAL_HOME = ("src/selfright_medical/", *DEMO)
+MEDICAL_HOME = ("src/selfright_medical/", "src/selfright/models/tokenizer.json", *DEMO)
 # Tell-tales, not a dictionary: names of common drugs, diseases and measurements.
 MEDICAL_WORDS = re.compile(
     r"\b(?:metformin|warfarin|apixaban|aspirin|ibuprofen|paracetamol|acetaminophen|statins?|insulin|diabet\w+|hypertensi\w+"

@@ -18,13 +18,13 @@ import numpy as np
 from selfright.domain.passages import Passage
 from selfright.domain.ports import Tokenizer
 from selfright.domain.text import language_of
-from selfright.llm.pair_net import PairViews
+from selfright.models.files import FOLDER
+from selfright.models.reader import PairNet, PairViews
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.evaluate.nli import WORDS_AND_READER, ClaimNli
 from selfright.roles.evaluate.offline import LocalEvaluator
 from training.answered import healthver_nc, mtrag
 from training.bm25 import Index
-from training.fit_grader import SHIPPED, network
 from training.fitting import Array, auc, calibration_error
 from training.labelled import passage
 from training.reading_rows import CLAIMS, SUPPORTED, claims_of
@@ -62,7 +62,7 @@ def claims(data: Path) -> Iterator[Said]:
 
 def opinions(rows: Sequence[Said], tokenizer: Tokenizer, file: Path) -> Array:
     """Log-odds of each claim by words, and by the network; NaN where nobody is asked: it stands there word for word."""
-    reader = PairViews(network(file)).claims
+    reader = PairViews(PairNet(file)).claims
     texts = {row.evidence.text for row in rows}
     analyzer = TextAnalyzer(tokenizer, Index(tokenizer.tokens(text) for text in texts).statistics)
     evaluator = LocalEvaluator(analyzer, ClaimNli(reader))
@@ -77,7 +77,7 @@ def opinions(rows: Sequence[Said], tokenizer: Tokenizer, file: Path) -> Array:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--network", type=Path, default=SHIPPED)
+    parser.add_argument("--network", type=Path, default=FOLDER)
     arguments = parser.parse_args()
     from selfright.retrieval.tokenizer import BilingualTokenizer
 

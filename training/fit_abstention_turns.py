@@ -24,7 +24,7 @@ from selfright.domain.passages import Hit
 from selfright.domain.ports import RefineStrategy
 from selfright.domain.text import has_hangul
 from selfright.flow.strategies import CorrectiveRAGStrategy, register_strategy
-from selfright.llm.pair_net import PairViews, shipped_net
+from selfright.models.reader import PairViews, shipped_net
 from selfright.roles.abstain import Grounds, signals
 from selfright.roles.evaluate.completeness import AnswerReader
 from selfright.roles.evaluate.scoring import support

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from selfright.llm.pair_net import shipped_net
+from selfright.models.reader import shipped_net
 from selfright.roles.calibration.measures import auc
 from training.fit_abstention import usable, weights_of
 from training.fit_abstention_turns import FIELD, TASKS, TRAINED_ON, Row, rows

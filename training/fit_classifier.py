@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from selfright.llm.e5 import E5
+from selfright.models.encoder import E5
 from training.fitting import Array, logistic, sigmoid
 from training.small_talk_rows import Row, rows
 

@@ -154,7 +154,7 @@ def main() -> None:
     parser.add_argument("--vectors", type=Path, default=Path(tempfile.gettempdir()) / "selfright-bench")
     parser.add_argument("--cache", type=Path, default=Path(".cache/training/fusion"))
     options = parser.parse_args()
-    from selfright.llm.e5 import E5
+    from selfright.models.encoder import E5
     from selfright.retrieval.tokenizer import BilingualTokenizer
 
     tokenizer, embedder, corpora = BilingualTokenizer(), KeptVectors(E5(), options.vectors), Corpora()

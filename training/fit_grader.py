@@ -10,7 +10,6 @@ whole set. Each set weighs the same, however many rows it has.
 """
 
 import argparse
-import hashlib
 import json
 import math
 from copy import copy
@@ -21,7 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from selfright.llm.pair_net import FILE, PairNet, PairViews
+from selfright.models.files import FOLDER
+from selfright.models.reader import PairNet, PairViews
 from selfright.roles.calibration.fitting import binomial_tail
 from selfright.roles.grade.features import AGAINST, FEATURES, FOR
 from selfright.roles.grade.model import VARIANTS, names_of, set_names_of, set_signals
@@ -34,7 +34,6 @@ PER_SET = 2_000.0
 LOWER_RISK, UPPER_RISK, DOUBT = 0.10, 0.20, 0.10
 UNSEEN = ("squad2", "covidqa", "belebele_ko", "tydiqa_ko_en", "mtrag", "medquad")
 UNREAD = {"reader": "words", "both": "cosines"}  # who judges what was not read
-SHIPPED = Path("src/selfright/llm") / FILE
 
 
 def equal_sets(dataset: NDArray[np.str_]) -> Array:
@@ -250,22 +249,17 @@ def measure_sets(sets: Sets, p: Array, lower: float, upper: float) -> dict[str, 
     return found
 
 
-def network(file: Path) -> PairNet:
-    """The network with the weights of ``file``."""
-    return PairNet(file, hashlib.sha256(file.read_bytes()).hexdigest())
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--cache", type=Path, default=Path(".cache/training"))
-    parser.add_argument("--network", type=Path, default=SHIPPED)
+    parser.add_argument("--network", type=Path, default=FOLDER, help="folder of exported networks")
     parser.add_argument("--words", type=Path)
     parser.add_argument("--field", type=Path, help="folder with the documents of the field sets for tuning")
     arguments = parser.parse_args()
     arguments.cache.mkdir(parents=True, exist_ok=True)
-    reader = PairViews(network(arguments.network)).questions
+    reader = PairViews(PairNet(arguments.network)).questions
     trained, measured = load(arguments.data, arguments.cache, reader, arguments.field)
     fitted = {variant: fit_passages(trained, variant) for variant in VARIANTS}
     everything = joined([trained, measured])

@@ -1,6 +1,6 @@
-"""Fits ``llm/leaning.npz``: the steps that make a question's vector lean towards the other language.
+"""Fits ``models/leaning.npz``: the steps that make a question's vector lean towards the other language.
 
-    python -m training.fit_leaning --data DIR --out src/selfright/llm/leaning.npz [--vectors FILE.npz]
+    python -m training.fit_leaning --data DIR --out src/selfright/models/leaning.npz [--vectors FILE.npz]
 
 ``DIR`` holds ``belebele_ko_en``: the same passages in Korean and in English, which may be trained on. With d the mean
 of English vectors less the mean of Korean ones, and m the mean of all, the step of a Korean question is
@@ -10,7 +10,7 @@ the own language where it was. The Korean share was chosen among 0, 0.2, 0.3, 0.
 0.2, 0.3 and 0.4 on every second question of ``benchmarks.mixed_languages``, where 0.4 puts the Korean passage before
 its English translation for 15 of 100 questions and 0.3 for 6. Prints what the steps do to each language, on passages
 that they were fitted on and on a half that they were not; the file holds the same as JSON. Its hash belongs into
-``llm/e5.py``.
+``models/encoder.py``.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from selfright.llm.e5 import E5
+from selfright.models.encoder import E5
 from training.fusion_lists import embed
 from training.fusion_tasks import documents
 

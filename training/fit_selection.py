@@ -27,7 +27,8 @@ from numpy.typing import NDArray
 
 from selfright.domain.passages import Hit, Passage, Strip
 from selfright.domain.ports import PairJudge, Tokenizer
-from selfright.llm.pair_net import PairViews
+from selfright.models.files import FOLDER
+from selfright.models.reader import PairNet, PairViews
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.extractive_units import Piece, pieces_of
 from selfright.roles.generate.signals import LEXICAL, MEANT, READ, SIGNALS, read_signals, signals, surroundings
@@ -38,7 +39,6 @@ from selfright.roles.likeness import Likeness
 from selfright.roles.refine import OfflineRefiner
 from training import field as field_sets
 from training.bm25 import Index
-from training.fit_grader import SHIPPED, network
 from training.fit_strips import held_share, occurrences
 from training.fitting import Array
 from training.grader_rows import CachedEmbedder
@@ -324,17 +324,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--network", type=Path, default=SHIPPED)
+    parser.add_argument("--network", type=Path, default=FOLDER)
     parser.add_argument("--words", type=Path, help="a file of weights whose scorer by words is kept")
     parser.add_argument("--field", type=Path, help="folder with the documents of the field sets for tuning")
     parser.add_argument("--cache", type=Path, default=Path(".cache/training"))
     arguments = parser.parse_args()
-    from selfright.llm.e5 import E5
+    from selfright.models.encoder import E5
 
     data, tokenizer = arguments.data, shared_tokenizer()
     embedder = CachedEmbedder(E5(), arguments.cache)
     likeness = Likeness(embedder)
-    reader, known = PairViews(network(arguments.network)).questions, learnt_questions(data)
+    reader, known = PairViews(PairNet(arguments.network)).questions, learnt_questions(data)
     found: list[Choice] = []
     for name, read in READERS.items():
         corpus = corpus_of(name, data, tokenizer)

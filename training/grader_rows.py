@@ -120,7 +120,7 @@ def load(data: Path, cache: Path, reader: PairJudge | None, field: Path | None =
     """Rows to train on and rows to measure on; those of the field sets, whose documents are in ``field``, are trained
     on too. Features are extracted once into ``cache``, the network's scores once for each network; without one they are
     NaN."""
-    from selfright.llm.e5 import E5
+    from selfright.models.encoder import E5
     from selfright.retrieval.tokenizer import BilingualTokenizer
 
     tokenizer, embedder = BilingualTokenizer(), CachedEmbedder(E5(), cache)

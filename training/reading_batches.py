@@ -1,15 +1,14 @@
 """Rows as the pieces that the network reads, in batches of about one length."""
 
 import random
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from selfright.llm.pair_net import MOST_ASKED_PIECES, MOST_PASSAGE_PIECES, matching
+from selfright.models.pieces import BEGIN, END, piece_numbers
+from selfright.models.reader import MOST_ASKED_PIECES, MOST_PASSAGE_PIECES, matching
 from training.reading_rows import Row
 
 PASSAGE_PIECES, ASKED_PIECES = MOST_PASSAGE_PIECES, MOST_ASKED_PIECES
@@ -28,27 +27,26 @@ class Example:
     ends: tuple[int, int] = (UNKNOWN, UNKNOWN)
 
 
-def example(row: Row, pieces: Any) -> Example:
+def example(row: Row) -> Example:
     """A row in pieces: beginning, text, end, end, heading and passage, end."""
-    asked = [pieces.bos_id(), *encoded(row.asked, pieces)[: ASKED_PIECES - 2], pieces.eos_id()]
+    asked = [BEGIN, *encoded(row.asked)[: ASKED_PIECES - 2], END]
     before = f"{row.heading}\n" if row.heading else ""
     text = before + row.text
     ends = (UNKNOWN, UNKNOWN)
     if row.start >= 0 and not row.is_claim:
         # Normalized in three parts, so that the answer's place in pieces is known to about one piece.
         first, inside = text[: len(before) + row.start], text[len(before) + row.start : len(before) + row.end]
-        low = len(encoded(first.rstrip(), pieces)) if first.strip() else 0
-        high = len(encoded(first + inside, pieces)) - 1
+        low = len(encoded(first.rstrip())) if first.strip() else 0
+        high = len(encoded(first + inside)) - 1
         if low <= high < PASSAGE_PIECES - 2:
             ends = (low + len(asked) + 1, high + len(asked) + 1)
-    shown = [pieces.eos_id(), *encoded(text, pieces)[: PASSAGE_PIECES - 2], pieces.eos_id()]
+    shown = [END, *encoded(text)[: PASSAGE_PIECES - 2], END]
     return Example((*asked, *shown), len(asked), row.is_claim, row.label, row.about, ends)
 
 
-def encoded(text: str, pieces: Any) -> list[int]:
+def encoded(text: str) -> list[int]:
     """The numbers of a text's pieces."""
-    found: list[int] = pieces.encode(unicodedata.normalize("NFKC", text))
-    return found
+    return piece_numbers([text])[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ import torch.nn.functional as F  # noqa: N812
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from selfright.llm.pair_net import PARTS
+from training.network_graphs import PARTS
 
 WIDTH, HEADS = 384, 12
 INNER = 1_536

@@ -29,7 +29,7 @@ PREFIX = "SELFRIGHT_"
 MAX_FILE_BYTES = 1_000_000
 
 WEB_PROVIDERS = ("none", "static", "tavily", "brave", "searxng", "duckduckgo")
-EMBEDDERS = ("auto", "e5", "none")
+EMBEDDERS = ("e5", "none")
 OFFLINE = "offline"
 _CONTEXT = Bound("is 0 or at least 2048 tokens", lambda tokens: tokens == 0 or tokens >= 2_048)  # rules, some evidence
 _STRETCH = Bound("is 0 or at least 1", lambda times: times == 0 or times >= 1)
@@ -52,8 +52,7 @@ class Settings:
     ``models``: other models for some jobs, ``{"evaluate": "openai:gpt-4o-mini"}``. ``llm_timeout_s``: seconds for one
     attempt of a call; ``llm_attempts``: attempts per call. ``llm_context``: the context of a local model in tokens,
     including its reply; 0 uses the value in its file.
-    ``embedder``: ``auto`` uses the shipped encoder if its weights are installed, ``e5`` requires it (``e5:FILE``:
-    weights from a file), ``none`` searches by words only; or ``provider:model``.
+    ``embedder``: ``e5``, the encoder that ships; ``none`` searches by words only; or ``provider:model``.
     ``web_provider``: several names, separated by commas, in fallback order; ``static`` uses ``web_folder`` as the web.
     ``web_base_url``: a provider's address (``searxng=http://…`` if there are several). ``web_allow``: private hosts
     that may be fetched. ``web_cache``: bytes of cached web content, kept for ``web_cache_hours``.
@@ -83,7 +82,7 @@ class Settings:
     llm_timeout_s: Annotated[float, ABOVE_ZERO] = 60.0
     llm_attempts: Annotated[int, ABOVE_ZERO] = 3
     llm_context: Annotated[int, _CONTEXT] = 0
-    embedder: str = "auto"
+    embedder: str = "e5"
     passage_judge: str | None = None
     claim_judge: str | None = None
     web_provider: str = "none"
@@ -119,7 +118,7 @@ class Settings:
             if name not in WEB_PROVIDERS or name == "none":
                 raise UnknownName("value of setting 'web_provider':", name, WEB_PROVIDERS)
         if self.embedder not in EMBEDDERS and ":" not in self.embedder:
-            raise UnknownName("value of setting 'embedder':", self.embedder, (*EMBEDDERS, "e5:FILE", "provider:model"))
+            raise UnknownName("value of setting 'embedder':", self.embedder, (*EMBEDDERS, "provider:model"))
         if self.pack != GENERAL.name and ":" not in self.pack and self.pack not in (installed := installed_packs()):
             names = (GENERAL.name, *installed, "module:attribute")
             raise UnknownName("value of setting 'pack':", self.pack, names)

@@ -10,9 +10,9 @@ import pytest
 
 from selfright.domain.judgements import PairReading
 from selfright.domain.ports import PairJudge
-from selfright.llm import e5, pair_readings
-from selfright.llm.pair_models import pair_judge
-from selfright.llm.pair_net import PairViews, shipped_net
+from selfright.models import reader
+from selfright.models.pair_models import pair_judge
+from selfright.models.reader import PairViews, shipped_net
 from tests.support.pair_models import tiny_cross_encoder, tiny_nli
 from tests.support.torch_models import tiny_bert
 
@@ -49,7 +49,7 @@ MAKERS: dict[str, Maker] = {"cross-encoder": cross_encoder, "nli": nli, "sentenc
 
 
 def skip_if_absent(kind: str) -> None:
-    networks = {"shipped": e5.PACKAGE, "sentence-transformers": "sentence_transformers"}
+    networks = {"sentence-transformers": "sentence_transformers"}
     package = networks.get(kind.split(maxsplit=1)[0], "numpy")
     if importlib.util.find_spec(package) is None:
         pytest.skip(f"{package} is not installed")
@@ -79,7 +79,7 @@ def test_a_pair_has_one_score_alone_in_company_and_in_any_order(
     assert len(together) == len(TEXTS)
     assert list(judge.read(QUESTION, TEXTS[::-1])) == together[::-1]
     assert list(judge.read(QUESTION, [TEXTS[0], TEXTS[0]])) == [together[0]] * 2
-    monkeypatch.setattr(pair_readings, "KEPT", 0)
+    monkeypatch.setattr(reader, "KEPT", 0)
     judge.read("another question", TEXTS)  # after this one none is known from before
     for text, found in zip(TEXTS, together, strict=True):
         (alone,) = judge.read(QUESTION, [text])

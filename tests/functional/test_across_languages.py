@@ -3,9 +3,6 @@
 import pytest
 
 from selfright import Selfright
-from selfright.llm.e5 import installed_file
-
-pytestmark = pytest.mark.skipif(installed_file() is None, reason="the encoder is not installed")
 
 DOCUMENTS = {
     "lamp.md": "# Dunmore lighthouse\n\nThe lamp of the Dunmore lighthouse is replaced every 90 days by its keeper.",

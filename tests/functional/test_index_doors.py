@@ -77,7 +77,7 @@ def test_a_lexicon_finds_english_passages_for_a_korean_question(index: Path, tmp
         assert knowing.search("쓰나미는 왜 생겨?")[0].passage.document_id == "wave.txt"
 
 
-@pytest.mark.parametrize("embedder", ["auto", "openai:text-embedding-of-nobody"])
+@pytest.mark.parametrize("embedder", ["e5", "openai:text-embedding-of-nobody"])
 def test_an_index_is_looked_after_without_the_embedder_it_was_made_with(
     index: Path, monkeypatch: pytest.MonkeyPatch, embedder: str
 ) -> None:
@@ -96,7 +96,7 @@ def test_an_index_is_looked_after_without_the_embedder_it_was_made_with(
 
 
 def test_only_damaged_vectors_need_the_embedder(index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SELFRIGHT_EMBEDDER", "auto")
+    monkeypatch.setenv("SELFRIGHT_EMBEDDER", "e5")
     place = tmp_path / "with-vectors"
     assert run("index", "add", tmp_path / "wave.txt", "--index", place)[0] == 0
     state = place / "dense" / "state.json"

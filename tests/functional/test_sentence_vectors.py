@@ -9,7 +9,7 @@ from langchain_core.retrievers import BaseRetriever
 
 from selfright import Selfright
 from selfright.domain.errors import IncompatibleIndex, UsageError
-from selfright.llm.e5 import E5
+from selfright.models.encoder import E5
 from tests.functional.conftest import Cli
 
 DOCUMENTS = {

@@ -7,7 +7,6 @@ turn: it holds the lock while it loads, and nothing would go on beside it.
 import logging
 import threading
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from selfright.domain.errors import SelfrightError
@@ -17,49 +16,29 @@ if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
 
     from selfright.assembly.index import IndexService
-    from selfright.llm.e5 import E5Words
-    from selfright.llm.pair_net import PairViews
+    from selfright.models.reader import PairViews
 
 _FITTED = "multilingual-e5-small-q4"
 _THREADS = 2
 
 
 def chosen_embedder(wanted: str, given: "Embeddings | Embedder | None") -> Embedder | None:
-    """What the user gave, else the one named ``wanted``; None for ``auto`` where no weights are installed."""
+    """What the user gave, else the one named ``wanted``; None for ``none``."""
     if given is not None:
         return _embedder_of(given)
-    if wanted == "none" or (wanted == "auto" and not _is_installed()):
-        return None
-    return named_embedder(wanted)
+    return None if wanted == "none" else named_embedder(wanted)
 
 
 def pair_views(embedder: Embedder | None) -> "PairViews | None":
-    """The network that reads pairs; None without an embedder, for then nothing goes by more than words, and where the
-    encoder is not installed whose word vectors it uses."""
-    if embedder is None:
-        return None
-    from selfright.llm.e5 import E5
-
-    if isinstance(embedder, E5):
-        return _views(embedder.words)
-    if not _is_installed():
-        return None
-    from selfright.llm.e5 import shared_words
-
-    return _views(shared_words())
+    """The network that reads pairs; None without an embedder, for then nothing goes by more than words."""
+    return None if embedder is None else _views()
 
 
 @cache
-def _views(words: "E5Words") -> "PairViews":
-    from selfright.llm.pair_net import PairViews, shipped_net
+def _views() -> "PairViews":
+    from selfright.models.reader import PairViews, shipped_net
 
-    return PairViews(shipped_net(words))
-
-
-def _is_installed() -> bool:
-    from selfright.llm.e5 import installed_file
-
-    return installed_file() is not None
+    return PairViews(shipped_net())
 
 
 def is_fitted(embedder: Embedder) -> bool:
@@ -68,18 +47,17 @@ def is_fitted(embedder: Embedder) -> bool:
 
 
 def named_embedder(name: str, threads: int = 0) -> Embedder:
-    """``provider:model``, ``e5:FILE``, else the encoder that ships; on ``threads`` threads, 0 for two.
+    """``provider:model``, else the encoder that ships; on ``threads`` threads, 0 for two.
 
     Raises ``MissingExtra`` for what is not installed.
     """
-    kind, _, place = name.partition(":")
-    if place and kind != "e5":
+    if ":" in name:
         from selfright.llm.providers import embedder
 
         return embedder(name)
-    from selfright.llm.e5 import E5
+    from selfright.models.encoder import E5
 
-    return E5(file=Path(place).expanduser() if place else None, threads=threads or _THREADS)
+    return E5(threads=threads or _THREADS)
 
 
 def _embedder_of(embeddings: "Embeddings | Embedder") -> Embedder:

@@ -68,7 +68,7 @@ class JudgeService:
         jobs: tuple[Literal["passages", "claims"], ...] = ("passages", "claims")
         for named, job in zip((settings.passage_judge, settings.claim_judge), jobs, strict=True):
             if named is not None:
-                from selfright.llm.pair_models import check_named
+                from selfright.models.pair_models import check_named
 
                 check_named(named, job)
 
@@ -177,6 +177,6 @@ class JudgeService:
 def _named(named: str | None, job: Literal["passages", "claims"]) -> PairJudge | None:
     if named is None:
         return None
-    from selfright.llm.pair_models import pair_judge
+    from selfright.models.pair_models import pair_judge
 
     return pair_judge(named, job)

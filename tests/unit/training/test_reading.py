@@ -9,14 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selfright.domain.text import language_of
-from selfright.llm.e5 import installed_file, shared_words
+from selfright.models.pieces import tokenizer
 from selfright.retrieval.tokenizer import BilingualTokenizer
 from selfright.roles.grade.networks import WINDOWS
 from training.pairs import is_left_out
 from training.reading_batches import ASKED_PIECES, PASSAGE_PIECES, UNKNOWN, Example, batch_of, batches, example
 from training.reading_rows import NEITHER, SUPPORTED, Row, Windows, claims_of
 
-needs_encoder = pytest.mark.skipif(installed_file() is None, reason="the encoder is not installed")
 SENTENCES = (
     "The Mill Bridge was built in 1832 by Ada Stone.",
     "It was the longest bridge in Harrow until 1901.",
@@ -42,22 +41,19 @@ def test_a_window_that_is_moved_holds_the_answer(sentences: list[str], asked: tu
         assert shown.text[shown.start : shown.end] == asked[1]
 
 
-@needs_encoder
 @pytest.mark.parametrize("asked", ASKED)
 def test_the_answers_pieces_are_the_answer(asked: tuple[str, str]) -> None:
-    pieces = shared_words().pieces
-    made = example(row([*SENTENCES, FILLER], *asked), pieces)
+    made = example(row([*SENTENCES, FILLER], *asked))
     first, last = made.ends
-    assert asked[1] in pieces.decode(list(made.ids[first : last + 1]))
-    assert len(pieces.decode(list(made.ids[first : last + 1]))) <= len(asked[1]) + 4
+    answer = tokenizer().decode(list(made.ids[first : last + 1]))
+    assert asked[1] in answer
+    assert len(answer) <= len(asked[1]) + 4
     assert len(made.ids) <= ASKED_PIECES + PASSAGE_PIECES
 
 
-@needs_encoder
 def test_claims_and_passages_that_do_not_answer_have_no_ends() -> None:
-    pieces = shared_words().pieces
     claim = Row(True, "fm2", "fm2/x", "The bridge is old.", "", SENTENCES[0], SUPPORTED)
-    assert example(claim, pieces).ends == (UNKNOWN, UNKNOWN)
+    assert example(claim).ends == (UNKNOWN, UNKNOWN)
 
 
 @given(st.lists(st.integers(3, 60), min_size=1, max_size=80))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from selfright.domain.passages import Origin
-from selfright.entrypoints.commands.index_sync import exit_code, searched_by_words, sync, tell_report, tell_words_only
+from selfright.entrypoints.commands.index_sync import exit_code, sync, tell_report
 from selfright.entrypoints.commands.index_transfer import copy, export, import_
 from selfright.entrypoints.commands.options import (
     index_option,
@@ -215,10 +215,7 @@ def add(
             report = selfright.sync(paths, collection=collection, origin=origin, progress=progress)
         else:
             report = selfright.add(paths, collection=collection, origin=origin, progress=progress, ray=ray)
-        words_only = searched_by_words(selfright)
     tell_report(report, as_json=as_json, pruned=prune)
-    if words_only:
-        tell_words_only()
     return exit_code(report)
 
 

@@ -18,20 +18,6 @@ if TYPE_CHECKING:
     from selfright.ingest.pipeline import Report
 
 _NAMED = 10
-_WORDS_ONLY = (
-    "selfright: this index is searched by words alone, for the encoder's weights are not installed here; name their "
-    "file with '--set embedder=e5:FILE' (docs/models.md says where it is), then run 'selfright index reembed'"
-)
-
-
-def searched_by_words(selfright: "Selfright") -> bool:
-    """Whether the index has no vectors though nobody asked for that."""
-    return selfright.settings.embedder == "auto" and selfright.info().embedder == "none"
-
-
-def tell_words_only() -> None:
-    """Says so, and what to do."""
-    click.echo(_WORDS_ONLY, err=True)
 
 
 def tell_report(report: "Report", *, as_json: bool, pruned: bool = False, dry_run: bool = False) -> None:
@@ -185,10 +171,7 @@ def sync(  # noqa: PLR0913, PLR0917 - one parameter for each option
                 dry_run=dry_run,
                 allow_empty=allow_empty,
             )
-        words_only = not dry_run and searched_by_words(selfright)
     tell_report(report, as_json=as_json, pruned=True, dry_run=dry_run)
-    if words_only:
-        tell_words_only()
     return exit_code(report)
 
 

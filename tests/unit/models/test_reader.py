@@ -9,11 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selfright.domain.errors import ModelFilesDamaged
-from selfright.llm import pair_readings
-from selfright.llm.e5 import installed_file
-from selfright.llm.pair_net import PairNet, PairView, PairViews, matching, shipped_net
-
-pytestmark = pytest.mark.skipif(installed_file() is None, reason="the encoder is not installed")
+from selfright.models import reader
+from selfright.models.files import FOLDER, LIST
+from selfright.models.reader import PairNet, PairView, PairViews, matching, shipped_net
 
 QUESTION = "When was the lighthouse on the northern cape built?"
 PASSAGES = (
@@ -42,7 +40,7 @@ def test_where_the_answer_stands(views: PairViews) -> None:
 
 
 def test_a_score_does_not_depend_on_company(views: PairViews, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pair_readings, "KEPT", 0)
+    monkeypatch.setattr(reader, "KEPT", 0)
     texts = [text + " More of the same follows." * times for times in (40, 0, 12) for text in PASSAGES]
     for view in (views.questions, views.claims):
         together = view.read(QUESTION, texts)
@@ -54,11 +52,11 @@ def test_a_score_does_not_depend_on_company(views: PairViews, monkeypatch: pytes
 def test_what_was_read_is_kept_for_a_while_and_never_more_than_its_bound(
     views: PairViews, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    net = shipped_net()
+    net = PairNet()
     runs: list[str] = []
     run = net.run
     monkeypatch.setattr(net, "run", lambda text, passages: (runs.extend(passages), run(text, passages))[1])
-    monkeypatch.setattr(pair_readings, "KEPT", 3)
+    monkeypatch.setattr(reader, "KEPT", 3)
     view = PairView(net, claims=False)
     first = view.read(QUESTION, PASSAGES[:3])
     assert view.read(QUESTION, PASSAGES[2::-1]) == first[::-1]
@@ -76,16 +74,18 @@ def test_all_weights_that_count_on_it_were_fitted_with_it(weights: str) -> None:
 
 
 def test_another_file_is_refused(tmp_path: Path) -> None:
-    other = tmp_path / "pairs.npz"
+    for name in (LIST, "words.bin"):
+        (tmp_path / name).symlink_to(FOLDER / name)
+    with pytest.raises(ModelFilesDamaged, match="cannot read"):
+        PairView(PairNet(tmp_path), claims=True).read(QUESTION, PASSAGES)
+    other = tmp_path / "reader.onnx"
     other.write_bytes(b"not the network")
-    refusing = PairView(PairNet(other, "0" * 64), claims=False)
+    refusing = PairView(PairNet(tmp_path), claims=False)
     with pytest.raises(ModelFilesDamaged, match="SHA-256"):
         refusing.read(QUESTION, PASSAGES)
     other.unlink()
     with pytest.raises(ModelFilesDamaged, match="SHA-256"):  # it is not looked at again
         refusing.read(QUESTION, PASSAGES)
-    with pytest.raises(ModelFilesDamaged, match="cannot read"):
-        PairView(PairNet(tmp_path / "absent.npz", "0" * 64), claims=True).read(QUESTION, PASSAGES)
 
 
 @given(st.text(max_size=200))

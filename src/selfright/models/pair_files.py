@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from selfright.domain.errors import MissingExtra, ModelRejected, ModelUnavailable, SettingsError
 from selfright.domain.passages import Language
-from selfright.llm.pair_readings import Job
+from selfright.models.pair_readings import Job
 
 LONGEST = 512  # word pieces of a pair
 _WHOLE = 16 * 2**20  # bytes up to which a file is hashed whole

@@ -12,9 +12,9 @@ import pytest
 from onnx.external_data_helper import set_external_data
 
 from selfright.domain.errors import MissingExtra, ModelRejected, ModelUnavailable, SettingsError
-from selfright.llm import pair_models, pair_runtimes
-from selfright.llm.pair_files import hub_folder
-from selfright.llm.pair_models import check_named, pair_judge
+from selfright.models import pair_models, pair_runtimes
+from selfright.models.pair_files import hub_folder
+from selfright.models.pair_models import check_named, pair_judge
 from tests.support.hub_server import COMMIT, Hub, serving_models
 from tests.support.pair_models import tiny_cross_encoder, tiny_nli
 
@@ -167,7 +167,7 @@ def test_a_model_that_does_not_fit_the_job_is_not_downloaded_twice_nor_used(
 
 def test_the_library_s_own_environment_says_where_the_hub_and_the_cache_are(model: Path, tmp_path: Path) -> None:
     script = (
-        "import json\nfrom selfright.llm.pair_models import pair_judge\n"
+        "import json\nfrom selfright.models.pair_models import pair_judge\n"
         f"judge = pair_judge({NAMED!r}, 'passages')\n"
         f"print(json.dumps([judge.name, [r.score for r in judge.read({QUESTION!r}, {list(TEXTS)!r})]]))"
     )

@@ -1,9 +1,7 @@
-"""What models of pairs share: how much of two texts is shown, what outputs mean, and the last readings kept."""
+"""What models of pairs share: how much of two texts is shown, and what outputs mean."""
 
 import math
-import threading
-from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -11,17 +9,11 @@ from selfright.domain.errors import SettingsError
 from selfright.domain.judgements import PairReading
 
 MOST_TEXT_PIECES = 128
-MOST_CHARACTERS = 20_000  # many times what a window holds: a passage of megabytes is not split into pieces for nothing
 
 
 def most_text_pieces(length: int) -> int:
     """Word pieces of the question or claim that count in a window of ``length``: at most 128, and always under half."""
     return min(MOST_TEXT_PIECES, (length - 4) // 2)
-
-
-def sendable(text: str) -> str:
-    """The text with half characters (lone surrogates), which tokenizers refuse, replaced; at most 20,000 characters."""
-    return text[:MOST_CHARACTERS].encode("utf-8", "replace").decode("utf-8")
 
 
 Job = Literal["passages", "claims"]
@@ -147,46 +139,3 @@ def _sigmoid(odds: float) -> float:
         return 1 / (1 + math.exp(-odds))
     small = math.exp(odds)
     return small / (1 + small) if math.isfinite(small) else math.nan
-
-
-KEPT = 256  # pairs
-
-
-class KeptPairs:
-    """The readings of the last 256 pairs of a text and a passage. Safe to share between threads."""
-
-    def __init__(self) -> None:
-        self._readings: OrderedDict[tuple[str, str], PairReading] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def __len__(self) -> int:
-        return len(self._readings)
-
-    def read(
-        self, text: str, passages: Sequence[str], run: Callable[[Sequence[str]], Sequence[PairReading]]
-    ) -> list[PairReading]:
-        """One reading for each passage, in order; ``run`` is asked once, for the passages that are not kept."""
-        found = self._known(text, passages)
-        missing = list(dict.fromkeys(passage for passage in passages if passage not in found))
-        if missing:
-            fresh = dict(zip(missing, run(missing), strict=True))
-            self._keep(text, fresh)
-            found |= fresh
-        return [found[passage] for passage in passages]
-
-    def _known(self, text: str, passages: Sequence[str]) -> dict[str, PairReading]:
-        found = {}
-        with self._lock:
-            for passage in passages:
-                reading = self._readings.get((text, passage))
-                if reading is not None:
-                    self._readings.move_to_end((text, passage))
-                    found[passage] = reading
-        return found
-
-    def _keep(self, text: str, fresh: dict[str, PairReading]) -> None:
-        with self._lock:
-            for passage, reading in fresh.items():
-                self._readings[text, passage] = reading
-            while len(self._readings) > KEPT:
-                self._readings.popitem(last=False)

@@ -1,4 +1,4 @@
-"""Pair models on onnxruntime, which is installed with Selfright (extra ``onnx``), or on PyTorch (extra ``judges``)."""
+"""Pair models on onnxruntime, which is installed with Selfright, or on PyTorch (extra ``judges``)."""
 
 import importlib
 import threading
@@ -11,20 +11,14 @@ from typing import Any
 import numpy as np
 
 from selfright.domain.errors import MissingExtra, ModelFilesDamaged
-from selfright.llm.encoding import cpu_session
-from selfright.llm.pair_files import Layout, first_position, window
-from selfright.llm.pair_readings import Job, Labels, most_text_pieces, sendable
+from selfright.models.files import cpu_session
+from selfright.models.pair_files import Layout, first_position, window
+from selfright.models.pair_readings import Job, Labels, most_text_pieces
+from selfright.models.pieces import sendable
 
-_ONNX = 'pip install "selfright[onnx]"'
 _BEYOND = 16
 _THREADS = 2
 _TYPES = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
-
-
-def check_onnx_installed() -> None:
-    """Raises ``MissingExtra`` where tokenizers is not installed."""
-    if find_spec("tokenizers") is None:
-        raise MissingExtra("tokenizers, which reads text for a pair model that is an ONNX file,", _ONNX)
 
 
 class OnnxPairs:

@@ -1,32 +1,15 @@
-"""What the embedded networks share: batches, the last vectors, one call for several threads, a session."""
+"""What the embedded networks share: batches, the last vectors, one call for several threads."""
 
-import importlib
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from selfright.llm.encoder_graph import EncoderGraph
-
-_FATAL = 4
-
-
-def cpu_session(model: bytes | str, threads: int) -> Any:
-    """A session for a model's content, or for the file at a path; what onnxruntime raises is let through."""
-    runtime: Any = importlib.import_module("onnxruntime")  # it does not declare what it exports
-    options = runtime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    options.log_severity_level = _FATAL  # what goes wrong is raised; it need not be printed as well
-    # Threads that spin while they wait take the processor from others: on a busy machine many times what they use.
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    return runtime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 
 Item = TypeVar("Item")
@@ -193,16 +176,3 @@ def batches(lengths: Sequence[int]) -> Iterator[list[int]]:
         batch.append(row)
     if batch:
         yield batch
-
-
-def encoder_session(graph: "EncoderGraph", threads: int) -> Any:
-    """A session over the graph on the processor; the graph's weights must live as long as it does."""
-    runtime: Any = importlib.import_module("onnxruntime")  # it does not declare what it exports
-    options = runtime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    # An idle thread of the pool would spin for a while after each run: time of a core that the turn's Python needs.
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    values = [runtime.OrtValue.ortvalue_from_numpy(array) for array in graph.weights.values()]
-    options.add_external_initializers(list(graph.weights), values)
-    return runtime.InferenceSession(graph.model, options, providers=["CPUExecutionProvider"])

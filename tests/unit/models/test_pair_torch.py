@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from selfright.domain.errors import ModelFilesDamaged
-from selfright.llm.pair_models import pair_judge
-from selfright.llm.pair_readings import Job
+from selfright.models.pair_models import pair_judge
+from selfright.models.pair_readings import Job
 from tests.support.torch_models import NLI_NAMES, tiny_bert
 
 pytest.importorskip("sentence_transformers")

@@ -18,10 +18,10 @@ from onnx import TensorProto, helper, numpy_helper
 from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
 
 from selfright.domain.errors import JudgeFailed, MissingExtra, ModelFilesDamaged, SettingsError
-from selfright.llm import pair_files, pair_readings, pair_runtimes
-from selfright.llm.encoding import cpu_session
-from selfright.llm.pair_models import PairModel, check_named, pair_judge
-from selfright.llm.pair_readings import Job, Labels, read_labels
+from selfright.models import pair_files, pair_runtimes, reader
+from selfright.models.files import cpu_session
+from selfright.models.pair_models import PairModel, check_named, pair_judge
+from selfright.models.pair_readings import Job, Labels, read_labels
 from tests.support.pair_models import save_graph, tiny_cross_encoder, tiny_nli, word_tokenizer
 
 TEXTS = (
@@ -253,7 +253,7 @@ def test_half_precision_and_what_is_not_a_number_pass_through(tmp_path: Path) ->
 
 def test_what_was_read_is_kept_and_never_more_than_its_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     judge = pair_judge(str(tiny_cross_encoder(tmp_path, TEXTS)), "passages")
-    monkeypatch.setattr(pair_readings, "KEPT", 2)
+    monkeypatch.setattr(reader, "KEPT", 2)
     first = judge.read(CLAIM, TEXTS)
     judge._backend = None  # what is kept needs no network
     judge._failure = ModelFilesDamaged("not loaded again")
@@ -410,13 +410,6 @@ def test_what_is_not_installed_is_named_with_its_command(tmp_path: Path, monkeyp
     for named in (str(tmp_path), "owner/name"):
         with pytest.raises(MissingExtra, match=r'pip install "selfright\[judges\]"'):
             check_named(named, "passages")
-
-
-def test_an_onnx_judge_names_what_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = tiny_cross_encoder(tmp_path, TEXTS)
-    monkeypatch.setitem(sys.modules, "tokenizers", None)
-    with pytest.raises(MissingExtra, match=r'pip install "selfright\[onnx\]"'):
-        check_named(str(folder), "passages")
 
 
 def _finds_packages(finder: Any) -> bool:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from selfright.llm.encoding import DynamicBatcher, _Asked
+from selfright.models.batching import DynamicBatcher, _Asked
 
 
 class Network:

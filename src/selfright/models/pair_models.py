@@ -11,10 +11,19 @@ from typing import Any, Protocol, TypeVar
 from selfright.domain.errors import JudgeFailed, ModelError, ModelFilesDamaged, SelfrightError, SettingsError
 from selfright.domain.judgements import PairReading
 from selfright.domain.passages import Language
-from selfright.llm import pair_files, pair_runtimes
-from selfright.llm.pair_files import Layout, check_classifies, choose, fingerprint, listed, read_config, read_languages
-from selfright.llm.pair_readings import Job, KeptPairs, Labels, read_labels
-from selfright.llm.pair_runtimes import OnnxPairs
+from selfright.models import pair_files, pair_runtimes
+from selfright.models.pair_files import (
+    Layout,
+    check_classifies,
+    choose,
+    fingerprint,
+    listed,
+    read_config,
+    read_languages,
+)
+from selfright.models.pair_readings import Job, Labels, read_labels
+from selfright.models.pair_runtimes import OnnxPairs
+from selfright.models.reader import KeptPairs
 
 T = TypeVar("T")
 
@@ -203,6 +212,4 @@ def _look_through(folder: Path, job: Job) -> _Found:
     if layout.backend == "sentence-transformers":
         check_classifies(config, str(folder))
         pair_runtimes.check_torch_installed()
-    else:
-        pair_runtimes.check_onnx_installed()
     return _Found(folder, layout, config, labels, read_languages(folder))

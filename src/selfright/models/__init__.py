@@ -1,0 +1,1 @@
+"""The encoder and the network that reads pairs, with their files."""

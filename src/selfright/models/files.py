@@ -1,0 +1,61 @@
+"""The files of the two networks that ship, and their hashes in ``networks.json``.
+
+``training/export_networks.py`` writes all of them.
+"""
+
+import hashlib
+import importlib
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from selfright.domain.errors import ModelFilesDamaged
+
+FOLDER = Path(__file__).parent
+LIST = "networks.json"
+_FATAL = 4
+
+
+@cache
+def listed(folder: Path = FOLDER) -> dict[str, Any]:
+    """What ``networks.json`` says: ``reader``, the name of its weights, and ``sha256`` by file.
+
+    Raises ``ModelFilesDamaged``.
+    """
+    try:
+        return dict(json.loads((folder / LIST).read_text(encoding="utf-8")))
+    except (OSError, ValueError) as error:
+        raise ModelFilesDamaged(f"cannot read {folder / LIST} ({error}); reinstall selfright") from None
+
+
+@cache
+def model_file(name: str, folder: Path = FOLDER) -> Path:
+    """The path of a file that ships. Raises ``ModelFilesDamaged`` when it cannot be read or is another one."""
+    path, expected = folder / name, listed(folder)["sha256"][name]
+    try:
+        with path.open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise ModelFilesDamaged(f"cannot read {path} ({error.strerror}); reinstall selfright") from None
+    if found != expected:
+        raise ModelFilesDamaged(f"{path} should have the SHA-256 {expected}, but has {found}; reinstall selfright")
+    return path
+
+
+def open_network(name: str, threads: int, folder: Path = FOLDER) -> Any:
+    """A session of the network ``name``. Raises ``ModelFilesDamaged``."""
+    model_file("words.bin", folder)  # which both networks read
+    return cpu_session(str(model_file(f"{name}.onnx", folder)), threads)
+
+
+def cpu_session(file: str, threads: int) -> Any:
+    """An onnxruntime session of a file on the processor; what onnxruntime raises is let through."""
+    runtime: Any = importlib.import_module("onnxruntime")  # it does not declare what it exports
+    options = runtime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.log_severity_level = _FATAL  # what goes wrong is raised; it need not be printed as well
+    # An idle thread of the pool would spin for a while after each run: time of a core that the turn's Python needs.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    return runtime.InferenceSession(file, options, providers=["CPUExecutionProvider"])

@@ -1,0 +1,199 @@
+"""The network that reads pairs, Korean and English: a question or a claim, and a passage, as one text.
+
+Its layers began as the first ones of the multilingual encoder, whose word vectors it uses; ``training/reading.py``
+trains them. Two views of it are ``PairJudge``: ``questions`` and ``claims``.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from selfright.domain.errors import ModelFilesDamaged
+from selfright.domain.judgements import AnswerPlace, PairReading
+from selfright.domain.passages import Language
+from selfright.models.batching import BATCH_TOKENS, DynamicBatcher, batches, padded
+from selfright.models.files import FOLDER, listed, open_network
+from selfright.models.pieces import BEGIN, END, PAD, piece_numbers, pieces_and_places
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MOST_PASSAGE_PIECES = 224
+MOST_ASKED_PIECES = 48
+_LEAST_CHANCE = 0.001
+_THREADS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """A pair in pieces, the first ``asked`` of them the question's or claim's; ``places`` are characters of the
+    passage for each piece of it, none where they are not known."""
+
+    ids: tuple[int, ...]
+    asked: int
+    places: tuple[tuple[int, int], ...]
+
+
+class PairNet:
+    """Reads pairs. Its files are looked at on the first use, which raises ``ModelFilesDamaged``. Safe to share between
+    threads.
+    """
+
+    languages: tuple[Language, ...] = ("ko", "en")
+
+    def __init__(self, folder: Path = FOLDER) -> None:
+        self.name: str = listed(folder)["reader"]  # of the weights; what is fitted on its readings names it
+        self._folder = folder
+        self._loading = threading.Lock()
+        self._session: Any = None
+        self._damage = ""
+        self._batched = DynamicBatcher(self._found, lambda pair: len(pair.ids), BATCH_TOKENS)
+
+    def run(self, text: str, passages: Sequence[str]) -> "list[tuple[NDArray[np.float32], tuple[AnswerPlace, ...]]]":
+        """The five logits of each passage beside ``text``, and where the answer may begin or end."""
+        self.load()
+        return list(self._batched([cut_pair(text, passage) for passage in passages]))
+
+    def _found(self, pairs: Sequence[Pieces]) -> "list[tuple[NDArray[np.float32], tuple[AnswerPlace, ...]]]":
+        found: list[Any] = [None] * len(pairs)
+        for rows in batches([len(pair.ids) for pair in pairs]):
+            chosen = [pairs[row] for row in rows]
+            for row, pair, logits, ends in zip(rows, chosen, *self._logits(chosen), strict=True):
+                found[row] = (logits, _likely(pair, ends))
+        return found
+
+    def _logits(self, pairs: Sequence[Pieces]) -> tuple[Any, Any]:
+        pieces, mask = padded([pair.ids for pair in pairs], PAD)
+        asked, matches = np.zeros_like(mask), np.zeros_like(mask)
+        for row, pair in enumerate(pairs):
+            asked[row, : pair.asked] = 1
+            matches[row, : len(pair.ids)] = matching(pair.ids, pair.asked)
+        inputs = {"pieces": pieces, "attention_mask": mask, "asked": asked, "matches": matches}
+        logits, ends = self._session.run(None, inputs)
+        return logits, ends
+
+    def load(self) -> None:
+        """Reads the weights; raises what the first use would."""
+        if self._session is not None:
+            return
+        with self._loading:
+            if self._damage:  # hashing the files at each question would find the same
+                raise ModelFilesDamaged(self._damage)
+            if self._session is None:
+                try:
+                    self._session = open_network("reader", _THREADS, self._folder)
+                except ModelFilesDamaged as error:
+                    self._damage = str(error)
+                    raise
+
+
+@cache
+def shipped_net() -> PairNet:
+    """The network that ships with the package."""
+    return PairNet()
+
+
+def cut_pair(text: str, passage: str) -> Pieces:
+    """Of the question or claim the first 46 pieces, of the passage the first 222."""
+    (asked,) = piece_numbers([text])
+    shown, places = pieces_and_places(passage)
+    most = MOST_PASSAGE_PIECES - 2
+    first = (BEGIN, *asked[: MOST_ASKED_PIECES - 2], END)
+    return Pieces((*first, END, *shown[:most], END), len(first), tuple(places[:most]))
+
+
+class PairView:
+    """One of the two things that the network tells; implements the port ``PairJudge``. The last 256 pairs are kept."""
+
+    def __init__(self, net: PairNet, *, claims: bool) -> None:
+        self._net, self._claims = net, claims
+        self.name, self.languages = net.name, net.languages
+        self._kept = KeptPairs()
+
+    def read(self, text: str, passages: Sequence[str]) -> list[PairReading]:
+        """Of a passage the first 222 pieces count, of the question or claim the first 46. Without one, only loads."""
+        if not passages:
+            self._net.load()
+        return self._kept.read(
+            text, passages, lambda new: [self._reading(*found) for found in self._net.run(text, new)]
+        )
+
+    def _reading(self, logits: "NDArray[np.float32]", places: tuple[AnswerPlace, ...]) -> PairReading:
+        if not self._claims:
+            return PairReading(float(logits[0]), places)
+        supported, contradicted, neither = (float(value) for value in logits[2:])
+        chances = np.exp(logits[2:] - logits[2:].max())
+        return PairReading(
+            supported - float(np.logaddexp(contradicted, neither)), (), float(chances[1] / chances.sum())
+        )
+
+
+class PairViews:
+    """Both views of one network: ``questions`` for graders, ``claims`` for evaluators."""
+
+    def __init__(self, net: PairNet) -> None:
+        self.questions, self.claims = PairView(net, claims=False), PairView(net, claims=True)
+
+
+def matching(ids: Sequence[int], asked: int) -> list[int]:
+    """1 for each piece that the other text has too; the marks of begin and end do not count."""
+    both = set(ids[1 : asked - 1]) & set(ids[asked + 1 : -1])
+    return [int(number in both) for number in ids]
+
+
+def _likely(pair: Pieces, ends: "NDArray[np.float32]") -> tuple[AnswerPlace, ...]:
+    chances = ends[pair.asked + 1 : pair.asked + 1 + len(pair.places)].tolist()
+    return tuple(
+        AnswerPlace(start, end, *two)
+        for (start, end), two in zip(pair.places, chances, strict=False)  # no places, where they are not known
+        if start < end and max(two) >= _LEAST_CHANCE
+    )
+
+
+KEPT = 256  # pairs
+
+
+class KeptPairs:
+    """The readings of the last 256 pairs of a text and a passage. Safe to share between threads."""
+
+    def __init__(self) -> None:
+        self._readings: OrderedDict[tuple[str, str], PairReading] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._readings)
+
+    def read(
+        self, text: str, passages: Sequence[str], run: Callable[[Sequence[str]], Sequence[PairReading]]
+    ) -> list[PairReading]:
+        """One reading for each passage, in order; ``run`` is asked once, for the passages that are not kept."""
+        found = self._known(text, passages)
+        missing = list(dict.fromkeys(passage for passage in passages if passage not in found))
+        if missing:
+            fresh = dict(zip(missing, run(missing), strict=True))
+            self._keep(text, fresh)
+            found |= fresh
+        return [found[passage] for passage in passages]
+
+    def _known(self, text: str, passages: Sequence[str]) -> dict[str, PairReading]:
+        found = {}
+        with self._lock:
+            for passage in passages:
+                reading = self._readings.get((text, passage))
+                if reading is not None:
+                    self._readings.move_to_end((text, passage))
+                    found[passage] = reading
+        return found
+
+    def _keep(self, text: str, fresh: dict[str, PairReading]) -> None:
+        with self._lock:
+            for passage, reading in fresh.items():
+                self._readings[text, passage] = reading
+            while len(self._readings) > KEPT:
+                self._readings.popitem(last=False)
