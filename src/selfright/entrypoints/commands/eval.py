@@ -39,9 +39,6 @@ judge_option = click.option(
 workers_option = click.option(
     "--workers", type=click.IntRange(1, 4), metavar="N", help="Number of processes [default: by the amount of work]."
 )
-ray_option = click.option(
-    "--ray", metavar="ADDRESS", help="Ask on a Ray cluster: local, auto or host:port. Its nodes must see the index."
-)
 budget_option = click.option(
     "--budget-calls", type=click.IntRange(min=1), metavar="N", help="The most model calls, the judge's included."
 )
@@ -52,7 +49,7 @@ def asking_options(command: F) -> F:
     """What a command that asks questions takes, in the order of its help."""
     options = (
         index_option, own_option, format_option, out_option, judge_option, limit_option, seed_option, workers_option,
-        ray_option, budget_option, no_texts_option, set_option, json_option,
+        budget_option, no_texts_option, set_option, json_option,
     )  # fmt: skip
     return reduce(lambda made, option: option(made), reversed(options), command)
 
@@ -121,7 +118,7 @@ def measure_answers(kind: "Kind", systems: "Sequence[System]", *, file: Path, ou
     values = _values(data, options["index"], options["own_passages"], values_of(options["assignments"]))
     plan = Plan(
         kind, data, systems, values,
-        **{name: options[name] for name in ("judge", "seed", "workers", "ray", "budget_calls")},
+        **{name: options[name] for name in ("judge", "seed", "workers", "budget_calls")},
     )  # fmt: skip
     with bar("Asking") as progress:
         study = run(plan, out, progress)
