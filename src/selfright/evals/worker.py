@@ -122,14 +122,14 @@ def start(setup: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], Any]:
 
 def task_of(system: System, question: Question) -> dict[str, Any]:
     """What a worker is sent."""
-    return {"system": asdict(system), "question": {**asdict(question), "passages": ()}}
+    return {"system": asdict(system), "question": asdict(question)}
 
 
 def read_task(task: Mapping[str, Any]) -> tuple[System, Question]:
     """What a worker makes of it."""
     given = dict(task["question"])
     given["history"] = tuple(Message(**message) for message in given["history"])
-    for name in ("answers", "relevant", "passages", "patterns"):
+    for name in ("answers", "relevant", "patterns"):
         given[name] = tuple(given[name])
     return System(**task["system"]), Question(**given)
 

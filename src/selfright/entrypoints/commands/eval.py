@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from selfright.api import Selfright
     from selfright.domain.passages import Language
     from selfright.evals.beir import RetrievalSet
-    from selfright.evals.questions import QuestionSet
     from selfright.evals.results import Kind, Study
     from selfright.evals.systems import System
 
@@ -25,10 +24,6 @@ limit_option = click.option(
     "--limit", type=click.IntRange(min=1), metavar="N", help="Ask at most N questions, chosen by the seed."
 )
 seed_option = click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
-format_option = click.option("--format", "form", metavar="NAME", help="Format of the file, if it is not recognised.")
-own_option = click.option(
-    "--own-passages", is_flag=True, help="Search only the passages that the set contains, in a separate index."
-)
 judge_option = click.option(
     "--judge",
     type=click.Choice(["local", "model", "none"]),
@@ -48,7 +43,7 @@ no_texts_option = click.option("--no-texts", is_flag=True, help="Write ids and f
 def asking_options(command: F) -> F:
     """What a command that asks questions takes, in the order of its help."""
     options = (
-        index_option, own_option, format_option, out_option, judge_option, limit_option, seed_option, workers_option,
+        index_option, out_option, judge_option, limit_option, seed_option, workers_option,
         budget_option, no_texts_option, set_option, json_option,
     )  # fmt: skip
     return reduce(lambda made, option: option(made), reversed(options), command)
@@ -98,8 +93,7 @@ def retrieval(folder: Path, split: str, measures: tuple[str, ...], index: str | 
 def answers(presets: tuple[str, ...], **options: Any) -> int:
     """Ask the questions of FILE under each preset; the presets are compared with the first one.
 
-    FILE is JSONL as described in the documentation, or squad, pubmedqa, clapnq, ragas, autorag or flashrag. With
-    --out, an interrupted run resumes.
+    FILE is JSONL as described in the documentation. With --out, an interrupted run resumes.
     """
     from selfright.evals.systems import of_presets
 
@@ -110,12 +104,12 @@ def measure_answers(kind: "Kind", systems: "Sequence[System]", *, file: Path, ou
     """Asks, writes and tells, as the options of both commands say; gives back the exit code."""
     from selfright.entrypoints.progress import bar
     from selfright.entrypoints.studies import failures, figures, tell
-    from selfright.evals.readers.formats import load
+    from selfright.evals.reading import load
     from selfright.evals.running import Plan
     from selfright.evals.running import evaluate as run
 
-    data = load(file, options["form"]).sample(options["limit"], options["seed"])
-    values = _values(data, options["index"], options["own_passages"], values_of(options["assignments"]))
+    data = load(file).sample(options["limit"], options["seed"])
+    values = values_of(options["assignments"]) | ({"index": options["index"]} if options["index"] else {})
     plan = Plan(
         kind, data, systems, values,
         **{name: options[name] for name in ("judge", "seed", "workers", "budget_calls")},
@@ -164,25 +158,6 @@ def _written(study: "Study", out: Path, no_texts: bool = False) -> list[Path]:
 
     kept = redacted(study) if no_texts else study
     return [*write(kept, out), write_report(kept, out)]
-
-
-def _values(data: "QuestionSet", index: str | None, own_passages: bool, values: dict[str, Any]) -> dict[str, Any]:
-    """The settings to open with; the index is the set's own where that is wanted."""
-    from selfright.domain.errors import UsageError
-
-    if not own_passages:
-        return {**values, "index": index} if index else values
-    if index:
-        raise UsageError("--own-passages searches what the set brings, and --index what you have; give one of them")
-    import tempfile
-
-    from selfright.entrypoints.progress import bar
-    from selfright.evals.beir import corpus_index, write_passages
-
-    with tempfile.TemporaryDirectory() as place, bar("Indexing") as progress:
-        selfright = corpus_index(write_passages(data, Path(place)), values, progress)
-        selfright.close()
-        return {**values, "index": str(selfright.settings.index)}
 
 
 @contextmanager
