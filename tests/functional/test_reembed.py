@@ -18,7 +18,7 @@ from selfright import Selfright
 from selfright.assembly import encoders
 from selfright.assembly.encoders import named_embedder
 from selfright.assembly.transfers import reembed as reembed_at
-from selfright.domain.errors import IncompatibleIndex, IndexBusy, StoreError, UsageError
+from selfright.domain.errors import IncompatibleIndex, IndexBusy, NotAnIndex, StoreError, UsageError
 from selfright.domain.passages import Language
 from selfright.domain.routing import Collection
 from selfright.domain.stores import Store
@@ -32,7 +32,7 @@ from selfright.retrieval.stores.embedded import EmbeddedStore
 from selfright.retrieval.stores.opening import open_store
 from tests.functional.conftest import Cli
 from tests.support import points
-from tests.support.copying import contents
+from tests.support.contents import contents
 from tests.support.crashing import CONTEXT
 from tests.support.embedders import WordHashes
 from tests.support.histories import TOKENIZER, batch, create_store, find, random_text
@@ -376,10 +376,10 @@ def _there_and_die(source: Path, to: str) -> None:
         if calls == 3:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    from selfright.ingest import copying
+    from selfright.assembly import transfers
     from selfright.retrieval import preparing
 
-    copying._BATCH, copying._COMMIT_ANEW, preparing._BATCH = 4, 4, 4
+    transfers._BATCH, preparing._BATCH = 4, 4
     reembed_at(source, to, TOKENIZER, Other(die))
 
 
@@ -408,8 +408,10 @@ def test_in_another_place_the_old_one_stays_as_it_is(source: Path, place: str, t
         with pytest.raises(UsageError, match="--to"):
             reembed_at(place, None, TOKENIZER, WordHashes())
     else:
-        with pytest.raises(UsageError, match="same index"):
+        with pytest.raises(IncompatibleIndex):
             reembed_at(place, place, TOKENIZER, WordHashes())
+    with pytest.raises(NotAnIndex, match="holds documents already"):
+        reembed_at(source, place, TOKENIZER, Other())
     back = reembed_at(place, str(tmp_path / "back"), TOKENIZER, WordHashes())
     assert back.vectors < back.passages  # Korean ones have none
     with open_old(tmp_path / "back") as store:

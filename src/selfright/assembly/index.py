@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from selfright.assembly.sentence_vectors import SentencesReport
     from selfright.assembly.transfers import ReembedReport
     from selfright.domain.stores import Finding
-    from selfright.ingest.copying import CopyReport
     from selfright.ingest.exporting import ExportReport
     from selfright.ingest.importing import ImportReport
     from selfright.ingest.pipeline import Progress, Report
@@ -203,13 +202,6 @@ class IndexService:
 
         store = self._as_made()
         return write_out(store, folder, passages=passages, vectors=vectors, force=force, progress=progress)
-
-    def copy(self, to: str, *, into: bool, progress: "Progress | None") -> "CopyReport":
-        """Copies the index to another place, as it is."""
-        from selfright.assembly.transfers import copy_index
-
-        parts = self._settings.index, to, self.tokenizer, self.cached_embedder
-        return copy_index(self._opened(), *parts, into, progress)
 
     def reembed(self, to: str | None, progress: "Progress | None") -> "ReembedReport":
         """Gives the index the vectors of the embedder that is set, where it lies or in another place."""

@@ -58,7 +58,7 @@ class Contents(Documents, Protocol):
 
 
 class Store(Retriever, Contents, Library, Writer, TermStatistics, AbstractContextManager["Store"], Protocol):
-    """All ports of a store at once, and what copying and looking after one needs."""
+    """All ports of a store at once, and what looking after one needs."""
 
     @property
     def abilities(self) -> Abilities:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from selfright.assembly.sentence_vectors import SentencesReport
     from selfright.assembly.transfers import ReembedReport
     from selfright.domain.stores import Finding
-    from selfright.ingest.copying import CopyReport
     from selfright.ingest.exporting import ExportReport
     from selfright.ingest.importing import ImportReport
     from selfright.ingest.pipeline import Progress, Report
@@ -133,14 +132,6 @@ class DocumentMethods:
         return self._engine.index.export(
             Path(folder), passages=passages, vectors=vectors, force=force, progress=progress
         )
-
-    def copy_index(self, to: str | Path, *, into: bool = False, progress: "Progress | None" = None) -> "CopyReport":
-        """Copies the index to another folder or server address without embedding, and compares the two.
-
-        The same call resumes an interrupted copy, and later updates it. Raises ``NotAnIndex`` if the target holds
-        something else (``into`` adds to it instead), and ``StoreError`` if the two differ at the end.
-        """
-        return self._engine.index.copy(str(to), into=into, progress=progress)
 
     def reembed(self, to: str | Path | None = None, *, progress: "Progress | None" = None) -> "ReembedReport":
         """Embeds every passage again with the configured embedder; everything else stays.

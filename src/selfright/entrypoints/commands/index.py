@@ -8,7 +8,7 @@ import click
 
 from selfright.domain.passages import Origin
 from selfright.entrypoints.commands.index_sync import exit_code, searched_by_words, sync, tell_report, tell_words_only
-from selfright.entrypoints.commands.index_transfer import copy, export, import_
+from selfright.entrypoints.commands.index_transfer import export, import_
 from selfright.entrypoints.commands.options import (
     index_option,
     json_option,
@@ -272,5 +272,5 @@ def info(selfright: "Selfright", as_json: bool) -> None:
         click.echo(f"{name:<15} {shown:,}" if isinstance(shown, int) else f"{name:<15} {shown}")
 
 
-for command in (sync, import_, export, copy, describe, collections, verify, compact, reembed, embed_sentences):
+for command in (sync, import_, export, describe, collections, verify, compact, reembed, embed_sentences):
     index.add_command(command)

@@ -244,11 +244,6 @@ class IndexReader:
         """What the operator said of collections: name, description, classes, slots."""
         return self._rows("SELECT name, description, classes, slots FROM collections ORDER BY name")
 
-    def note(self, name: str) -> str | None:
-        """A text that was kept about the index."""
-        rows = self._rows("SELECT value FROM about WHERE name = %s", packed(f"note:{name}"))
-        return unpacked(rows[0][0]) if rows else None
-
     def _rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         return self._connections.read(lambda connection: connection.execute(query, values or None).fetchall())
 

@@ -132,11 +132,6 @@ class MilvusStore(ReadableStore):
                 all_[name] = Collection(name, description, kinds, tuple(slots), counts[name])
         return [collection for _, collection in sorted(all_.items())]
 
-    def note(self, name: str) -> str | None:
-        """A text that was kept about the index, None when there is none."""
-        self._reader.refresh()
-        return self._reader.about.get(f"note:{name}")
-
     # Writer
 
     def put(self, batch: Sequence[tuple[Document, Sequence[Passage]]], vectors: GivenVectors | None = None) -> None:
@@ -166,12 +161,6 @@ class MilvusStore(ReadableStore):
         with self._changing, self._writing.step():
             classes = [kind.value for kind in collection.classes]
             self._writing.describe(collection.name, [collection.description, classes, list(collection.slots)])
-        self.commit()
-
-    def keep_note(self, name: str, text: str) -> None:
-        """Keeps a text about the index; joins what is uncommitted, and commits."""
-        with self._changing, self._writing.step():
-            self._writing.note(name, text)
         self.commit()
 
     def discard(self) -> None:

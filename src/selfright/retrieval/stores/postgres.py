@@ -129,10 +129,6 @@ class PostgresStore(ReadableStore):
             all_[name] = Collection(name, unpacked(description), kinds, tuple(json.loads(slots)), counts[name])
         return [collection for _, collection in sorted(all_.items())]
 
-    def note(self, name: str) -> str | None:
-        """A text that was kept about the index, None when there is none."""
-        return self._reader.note(name)
-
     # Writer
 
     def put(self, batch: Sequence[tuple[Document, Sequence[Passage]]], vectors: GivenVectors | None = None) -> None:
@@ -168,15 +164,6 @@ class PostgresStore(ReadableStore):
                 "INSERT INTO collections VALUES (%s, %s, %s, %s) ON CONFLICT (name) DO UPDATE SET "
                 "description = excluded.description, classes = excluded.classes, slots = excluded.slots",
                 (packed(collection.name), packed(collection.description), classes, json.dumps(list(collection.slots))),
-            )
-        self.commit()
-
-    def keep_note(self, name: str, text: str) -> None:
-        """Keeps a text about the index; joins what is uncommitted, and commits."""
-        with self._writing.step() as connection:
-            connection.execute(
-                "INSERT INTO about VALUES (%s, %s) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-                (packed(f"note:{name}"), packed(text)),
             )
         self.commit()
 
