@@ -31,13 +31,13 @@ from selfright.settings import Settings
 if TYPE_CHECKING:
     from selfright.assembly.ingestion import ReadUpload, UploadReport
     from selfright.assembly.sentence_vectors import SentencesReport
-    from selfright.assembly.transfers import ReembedReport
     from selfright.domain.stores import Finding
     from selfright.ingest.exporting import ExportReport
     from selfright.ingest.importing import ImportReport
     from selfright.ingest.pipeline import Progress, Report
     from selfright.ingest.syncing import SyncOptions
     from selfright.llm.embedding_cache import CachedEmbedder
+    from selfright.retrieval.reembedding import ReembedReport
     from selfright.retrieval.stores.langchain import LangChainStore
     from selfright.retrieval.stores.opening import OpenedStore
 

@@ -1,6 +1,5 @@
 """An index given another embedder's vectors, or exchanged with other programs' files."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from selfright.retrieval import reembedding
 from selfright.retrieval.faiss_files import FaissVectors, FlatFaissFile
 from selfright.retrieval.locations import locate, shown
 from selfright.retrieval.preparing import embedder_name
+from selfright.retrieval.reembedding import ReembedReport
 from selfright.retrieval.schema import AsMade
 from selfright.retrieval.stores.opening import open_store
 
@@ -20,22 +20,6 @@ if TYPE_CHECKING:
     from selfright.ingest.pipeline import Progress
 
 _BATCH = 256  # passages that are embedded and put at a time
-
-
-@dataclass(frozen=True, slots=True)
-class ReembedReport:
-    """What was done: where the index is, its embedder ``before`` and now, its figures.
-
-    ``dropped`` names the calibrations that went because they held for the embedder before.
-    """
-
-    location: str
-    before: str
-    embedder: str
-    documents: int
-    passages: int
-    vectors: int
-    dropped: tuple[str, ...] = ()
 
 
 def reembed(
@@ -57,8 +41,7 @@ def reembed(
                 f"{place.shown} is kept by its engine, where new vectors cannot take the place of the old ones at "
                 "once: name a place for the index with new vectors with --to, and use that one afterwards"
             )
-        done = reembedding.reembed(place.path, tokenizer, embedder, progress)
-        return ReembedReport(place.shown, done.before, done.embedder, done.documents, done.passages, done.vectors)
+        return reembedding.reembed(place.path, tokenizer, embedder, progress)
     with open_store(location, tokenizer, AsMade(lambda: embedder)) as source:
         info, (name, dimension) = source.info(), embedder_name(embedder)
         if (info.embedder, info.dimension) == (name, dimension):

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from selfright.assembly.engine import Engine
     from selfright.assembly.ingestion import ReadUpload, UploadReport
     from selfright.assembly.sentence_vectors import SentencesReport
-    from selfright.assembly.transfers import ReembedReport
     from selfright.domain.stores import Finding
     from selfright.ingest.exporting import ExportReport
     from selfright.ingest.importing import ImportReport
     from selfright.ingest.pipeline import Progress, Report
     from selfright.ingest.syncing import SyncKeywords
+    from selfright.retrieval.reembedding import ReembedReport
 
 
 class DocumentMethods:
@@ -137,8 +137,8 @@ class DocumentMethods:
         """Embeds every passage again with the configured embedder; everything else stays.
 
         In a folder, the new vectors replace the old ones in one step. ``to`` builds an index in another place instead,
-        and is required for an index on a server. The same call resumes an interrupted run. Raises ``UsageError`` if
-        ``to`` is missing or there is no embedder, and ``StoreError`` when a disk is full.
+        and is required for an index on a server. Raises ``UsageError`` if ``to`` is missing or there is no embedder,
+        and ``StoreError`` when a disk is full.
         """
         return self._engine.reembed(None if to is None else str(to), progress)
 

@@ -8,7 +8,7 @@ to be indexed again, and the rest is named as lost.
 import json
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from selfright.domain.stores import Finding
 from selfright.retrieval.catalogue import Catalogue
 from selfright.retrieval.catalogue_file import FILE_NAME, LOCK_NAME
 from selfright.retrieval.catalogue_writer import CatalogueWriter
-from selfright.retrieval.files import WriterLock, erase, sync_folder, write_atomically
+from selfright.retrieval.files import erase, locked, sync_folder, write_atomically
 from selfright.retrieval.preparing import indexed_text
 from selfright.retrieval.records import INFO_COLUMNS, SHOWN_COLUMNS, Prepared, Shown, document_of, seal, shown_of
 from selfright.retrieval.schema import AsMade, at_hand
@@ -175,7 +175,7 @@ def verify(
 
 def _rebuilt(path: Path, tokenizer: Tokenizer, embedder: Embedder | None) -> list[Finding]:
     """Makes a new catalogue of what can be read of the damaged one, and takes its place."""
-    with _locked(path):
+    with locked(path / LOCK_NAME):
         erase(path / _MENDED)
         EmbeddedStore.create(path / _MENDED, tokenizer, embedder).close()
         with closing(Catalogue(path / _MENDED)) as catalogue:
@@ -268,13 +268,3 @@ def _told(saved: Saved, grave: Path) -> list[Finding]:
         names = ", ".join(saved.lost[:10])
         told.append(Finding(FILE_NAME, f"{len(saved.lost):,} documents are lost: {names}; add their files again"))
     return told
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    lock = WriterLock(path / LOCK_NAME)
-    lock.acquire()
-    try:
-        yield
-    finally:
-        lock.release()

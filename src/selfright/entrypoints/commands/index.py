@@ -115,9 +115,9 @@ def compact(selfright: "Selfright", as_json: bool) -> None:
 @on_index
 @json_option
 def reembed(selfright: "Selfright", to: str | None, as_json: bool) -> None:
-    """Embed every passage again with the configured embedder. Run it again to resume.
+    """Embed every passage again with the configured embedder.
 
-    Until all vectors are ready, the index is searched and changed as before. An index on a server needs --to.
+    Until all vectors are ready, the index is searched as before, but not changed. An index on a server needs --to.
     """
     from selfright.entrypoints.progress import bar
 
