@@ -30,7 +30,6 @@ from selfright.settings import Settings
 
 if TYPE_CHECKING:
     from selfright.assembly.ingestion import ReadUpload, UploadReport
-    from selfright.assembly.sentence_vectors import SentencesReport
     from selfright.domain.stores import Finding
     from selfright.ingest.exporting import ExportReport
     from selfright.ingest.importing import ImportReport
@@ -215,14 +214,6 @@ class IndexService:
             )
         self._close_store()
         return reembed(self._settings.index, to, self.tokenizer, self.cached_embedder, progress)
-
-    def embed_sentences(self, progress: "Progress | None") -> "SentencesReport":
-        """Embeds every sentence that judges would look at, in advance."""
-        from selfright.assembly.sentence_vectors import embed_sentences
-
-        self._check_own()
-        # Opened as for questions: where the index refuses them, for it has another embedder, no work is done for them.
-        return embed_sentences(self._opened, self.cached_embedder, self._settings.embedding_cache, progress)
 
     def remove(self, document_ids: Sequence[str]) -> list[str]:
         """Removes documents and commits."""

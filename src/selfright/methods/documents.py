@@ -13,7 +13,6 @@ from selfright.domain.text import readable, several
 if TYPE_CHECKING:
     from selfright.assembly.engine import Engine
     from selfright.assembly.ingestion import ReadUpload, UploadReport
-    from selfright.assembly.sentence_vectors import SentencesReport
     from selfright.domain.stores import Finding
     from selfright.ingest.exporting import ExportReport
     from selfright.ingest.importing import ImportReport
@@ -141,14 +140,6 @@ class DocumentMethods:
         and ``StoreError`` when a disk is full.
         """
         return self._engine.reembed(None if to is None else str(to), progress)
-
-    def embed_sentences(self, *, progress: "Progress | None" = None) -> "SentencesReport":
-        """Embeds every sentence of the index in advance, so that first answers are judged as fast as later ones.
-
-        The vectors go into the embedding cache, which all processes of this user share. The same call resumes an
-        interrupted run, and later adds what is new. Raises ``UsageError`` without the built-in encoder or the cache.
-        """
-        return self._engine.index.embed_sentences(progress)
 
     def remove(self, document_ids: str | Sequence[str]) -> list[str]:
         """Removes documents; returns the ids that existed."""

@@ -144,31 +144,6 @@ def reembed(selfright: "Selfright", to: str | None, as_json: bool) -> None:
         click.echo("selfright: calibrations stay with the old index: run 'selfright calibrate' for this one", err=True)
 
 
-@click.command(name="embed-sentences")
-@on_index
-@json_option
-def embed_sentences(selfright: "Selfright", as_json: bool) -> int:
-    """Embed every sentence in advance, so that first answers are judged as fast as later ones.
-
-    Takes about as long as indexing. Run it again after changes, or to resume.
-    """
-    from selfright.entrypoints.progress import bar
-
-    with bar("Embedding sentences") as progress:
-        report = selfright.embed_sentences(progress=progress)
-    if as_json:
-        print_json(asdict(report))
-    else:
-        click.echo(f"ready: sentences {report.sentences:,}, documents {report.documents:,}")
-    if left := report.of - report.documents:
-        click.echo(
-            f"selfright: the embedding cache has no room for {left:,} more documents; set embedding_cache to more "
-            "bytes and run it again",
-            err=True,
-        )
-    return 1 if left else 0
-
-
 @click.group()
 def index() -> None:
     """Manage the index: add, remove and list documents, show figures, check and repair."""
@@ -272,5 +247,5 @@ def info(selfright: "Selfright", as_json: bool) -> None:
         click.echo(f"{name:<15} {shown:,}" if isinstance(shown, int) else f"{name:<15} {shown}")
 
 
-for command in (sync, import_, export, describe, collections, verify, compact, reembed, embed_sentences):
+for command in (sync, import_, export, describe, collections, verify, compact, reembed):
     index.add_command(command)
