@@ -186,10 +186,11 @@ class IndexService:
         self, corpus: Path, faiss: Path | None, meta: Path | None, collection: str | None, progress: "Progress | None"
     ) -> "ImportReport":
         """Takes in an index made elsewhere, wholly or not at all; without ``faiss`` its texts alone."""
-        from selfright.assembly.transfers import checked_import
+        from selfright.ingest.faiss_files import FaissVectors
+        from selfright.ingest.importing import Import
 
         self._check_own()
-        with checked_import(corpus, faiss, meta, self.embedder) as checked:
+        with Import(corpus, meta, FaissVectors(faiss) if faiss else None, self.embedder) as checked:
             store = self._opened(create=True)
             return checked.write(store, store, collection, progress)
 
@@ -197,10 +198,16 @@ class IndexService:
         self, folder: Path, *, passages: bool, vectors: bool, force: bool, progress: "Progress | None"
     ) -> "ExportReport":
         """Writes the documents, or passages, in BEIR's layout; with their vectors where wanted."""
-        from selfright.assembly.transfers import write_out
+        from selfright.ingest.exporting import export
 
         store = self._as_made()
-        return write_out(store, folder, passages=passages, vectors=vectors, force=force, progress=progress)
+        info = store.info()
+        if vectors and not info.dimension:
+            raise UsageError("this index is searched by words alone and has no vectors to write; leave out --vectors")
+        dimension = info.dimension if vectors else 0
+        return export(
+            store, folder, passages=passages, dimension=dimension, force=force, progress=progress, total=info.documents
+        )
 
     def reembed(self, to: str | None, progress: "Progress | None") -> "ReembedReport":
         """Gives the index the vectors of the embedder that is set, where it lies or in another place."""

@@ -1,4 +1,4 @@
-"""An index given another embedder's vectors, or exchanged with other programs' files."""
+"""An index given another embedder's vectors, in its place or in another one."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -6,10 +6,7 @@ from typing import TYPE_CHECKING
 from selfright.domain.errors import NotAnIndex, UsageError
 from selfright.domain.ports import Embedder, Tokenizer
 from selfright.domain.stores import Store
-from selfright.ingest.exporting import ExportReport, VectorFormat, export, records_of
-from selfright.ingest.importing import Import
 from selfright.retrieval import reembedding
-from selfright.retrieval.faiss_files import FaissVectors, FlatFaissFile
 from selfright.retrieval.locations import locate, shown
 from selfright.retrieval.preparing import embedder_name
 from selfright.retrieval.reembedding import ReembedReport
@@ -80,22 +77,3 @@ def _build(source: Store, target: Store, progress: "Progress | None") -> int:
         if collection.description or collection.classes or collection.slots:
             target.describe(collection)
     return sum(len(target.vectors_of(info.id)) for info in target.documents())
-
-
-def checked_import(corpus: Path, faiss: Path | None, meta: Path | None, embedder: Embedder | None) -> Import:
-    """An import of an index made elsewhere; without ``faiss`` of its texts alone."""
-    return Import(corpus, meta, FaissVectors(faiss) if faiss else None, embedder)
-
-
-def write_out(
-    store: Store, folder: Path, *, passages: bool, vectors: bool, force: bool, progress: "Progress | None"
-) -> ExportReport:
-    """Writes the documents, or passages, in BEIR's layout; with their vectors where wanted."""
-    info = store.info()
-    if vectors and not info.dimension:
-        raise UsageError("this index is searched by words alone and has no vectors to write; leave out --vectors")
-    form = VectorFormat(lambda path: FlatFaissFile(path, info.dimension), info.dimension) if vectors else None
-    records = records_of(store, passages=passages, vectors=vectors)
-    return export(
-        records, folder, passages=passages, vectors=form, force=force, progress=progress, total=info.documents
-    )

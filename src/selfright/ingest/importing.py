@@ -10,13 +10,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Self
 
 from selfright.domain.errors import InputError, ModelError, UnreadableFile
 from selfright.domain.passages import Document, Passage
 from selfright.domain.ports import Embedder, Library
 from selfright.domain.stores import Store
 from selfright.ingest.corpus_layout import CorpusLayout, Part
+from selfright.ingest.faiss_files import FaissVectors
 from selfright.ingest.pipeline import Progress
 
 if TYPE_CHECKING:
@@ -33,34 +34,6 @@ _NAMED = (
     "openai:text-embedding-3-small: 1,536; or provider:model)"
 )
 _ADVICE = f"{_NAMED}, or import with --no-vectors"
-
-
-class VectorSource(Protocol):
-    """Vectors in a file, by their numbers from 0."""
-
-    @property
-    def path(self) -> Path:
-        """Where the file lies."""
-        ...
-
-    @property
-    def count(self) -> int:
-        """How many vectors there are."""
-        ...
-
-    @property
-    def dimension(self) -> int:
-        """Length of a vector."""
-        ...
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """What a user should know of them, in plain words."""
-        ...
-
-    def rows(self, numbers: Sequence[int]) -> "NDArray[np.float32]":
-        """These vectors as they are stored, shape ``(len(numbers), dimension)``."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +54,7 @@ class Import:
     """
 
     def __init__(
-        self, corpus: Path, meta: Path | None, vectors: VectorSource | None, embedder: Embedder | None
+        self, corpus: Path, meta: Path | None, vectors: FaissVectors | None, embedder: Embedder | None
     ) -> None:
         if vectors is not None and meta is None:
             raise InputError(f"the vectors of {vectors.path} need the .meta.jsonl that says which text each is of")
@@ -164,7 +137,7 @@ def passage_of(document: Document, n: int, part: Part) -> Passage:
     )
 
 
-def _embedder_for(vectors: VectorSource, embedder: Embedder | None) -> Embedder:
+def _embedder_for(vectors: FaissVectors, embedder: Embedder | None) -> Embedder:
     """The embedder, if it can have made the vectors."""
     if embedder is None:
         raise InputError(
@@ -178,7 +151,7 @@ def _embedder_for(vectors: VectorSource, embedder: Embedder | None) -> Embedder:
     return embedder
 
 
-def check_vectors(layout: CorpusLayout, vectors: VectorSource, embedder: Embedder) -> None:
+def check_vectors(layout: CorpusLayout, vectors: FaissVectors, embedder: Embedder) -> None:
     """Raises ``InputError`` when the vectors are not one for each line, no directions, or not the embedder's."""
     if vectors.count != layout.parts:
         raise InputError(
@@ -191,7 +164,7 @@ def check_vectors(layout: CorpusLayout, vectors: VectorSource, embedder: Embedde
             _check_cosine(vectors, embedder, part, passage_of(document, 0, part))
 
 
-def _check_lengths(layout: CorpusLayout, vectors: VectorSource) -> None:
+def _check_lengths(layout: CorpusLayout, vectors: FaissVectors) -> None:
     import numpy as np
 
     for block in _blocks(layout.lines(), _BLOCK):
@@ -205,7 +178,7 @@ def _check_lengths(layout: CorpusLayout, vectors: VectorSource) -> None:
                 )
 
 
-def _check_cosine(vectors: VectorSource, embedder: Embedder, part: Part, passage: Passage) -> None:
+def _check_cosine(vectors: FaissVectors, embedder: Embedder, part: Part, passage: Passage) -> None:
     # Some embed the text alone, some with its title: both are this embedder's work.
     texts = [passage.text, f"{passage.heading}\n{passage.text}"]
     try:

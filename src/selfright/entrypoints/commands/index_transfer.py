@@ -79,25 +79,17 @@ def export(
     vectors: bool,
     force: bool,
     as_json: bool,
-) -> int:
+) -> None:
     """Write the documents in the layout of BEIR: corpus.jsonl with _id, title, text, metadata."""
     from selfright.entrypoints.progress import bar
 
     with bar("Exporting") as progress:
         report = selfright.export(folder, passages=passages, vectors=vectors, force=force, progress=progress)
-    for why in report.failed:
-        click.echo(f"selfright: {why}", err=True)
-    counts = {
-        "documents": report.documents,
-        "rows": report.rows,
-        "vectors": report.vectors,
-        "failed": len(report.failed),
-    }
+    counts = {"documents": report.documents, "rows": report.rows, "vectors": report.vectors}
     if as_json:
-        print_json({**counts, "folder": str(report.folder), "errors": list(report.failed)})
+        print_json({**counts, "folder": str(report.folder)})
     else:
         click.echo(", ".join(f"{name} {number:,}" for name, number in counts.items()) + f" → {report.folder}")
-    return 1 if report.failed else 0
 
 
 def _check_files(faiss: Path | None, meta: Path | None, *, no_vectors: bool) -> None:
