@@ -237,15 +237,13 @@ class IndexService:
 
     def verify(self, *, repair: bool) -> "list[Finding]":
         """Checks the index, also one that cannot be opened."""
-        from selfright.retrieval.mending import verify
         from selfright.retrieval.schema import AsMade
+        from selfright.retrieval.stores.embedded import EmbeddedStore
         from selfright.retrieval.stores.opening import folder_of
 
         self._check_own()
         folder = folder_of(self._settings.index, "verify")
-        if repair:
-            self._close_store()  # a damaged catalogue makes place for another
-        return verify(folder, self.tokenizer, AsMade(lambda: self.cached_embedder), repair=repair)
+        return EmbeddedStore.check(folder, self.tokenizer, AsMade(lambda: self.cached_embedder), repair=repair)
 
     def compact(self) -> None:
         """Frees space."""

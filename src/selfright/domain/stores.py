@@ -33,7 +33,7 @@ class Abilities:
     history_free: bool = True
     """An index grown in any steps ranks like one built at once, to the last tie."""
     upkeep: bool = True
-    """``verify``, ``compact`` and salvage of damaged files; elsewhere they are the engine's own business."""
+    """``verify`` and ``compact``; elsewhere they are the engine's own business."""
 
     @property
     def missing(self) -> tuple[str, ...]:

@@ -152,8 +152,8 @@ def _is_full(error: sqlite3.OperationalError) -> bool:
 
 def _unreadable(path: Path, error: Exception) -> IndexDamaged:
     return IndexDamaged(
-        f"{path} cannot be read ({error}); save what can be saved with: selfright index verify --repair, "
-        "or restore the index from a backup"
+        f"{path} cannot be read ({error}); move {path.parent} away and rebuild it with: selfright index add PATH "
+        f"--index {path.parent}, or restore it from a backup"
     )
 
 

@@ -77,7 +77,7 @@ def _form(collection: "Collection") -> dict[str, Any]:
 
 
 @click.command()
-@click.option("--repair", is_flag=True, help="Repair what can be repaired; documents that cannot be saved are named.")
+@click.option("--repair", is_flag=True, help="Rebuild what can be rebuilt from the catalogue.")
 @on_index
 @json_option
 def verify(selfright: "Selfright", repair: bool, as_json: bool) -> int:
