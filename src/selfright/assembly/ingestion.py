@@ -212,8 +212,7 @@ def _named(document: Document, library: Library, *, apart: bool) -> Document:
             free = free or (None if apart and name == document.id else name)
             if name not in (document.id, own):
                 break
-        # Where nothing says what it came from, it was sent under this name before that was written down.
-        elif there.collection == document.collection and there.source in (None, document.source):
+        elif there.collection == document.collection and there.source == document.source:
             return replace(document, id=name)
     return replace(document, id=free or own)
 

@@ -12,7 +12,7 @@ from selfright.domain.embedding import query_vector
 from selfright.domain.passages import Language, Retrieval
 from selfright.domain.ports import Embedder, TermLexicon, Tokenizer
 from selfright.retrieval.catalogue import Catalogue
-from selfright.retrieval.catalogue_file import passages_in, read_stats
+from selfright.retrieval.catalogue_file import read_stats
 from selfright.retrieval.dense import DenseIndex
 from selfright.retrieval.fusion import Fusion
 from selfright.retrieval.lexical import LexicalIndex, LexicalSearch
@@ -46,9 +46,8 @@ class Languages:
         if known[0] != sequence:
             with self._catalogue.connections.reading() as connection:
                 stats = read_stats(connection, self._catalogue.path)
-                passages = passages_in(connection, stats)
             languages = frozenset(name for name, count in stats.languages.items() if count > 0)
-            self._known = known = (sequence, languages, passages["ko"])
+            self._known = known = (sequence, languages, stats.passages_in["ko"])
         return known
 
     def foreign(self, request: SearchRequest, dense: Scored, sequence: int) -> frozenset[int]:

@@ -225,7 +225,9 @@ class IndexReader:
             list(set(kept)),
         )
         found = {term: int(count) for term, count in rows}
-        return Population(found[None], self.shape.languages.get("ko")).idf(kept, [found.get(term, 0) for term in kept])
+        return Population(found[None], self.shape.languages.get("ko", 0)).idf(
+            kept, [found.get(term, 0) for term in kept]
+        )
 
     def counts(self) -> tuple[Counter[str], Counter[str], int, int]:
         """Documents by collection and by language; passages; bytes on disk with all indexes."""
