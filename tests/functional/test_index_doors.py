@@ -1,4 +1,4 @@
-"""Looking after an index from outside: check, mend, compact, and names in the other language."""
+"""Looking after an index from outside: check, mend, compact."""
 
 import json
 from pathlib import Path
@@ -67,14 +67,6 @@ def test_compacting_keeps_what_is_found(index: Path) -> None:
     code, said = run("index", "compact", "--json", "--index", index)
     assert code == 0
     assert json.loads(said).keys() == {"bytes_before", "bytes_after"}
-
-
-def test_a_lexicon_finds_english_passages_for_a_korean_question(index: Path, tmp_path: Path) -> None:
-    names = tmp_path / "names.tsv"
-    names.write_text("지진 해일|쓰나미\ttidal wave|tsunami\n", encoding="utf-8")
-    with Selfright.open(index) as plain, Selfright.open(index, lexicon=names) as knowing:
-        assert plain.search("쓰나미는 왜 생겨?") == ()
-        assert knowing.search("쓰나미는 왜 생겨?")[0].passage.document_id == "wave.txt"
 
 
 @pytest.mark.parametrize("embedder", ["auto", "openai:text-embedding-of-nobody"])

@@ -276,13 +276,9 @@ class IndexService:
 
     @cached_property
     def _lexicon(self) -> TermLexicon | None:
-        """Names in both languages, from the user's file, else from the domain pack."""
-        if self._settings.lexicon is None:
-            known = load_pack(self._settings.pack).lexicon
-            return known() if known else None
-        from selfright.retrieval.lexicon import FileLexicon
-
-        return FileLexicon(self._settings.lexicon)
+        """Names in both languages, from the domain pack."""
+        known = load_pack(self._settings.pack).lexicon
+        return known() if known else None
 
     @cached_property
     def cached_embedder(self) -> Embedder | None:
