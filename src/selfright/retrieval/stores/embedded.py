@@ -28,7 +28,6 @@ from selfright.retrieval.stores.reading import ReadableStore
 from selfright.retrieval.upkeep import ProjectionSync
 
 _HELPERS = 4
-_WRITTEN = 250  # documents written while the terms of the next ones are made
 
 
 class EmbeddedStore(ReadableStore):
@@ -100,7 +99,6 @@ class EmbeddedStore(ReadableStore):
     def close(self) -> None:
         """Closes all files; what was not committed is dropped."""
         with self._writing:
-            self._preparer.close()
             self._helpers.shutdown()
             self._catalogue.close()
             self._lock.release()
@@ -147,10 +145,8 @@ class EmbeddedStore(ReadableStore):
             check_input(document, passages)
         with self._changing():
             every = [passage for _, passages in batch for passage in passages]
-            prepared = self._preparer.prepare(every, self._writer, vectors)
-            for start in range(0, len(batch), _WRITTEN):
-                some = batch[start : start + _WRITTEN]
-                self._writer.put([(document, list(islice(prepared, len(passages)))) for document, passages in some])
+            prepared = iter(self._preparer.prepare(every, self._writer, vectors))
+            self._writer.put([(document, list(islice(prepared, len(passages)))) for document, passages in batch])
 
     def remove(self, document_ids: Sequence[str]) -> list[str]:
         """Removes documents; gives back the ids that were there."""

@@ -88,7 +88,6 @@ class MilvusStore(ReadableStore):
         """Lets go of the server; what was not committed is dropped."""
         with self._changing:
             self._writing.discard()
-            self._preparer.close()
             self._reader.close()
             self._server.close()
 
@@ -147,7 +146,7 @@ class MilvusStore(ReadableStore):
         with self._changing, self._writing.step():
             made = Vectors()
             every = [passage for _, passages in latest for passage in passages]
-            prepared = self._preparer.prepare(every, made, vectors)
+            prepared = iter(self._preparer.prepare(every, made, vectors))
             ready = [(document, [next(prepared) for _ in passages]) for document, passages in latest]
             self._writing.put(ready, made.by_row)
 

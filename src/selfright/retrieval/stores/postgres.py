@@ -87,7 +87,6 @@ class PostgresStore(ReadableStore):
 
     def close(self) -> None:
         """Closes all connections; what was not committed is dropped."""
-        self._preparer.close()
         self._writing.close()
         self._connections.close()
 
@@ -144,7 +143,7 @@ class PostgresStore(ReadableStore):
         with self._writing.step() as connection:
             kept = Vectors(connection, self._meta.dimension)
             every = [passage for _, passages in latest for passage in passages]
-            prepared = iter(list(self._preparer.prepare(every, kept, vectors)))
+            prepared = iter(self._preparer.prepare(every, kept, vectors))
             self._writing.remove(connection, [document.id for document, _ in latest])
             for start in range(0, len(latest), _WRITTEN):
                 some = latest[start : start + _WRITTEN]
