@@ -20,7 +20,7 @@ from selfright.retrieval.milvus.server import Server
 from selfright.retrieval.milvus.writing import Writing
 from selfright.retrieval.preparing import GivenVectors, Preparer, check_input, embedder_name
 from selfright.retrieval.schema import AsMade, IndexMeta, at_hand, check_format, fitting
-from selfright.retrieval.server_search import Engine, ServerSearch
+from selfright.retrieval.server_search import ServerSearch
 from selfright.retrieval.stores.reading import ReadableStore
 
 _LITE = Abilities(atomic=False, history_free=False, upkeep=False)
@@ -45,7 +45,7 @@ class MilvusStore(ReadableStore):
         self._writing = Writing(server, self._reader, meta.dimension)
         self._changing = threading.RLock()
         self._preparer = Preparer(tokenizer, embedder)
-        self._engine = Engine(self._reader, tokenizer, embedder)
+        self._tokenizer, self._embedder = tokenizer, embedder
         self._search = self.with_fusion(fusion_named("adaptive", embedder=embedder))
 
     @classmethod
@@ -95,7 +95,7 @@ class MilvusStore(ReadableStore):
 
     def with_fusion(self, fusion: Fusion, lexicon: TermLexicon | None = None) -> ServerSearch:
         """A retriever over this index that fuses in another way, or knows names in the other language."""
-        return ServerSearch(self._engine, fusion, lexicon)
+        return ServerSearch(self._reader, self._tokenizer, self._embedder, fusion, lexicon)
 
     # Library
 

@@ -17,7 +17,7 @@ from selfright.retrieval.postgres.schema import IndexSpec, open_or_create, packe
 from selfright.retrieval.postgres.writing import Writing
 from selfright.retrieval.preparing import GivenVectors, Preparer, check_input, embedder_name
 from selfright.retrieval.schema import AsMade, IndexMeta, at_hand, fitting
-from selfright.retrieval.server_search import Engine, ServerSearch
+from selfright.retrieval.server_search import ServerSearch
 from selfright.retrieval.stores.reading import ReadableStore
 
 _WRITTEN = 250  # documents written at a time
@@ -47,7 +47,7 @@ class PostgresStore(ReadableStore):
         self._reader = IndexReader(connections, meta.dimension)
         self._writing = Writing(connections, meta.dimension)
         self._preparer = Preparer(tokenizer, embedder)
-        self._engine = Engine(self._reader, tokenizer, embedder)
+        self._tokenizer, self._embedder = tokenizer, embedder
         self._search = self.with_fusion(fusion_named("adaptive", embedder=embedder))
 
     @classmethod
@@ -94,7 +94,7 @@ class PostgresStore(ReadableStore):
 
     def with_fusion(self, fusion: Fusion, lexicon: TermLexicon | None = None) -> ServerSearch:
         """A retriever over this index that fuses in another way, or knows names in the other language."""
-        return ServerSearch(self._engine, fusion, lexicon)
+        return ServerSearch(self._reader, self._tokenizer, self._embedder, fusion, lexicon)
 
     # Library
 
