@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from selfright.ingest.syncing import SyncOptions
     from selfright.llm.embedding_cache import CachedEmbedder
     from selfright.retrieval.reembedding import ReembedReport
-    from selfright.retrieval.stores.langchain import LangChainStore
+    from selfright.retrieval.stores.langchain import ForeignRetriever
     from selfright.retrieval.stores.opening import OpenedStore
 
 _MOST_SEARCHERS = 8  # each keeps the vectors of recent queries
@@ -224,7 +224,7 @@ class IndexService:
 
     def remove(self, document_ids: Sequence[str]) -> list[str]:
         """Removes documents and commits."""
-        store = self._foreign or self._as_made()
+        store = self._as_made()
         removed = store.remove(document_ids)
         store.commit()
         return removed
@@ -299,13 +299,13 @@ class IndexService:
         return self._overrides.retriever is not None
 
     @cached_property
-    def _foreign(self) -> "LangChainStore | None":
+    def _foreign(self) -> "ForeignRetriever | None":
         """What stands in for an index, when the user gave a LangChain retriever."""
         if self._overrides.retriever is None:
             return None
-        from selfright.retrieval.stores.langchain import LangChainStore
+        from selfright.retrieval.stores.langchain import ForeignRetriever
 
-        return LangChainStore(self._overrides.retriever)
+        return ForeignRetriever(self._overrides.retriever)
 
     def _check_own(self) -> None:
         """Raises ``UsageError`` for a retriever that the user handed over: there is no index of ours to work on."""

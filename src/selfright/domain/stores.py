@@ -18,14 +18,6 @@ if TYPE_CHECKING:
 class Abilities:
     """What an engine can, of what not every engine can; the conformance suite asks for what is declared here."""
 
-    writing: bool = True
-    """Takes and removes documents, keeps them, and counts them (``put``, ``remove``, ``commit``, ``info``)."""
-    collections: bool = True
-    """Searches named parts of the index alone."""
-    explained: bool = True
-    """A hit says its place and score in either list, and how far each list was trusted."""
-    statistics: bool = True
-    """``idf`` is that of the indexed passages."""
     atomic: bool = True
     """A commit that is cut off anywhere happened wholly or not at all."""
     single_writer: bool = True
@@ -39,10 +31,6 @@ class Abilities:
     def missing(self) -> tuple[str, ...]:
         """The names of what it cannot."""
         return tuple(name for name in self.__slots__ if not getattr(self, name))
-
-
-NONE = Abilities(*[False] * len(Abilities.__slots__))
-"""Finds passages, and nothing beyond that."""
 
 
 class Contents(Documents, Protocol):
