@@ -5,7 +5,7 @@ Long because: whatever opens, reads, changes or closes the one store goes throug
 
 import threading
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -187,12 +187,12 @@ class IndexService:
     ) -> "ImportReport":
         """Takes in an index made elsewhere, wholly or not at all; without ``faiss`` its texts alone."""
         from selfright.ingest.faiss_files import FaissVectors
-        from selfright.ingest.importing import Import
+        from selfright.ingest.importing import import_corpus
 
         self._check_own()
-        with Import(corpus, meta, FaissVectors(faiss) if faiss else None, self.embedder) as checked:
-            store = self._opened(create=True)
-            return checked.write(store, store, collection, progress)
+        vectors = FaissVectors(faiss) if faiss else None
+        create = partial(self._opened, create=True)
+        return import_corpus(corpus, meta, vectors, self.embedder, create, collection, progress)
 
     def export(
         self, folder: Path, *, passages: bool, vectors: bool, force: bool, progress: "Progress | None"

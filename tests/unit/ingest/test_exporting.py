@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from selfright.domain.errors import InputError
 from selfright.domain.passages import Document, Passage
 from selfright.ingest.exporting import export
 from selfright.ingest.faiss_files import FaissVectors
-from selfright.ingest.importing import Import
+from selfright.ingest.importing import import_corpus
 from selfright.ingest.pipeline import ingest
 from selfright.ingest.splitting import split
 from tests.support.embedders import WordHashes
@@ -128,8 +129,7 @@ def test_importing_what_was_exported_embeds_nothing_and_gives_the_same(tmp_path:
     assert (report.rows, report.vectors) == (4 if passages else 2, 2)
     after, embedder = Shelf(), WordHashes()
     corpus, meta = tmp_path / "out" / "corpus.jsonl", tmp_path / "out" / "vectors.meta.jsonl"
-    with Import(corpus, meta, FaissVectors(tmp_path / "out" / "vectors.faiss"), embedder) as checked:
-        checked.write(after, after)
+    import_corpus(corpus, meta, FaissVectors(tmp_path / "out" / "vectors.faiss"), embedder, lambda: cast(Any, after))
     assert set(embedder.embedded) <= {passage.text for passage in before.passages().values()} | {
         f"{passage.heading}\n{passage.text}" for passage in before.passages().values()
     }
@@ -159,8 +159,9 @@ def test_passages_keep_their_language(tmp_path: Path, passages: bool) -> None:
     shelf.commit()
     export(shelf, tmp_path / "out", passages=passages, dimension=64)
     corpus, meta = tmp_path / "out" / "corpus.jsonl", tmp_path / "out" / "vectors.meta.jsonl"
-    with Import(corpus, meta, FaissVectors(tmp_path / "out" / "vectors.faiss"), WordHashes()) as checked:
-        checked.write(after, after)
+    import_corpus(
+        corpus, meta, FaissVectors(tmp_path / "out" / "vectors.faiss"), WordHashes(), lambda: cast(Any, after)
+    )
     assert {passage.text: passage.language for passage in after.passages().values()} == {
         first.text: "en",
         second.text: "ko",

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from selfright.domain.errors import EmbeddingFailed, InputError, UnreadableFile
-from selfright.ingest.importing import Import, ImportReport
+from selfright.domain.stores import Store
+from selfright.ingest.importing import ImportReport, import_corpus
 from tests.support.embedders import WordHashes
 from tests.support.transfer import Matrix, Shelf, write_lines
 
@@ -46,9 +47,7 @@ class Files:
         if of is not None:
             vectors = Matrix(of if isinstance(of, np.ndarray) else WordHashes().embed(of), "a note")
         used = self.embedder if embedder == "own" else embedder
-        with Import(corpus_file, meta_file, vectors, used) as checked:
-            assert self.shelf.given == []
-            return checked.write(self.shelf, self.shelf, collection)
+        return import_corpus(corpus_file, meta_file, vectors, used, lambda: cast(Store, self.shelf), collection)
 
     def assert_matched(self) -> None:
         """Every stored vector is that of the passage it is stored for."""
@@ -292,7 +291,8 @@ def test_importing_again_replaces(files: Files) -> None:
 
 def test_missing_files_are_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no such file: .*none\.jsonl"):
-        Import(tmp_path / "none.jsonl", None, None, None)
+        import_corpus(tmp_path / "none.jsonl", None, None, None, lambda: cast(Any, Shelf()))
     corpus = write_lines(tmp_path / "c.jsonl", CORPUS)
+    vectors = cast(Any, Matrix(WordHashes().embed(TEXTS)))
     with pytest.raises(InputError, match=r"need the \.meta\.jsonl"):
-        Import(corpus, None, cast(Any, Matrix(WordHashes().embed(TEXTS))), WordHashes())
+        import_corpus(corpus, None, vectors, WordHashes(), lambda: cast(Any, Shelf()))
