@@ -31,7 +31,7 @@ from selfright.ingest.pipeline import Report, ingest
 from selfright.ingest.ray_cluster import RayCluster
 from tests.functional.conftest import DOCUMENTS, Cli
 from tests.support.asking import Signs
-from tests.support.copying import contents
+from tests.support.contents import contents
 from tests.support.embedders import WordHashes
 from tests.support.histories import TOKENIZER, create_store, misranked, open_store, random_text
 from tests.support.studies import numbers

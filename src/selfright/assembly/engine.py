@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     from selfright.assembly.calibrating import Accept
     from selfright.assembly.calibrating import Progress as CalibrationProgress
     from selfright.assembly.replay_stubs import ReplayedModels
-    from selfright.assembly.transfers import ReembedReport
     from selfright.assembly.web import Webs
     from selfright.flow.compile import Graph
     from selfright.ingest.pipeline import Progress
     from selfright.memory.postgres import PostgresDatabase
+    from selfright.retrieval.reembedding import ReembedReport
     from selfright.roles.calibration.refit import CalibrationReport, ClaimReport
     from selfright.telemetry.taps import Tap
 

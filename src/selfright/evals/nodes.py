@@ -34,7 +34,7 @@ Asking = Callable[[Sequence[tuple[System, Question]]], Iterator[Row]]
 """Gives a row for each question, in their order."""
 
 _HOMES, _LOCK, _TRIES = "selfright-node-", "lock", 5
-_FILES = ("web_folder", "lexicon", "medcat_pack")
+_FILES = ("web_folder", "medcat_pack")
 _ADDRESSES = ("llm", "models", "base_url", "web_base_url")
 _JUDGES = ("passage_judge", "claim_judge")
 _OBJECTS = ("retriever", "embeddings", "profiles")

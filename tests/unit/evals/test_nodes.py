@@ -84,7 +84,6 @@ def test_an_index_given_by_a_relative_path_is_found(
     [
         ({"values": {"index": "/nowhere/index"}}, "cannot open the index at /nowhere/index.*all of them see"),
         ({"versions": {**_versions(), "selfright": "0.0.0"}}, "where 0.0.0 was expected; install the same"),
-        ({"values": {"lexicon": "/nowhere/names.tsv"}}, "'lexicon' is /nowhere/names.tsv, and that is not"),
         ({"index": {"documents": 2}}, "another index.*1 documents instead of 2"),
     ],
 )

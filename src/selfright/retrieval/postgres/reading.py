@@ -225,7 +225,9 @@ class IndexReader:
             list(set(kept)),
         )
         found = {term: int(count) for term, count in rows}
-        return Population(found[None], self.shape.languages.get("ko")).idf(kept, [found.get(term, 0) for term in kept])
+        return Population(found[None], self.shape.languages.get("ko", 0)).idf(
+            kept, [found.get(term, 0) for term in kept]
+        )
 
     def counts(self) -> tuple[Counter[str], Counter[str], int, int]:
         """Documents by collection and by language; passages; bytes on disk with all indexes."""
@@ -243,11 +245,6 @@ class IndexReader:
     def described(self) -> list[tuple[Any, ...]]:
         """What the operator said of collections: name, description, classes, slots."""
         return self._rows("SELECT name, description, classes, slots FROM collections ORDER BY name")
-
-    def note(self, name: str) -> str | None:
-        """A text that was kept about the index."""
-        rows = self._rows("SELECT value FROM about WHERE name = %s", packed(f"note:{name}"))
-        return unpacked(rows[0][0]) if rows else None
 
     def _rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         return self._connections.read(lambda connection: connection.execute(query, values or None).fetchall())

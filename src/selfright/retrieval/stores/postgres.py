@@ -17,7 +17,7 @@ from selfright.retrieval.postgres.schema import IndexSpec, open_or_create, packe
 from selfright.retrieval.postgres.writing import Writing
 from selfright.retrieval.preparing import GivenVectors, Preparer, check_input, embedder_name
 from selfright.retrieval.schema import AsMade, IndexMeta, at_hand, fitting
-from selfright.retrieval.server_search import Engine, ServerSearch
+from selfright.retrieval.server_search import ServerSearch
 from selfright.retrieval.stores.reading import ReadableStore
 
 _WRITTEN = 250  # documents written at a time
@@ -47,7 +47,7 @@ class PostgresStore(ReadableStore):
         self._reader = IndexReader(connections, meta.dimension)
         self._writing = Writing(connections, meta.dimension)
         self._preparer = Preparer(tokenizer, embedder)
-        self._engine = Engine(self._reader, tokenizer, embedder)
+        self._tokenizer, self._embedder = tokenizer, embedder
         self._search = self.with_fusion(fusion_named("adaptive", embedder=embedder))
 
     @classmethod
@@ -87,7 +87,6 @@ class PostgresStore(ReadableStore):
 
     def close(self) -> None:
         """Closes all connections; what was not committed is dropped."""
-        self._preparer.close()
         self._writing.close()
         self._connections.close()
 
@@ -95,7 +94,7 @@ class PostgresStore(ReadableStore):
 
     def with_fusion(self, fusion: Fusion, lexicon: TermLexicon | None = None) -> ServerSearch:
         """A retriever over this index that fuses in another way, or knows names in the other language."""
-        return ServerSearch(self._engine, fusion, lexicon)
+        return ServerSearch(self._reader, self._tokenizer, self._embedder, fusion, lexicon)
 
     # Library
 
@@ -129,10 +128,6 @@ class PostgresStore(ReadableStore):
             all_[name] = Collection(name, unpacked(description), kinds, tuple(json.loads(slots)), counts[name])
         return [collection for _, collection in sorted(all_.items())]
 
-    def note(self, name: str) -> str | None:
-        """A text that was kept about the index, None when there is none."""
-        return self._reader.note(name)
-
     # Writer
 
     def put(self, batch: Sequence[tuple[Document, Sequence[Passage]]], vectors: GivenVectors | None = None) -> None:
@@ -148,7 +143,7 @@ class PostgresStore(ReadableStore):
         with self._writing.step() as connection:
             kept = Vectors(connection, self._meta.dimension)
             every = [passage for _, passages in latest for passage in passages]
-            prepared = iter(list(self._preparer.prepare(every, kept, vectors)))
+            prepared = iter(self._preparer.prepare(every, kept, vectors))
             self._writing.remove(connection, [document.id for document, _ in latest])
             for start in range(0, len(latest), _WRITTEN):
                 some = latest[start : start + _WRITTEN]
@@ -168,15 +163,6 @@ class PostgresStore(ReadableStore):
                 "INSERT INTO collections VALUES (%s, %s, %s, %s) ON CONFLICT (name) DO UPDATE SET "
                 "description = excluded.description, classes = excluded.classes, slots = excluded.slots",
                 (packed(collection.name), packed(collection.description), classes, json.dumps(list(collection.slots))),
-            )
-        self.commit()
-
-    def keep_note(self, name: str, text: str) -> None:
-        """Keeps a text about the index; joins what is uncommitted, and commits."""
-        with self._writing.step() as connection:
-            connection.execute(
-                "INSERT INTO about VALUES (%s, %s) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-                (packed(f"note:{name}"), packed(text)),
             )
         self.commit()
 
