@@ -16,7 +16,7 @@ import platformdirs
 
 from selfright.domain.chat import Job
 from selfright.domain.errors import SettingsError, UnknownName
-from selfright.domain.flags import ABOVE_ZERO, Bound, Declared, Flags, amount
+from selfright.domain.flags import ABOVE_ZERO, OTHER_NAMES, Bound, Declared, Flags, amount
 from selfright.domain.packs import GENERAL, installed_packs
 from selfright.domain.traces import TRACE_KINDS, TraceKind
 from selfright.memory.postgres_address import read_address, shown
@@ -180,8 +180,8 @@ class Settings:
         for name, value in values.items():
             if name in SETTING_NAMES:
                 settings[name] = _setting(name, value)
-            elif name in FLAG_NAMES:
-                flags[name] = value
+            elif (flag := OTHER_NAMES.get(name, name)) in FLAG_NAMES:
+                flags[flag] = value
             else:
                 raise UnknownName("setting", name, (*SETTING_NAMES, *FLAG_NAMES))
         said = self.said | flags.keys()

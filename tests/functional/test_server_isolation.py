@@ -86,6 +86,8 @@ def ask(two: Two) -> None:
         assert "theremin" not in stream.read().decode()
     raised = two.ann.post("/v1/ask", json={"question": "a?", "flags": {"max_llm_calls": 900}})
     assert (raised.status_code, raised.json()["error"]["code"]) == (403, "flag_too_high")
+    retries = two.ann.post("/v1/ask", json={"question": "a?", "flags": {"max_retries": 9}})  # a flag's other name
+    assert (retries.status_code, retries.json()["error"]["code"]) == (403, "flag_too_high")
     assert two.ann.post("/v1/ask", json={"question": "What does Ann keep?", "flags": {"top_k": 1}}).status_code == 200
 
 

@@ -90,9 +90,10 @@ def replay(
     setting traces = "full", are recorded.
     """
     from selfright.api import Selfright
+    from selfright.domain.flags import by_their_names
     from selfright.settings import FLAG_NAMES
 
-    values = values_of(assignments, index=index)
+    values = by_their_names(values_of(assignments, index=index))
     flags = {name: value for name, value in values.items() if name in FLAG_NAMES}
     settings = {name: value for name, value in values.items() if name not in FLAG_NAMES}
     with Selfright.open(**settings) as selfright:

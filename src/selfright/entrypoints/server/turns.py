@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope, Send
 from selfright.domain.answers import Answer
 from selfright.domain.errors import UnknownName, UsageError
 from selfright.domain.events import TurnEvent, TurnFinished
-from selfright.domain.flags import Flags
+from selfright.domain.flags import Flags, by_their_names
 from selfright.domain.turns import TurnOptions, preset_for
 from selfright.entrypoints.server import logging
 from selfright.entrypoints.server.errors import Refused
@@ -103,7 +103,7 @@ async def _disconnected(receive: Receive) -> None:
 
 # What costs more when it is higher: callers may lower these, an admin may raise them.
 _COSTLY = (
-    "max_refine_iterations", "max_retries", "max_llm_calls", "max_tokens", "deadline_s", "top_k", "history_limit",
+    "max_refine_iterations", "max_llm_calls", "max_tokens", "deadline_s", "top_k", "history_limit",
 )  # fmt: skip
 _PERMISSIONS = ("web_search_enabled", "medcat2_enabled", "llm_slots_enabled")
 
@@ -215,7 +215,7 @@ def allowed(given: Mapping[str, Flag], ours: Flags, caller: Caller) -> Mapping[s
     wanted = ours.with_values(given)
     if caller.admin:
         return given
-    for name in given:
+    for name in by_their_names(given):
         most = getattr(ours, name)
         if name in _COSTLY and getattr(wanted, name) > most:
             raise Refused(403, "flag_too_high", f"flag '{name}' may be at most {most} with this key", param=name)
