@@ -392,7 +392,6 @@ def _serving(folder: Path, model: str, options: argparse.Namespace) -> Iterator[
         "SELFRIGHT_PRESET": options.preset,
         "SELFRIGHT_SERVE_TURNS": str(options.turns),
         "SELFRIGHT_SERVE_QUEUE": str(options.queue),
-        "SELFRIGHT_SERVE_STRETCH": str(options.stretch),
         "OPENAI_API_KEY": "none",
     }
     process = subprocess.Popen(
@@ -470,7 +469,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--bare", type=float, default=10.0, help="seconds of the bare client; 0: without it")
     parser.add_argument("--under-way", type=int, default=30, help="turns that run when SIGTERM comes")
     parser.add_argument("--curve", type=int, nargs="*", help="numbers of users, one after the other")
-    parser.add_argument("--stretch", type=float, default=2.0, help="serve_stretch of the service")
     parser.add_argument("--flood", type=int, default=300, help="questions sent at once in the overload phase")
     parser.add_argument("--preset", default="full")
     parser.add_argument("--out", type=Path, help="folder for service-load.json and its pictures")

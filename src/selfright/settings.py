@@ -32,7 +32,6 @@ EMBEDDERS = ("auto", "e5", "none")
 PACKS = {"none": "selfright.domain.packs:GENERAL", "medical": "selfright.medical.pack:MEDICAL"}  # by their short names
 OFFLINE = "offline"
 _CONTEXT = Bound("is 0 or at least 2048 tokens", lambda tokens: tokens == 0 or tokens >= 2_048)  # rules, some evidence
-_STRETCH = Bound("is 0 or at least 1", lambda times: times == 0 or times >= 1)
 # Variables of the web page, and those that Kubernetes sets for a service called "selfright".
 _NO_SETTINGS = re.compile(r"api_key|ui_(service|reports)|service_(host|port(_\w+)?)|port(_\d+_(tcp|udp|sctp)(_\w+)?)?")
 
@@ -60,7 +59,6 @@ class Settings:
     ``pack``: the field it specialises in: ``none``, ``medical``, or a custom ``module:attribute``.
     ``medcat_pack``: a MedCAT 2 model pack (folder or .zip), used if the flag ``medcat2_enabled`` is on.
     ``serve_turns``: turns that the service runs at once; ``serve_queue``: how many more may wait;
-    ``serve_stretch``: how many times as long as undisturbed a turn may take before others are refused, 0: any time;
     ``serve_rate``: requests per minute and key; ``serve_upload_bytes``: most bytes of an upload; ``serve_hosts``:
     allowed Host headers; ``serve_origins``: allowed browser origins (CORS).
     ``database``: ``postgresql://user@host/database?schema=name`` stores sessions, profiles, traces and API keys for
@@ -101,7 +99,6 @@ class Settings:
     max_sessions: Annotated[int, ABOVE_ZERO] = 10_000
     serve_turns: Annotated[int, ABOVE_ZERO] = 64
     serve_queue: Annotated[int, amount("turns")] = 64
-    serve_stretch: Annotated[float, _STRETCH] = 2.0
     serve_rate: Annotated[float, ABOVE_ZERO] = 300.0
     serve_upload_bytes: Annotated[int, ABOVE_ZERO] = 100_000_000
     serve_hosts: tuple[str, ...] = ()

@@ -91,7 +91,7 @@ def create_app(
 
 def limits_of(settings: Any) -> Limits:
     """The limits as the settings ``serve_*`` have them."""
-    names = ("turns", "queue", "stretch", "rate", "upload_bytes")
+    names = ("turns", "queue", "rate", "upload_bytes")
     return Limits(**{name: getattr(settings, f"serve_{name}") for name in names})
 
 

@@ -141,11 +141,8 @@ async def prepare_turn(request: Request, question: str, said: TurnRequest, more:
 
 async def answered(turn: PreparedTurn, request: Request) -> Answer:
     """The answer. Raises ``Refused``, ``ClientGone``, and what a turn raises."""
-    permit = await unless_gone(request.receive, turn.service.limiter.acquire(turn.caller.key))
-    try:
+    with await unless_gone(request.receive, turn.service.limiter.acquire(turn.caller.key)):
         return await unless_gone(request.receive, finished(turn))
-    finally:
-        permit.release()
 
 
 async def finished(turn: PreparedTurn) -> Answer:
@@ -163,15 +160,12 @@ async def events(turn: PreparedTurn, *, listen: bool = True) -> AsyncGenerator[T
     Raises ``Refused`` (504) when it takes longer than a turn may, whatever its own deadline says.
     """
     running = turn.service.selfright.astream(turn.question, **turn.options) if listen else _end(turn)
-    limiter = turn.service.limiter
-    mark = limiter.pace.begin(limiter.running)
     why: str | None = "caller gone"
     try:
         async with asyncio.timeout(turn.service.limits.turn_s), aclosing(running):
             async for event in running:
                 if isinstance(event, TurnFinished):
                     why = None
-                    limiter.pace.end(mark, limiter.running)
                     _count(turn, event.answer)
                 yield event
     except TimeoutError:

@@ -40,11 +40,8 @@ class Tools:
         """An answer with citations, judged, and how it came about; counted, logged and bounded as one over HTTP."""
         within = await self.service.within(caller, collections or [])
         wanted: TurnOptions = {**options, "user": caller.user, "collections": within}
-        permit = await self.service.limiter.acquire(caller.key)
-        try:
+        with await self.service.limiter.acquire(caller.key):
             return answer_view(await finished(PreparedTurn(self.service, caller, question, wanted, request_id)))
-        finally:
-            permit.release()
 
     async def ingest(self, caller: Caller, name: str, text: str, collection: str | None) -> dict[str, Any]:
         """Adds a text to the index, or replaces the one of that name; what kind it is, its name's ending says."""

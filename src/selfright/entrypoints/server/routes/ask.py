@@ -59,7 +59,7 @@ async def ask(body: AskRequest, request: Request) -> Any:
 async def event_stream(turn: PreparedTurn, frames: AsyncGenerator[bytes, None]) -> Response:
     """The reply that sends the frames of a turn, once there is a permit for it. Raises ``Refused``."""
     permit = await turn.service.limiter.acquire(turn.caller.key)
-    return EventStream(frames, permit.release, turn.service.limits.heartbeat_s)
+    return EventStream(frames, permit.close, turn.service.limits.heartbeat_s)
 
 
 async def told_events(turn: PreparedTurn) -> AsyncGenerator[bytes, None]:

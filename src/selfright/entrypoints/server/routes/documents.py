@@ -238,7 +238,7 @@ async def get_document(document_id: Id, request: Request) -> Any:
 async def delete_document(document_id: Id, request: Request) -> Any:
     """Removes a document; its text is gone from every result."""
     caller, service = caller_of(request), service_of(request)
-    async with service.changing():
+    async with service.writing:
         document = await in_thread(_visible, service, caller, document_id)
         if not caller.changes(document.collection):
             raise Refused(403, "read_only", f"this key may not change collection '{document.collection}'")

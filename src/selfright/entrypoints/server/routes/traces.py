@@ -43,13 +43,10 @@ async def replay_trace(trace_id: Id, body: ReplayRequest, request: Request) -> A
     service, caller = service_of(request), caller_of(request)
     trace = await in_thread(visible_trace, service, caller.overseen, trace_id)
     flags = allowed(body.flags, service.selfright.settings.flags, caller)
-    permit = await service.limiter.acquire(caller.key)
-    try:
+    with await service.limiter.acquire(caller.key):
         options: ReplayOptions = {"preset": body.preset, "flags": flags, "start_at": body.start_at}
         run = service.selfright.areplay(trace.id, caller.overseen, **options)
         replay = await unless_gone(request.receive, run)
-    finally:
-        permit.release()
     return {
         "of": replay.of.id,
         "faithful": replay.faithful,
