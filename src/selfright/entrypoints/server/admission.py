@@ -38,8 +38,6 @@ class Limits:
     spool_bytes: int | None = None
     held_bytes: int = 256 * MIB
     body_s: float = 30.0
-    head_s: float = 10.0
-    send_s: float = 60.0
     heartbeat_s: float = 15.0
     idle_s: int = 30
     connections: int = 2_048

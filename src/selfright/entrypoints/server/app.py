@@ -1,7 +1,7 @@
 """The service put together: endpoints, and the layers that every request passes."""
 
 import importlib.util
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, nullcontext, suppress
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
@@ -45,8 +45,11 @@ def create_app(
     keys: Keys | None = None,
     *,
     keyed: bool = False,
+    ready: Callable[[], None] = lambda: None,
 ) -> FastAPI:
     """The service over an opened Selfright. ``keyed`` asks for a key even before there is one.
+
+    ``ready`` is called when requests can be answered.
 
     The Selfright is closed when the service ends. Settings of it that begin with ``serve_`` hold where no ``limits``
     are given.
@@ -65,8 +68,8 @@ def create_app(
             await selfright.aprepare()
         await in_thread(remove_leftovers)
         async with mounted.running() if mounted else nullcontext():
+            ready()
             yield
-        service.draining = True
         keys.close()
         await selfright.aclose()
 

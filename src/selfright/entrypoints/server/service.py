@@ -141,7 +141,6 @@ class Service:
     limiter: TurnLimiter
     metrics: Metrics
     started: float = field(default_factory=time.time)
-    draining: bool = False
     writing: asyncio.Lock = field(default_factory=asyncio.Lock)
     uploads: UploadLimiter = field(default_factory=UploadLimiter)
     readiness: Readiness = field(init=False)
