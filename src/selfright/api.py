@@ -11,7 +11,7 @@ from selfright.domain.answers import Answer
 from selfright.domain.errors import InputError, UsageError
 from selfright.domain.events import TurnEvent, TurnFinished
 from selfright.domain.flags import Flags
-from selfright.domain.passages import Hit, Language, Retrieval
+from selfright.domain.passages import Hit, Retrieval
 from selfright.domain.ports import BatchRetriever
 from selfright.domain.text import language_of, several
 from selfright.domain.turns import DEFAULT_USER, Scope, TurnOptions, checked
@@ -190,15 +190,6 @@ class Selfright(DocumentMethods, UserDataMethods, FrameworkMethods):
         await self.asearch("ready?", 1)
 
     prepare = blocking(aprepare)
-
-    async def aexamples(
-        self, language: Language = "en", collections: str | Sequence[str] = (), count: int = 3
-    ) -> list[str]:
-        """Example questions on the documents; those in ``language`` first."""
-        from selfright.assembly.examples import example_questions
-
-        scope = Scope(None, self._engine.index.named(collections) or None)
-        return await example_questions(self._engine.index, scope, language, count)
 
     @property
     def has_model(self) -> bool:

@@ -152,16 +152,6 @@ def test_an_answer_is_copied_asked_again_and_rated(browser: "Browser", program: 
         assert visit.page.locator("#turn-1-question").inner_text() == question
 
 
-def test_examples_are_offered_and_asked_at_a_click(visit: Visit) -> None:
-    example = visit.page.locator("[class*=st-key-example-0] button")
-    example.wait_for()
-    question = example.inner_text()
-    example.click()
-    visit.answer(0).wait_for()
-    assert visit.page.locator("#turn-0-question").inner_text() == question
-    assert visit.answer(0).locator("a.cite").count() >= 1
-
-
 def test_emergency_advice_comes_first_and_by_itself(visit: Visit) -> None:
     answer = visit.ask("I have chest pain and shortness of breath. How often is the lamp changed?")
     alert = answer.get_by_role("alert")

@@ -313,13 +313,6 @@ def ratings(http: httpx.Client) -> None:
     assert QUESTION in [value for row in http.get("/v1/ratings").json()["rows"] for value in row.values()]
 
 
-@checks("get", "/v1/examples")
-def examples(http: httpx.Client) -> None:
-    questions = http.get("/v1/examples", params={"language": "en"}).json()["questions"]
-    assert len(questions) <= 3
-    assert all(isinstance(question, str) for question in questions)
-
-
 @checks("delete", "/v1/users/{user}")
 def erase_user(http: httpx.Client) -> None:
     traced(http)

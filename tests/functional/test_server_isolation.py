@@ -304,13 +304,6 @@ def take_back(two: Two) -> None:
     assert two.bob.get("/v1/ratings").json()["rows"] == []
 
 
-@checks("get", "/v1/examples")
-def examples(two: Two) -> None:
-    asked = {who: getattr(two, who).get("/v1/examples").json()["questions"] for who in ("ann", "bob")}
-    assert asked["ann"] == ["What is “Diary of Ann” about?"]
-    assert "Ann" not in str(asked["bob"])
-
-
 @checks("get", "/v1/me")
 def me(two: Two) -> None:
     found = two.ann.get("/v1/me").json()

@@ -152,7 +152,6 @@ class Client:
     correct_profile = at_once(Calls.correct_profile)
     erase_user = at_once(Calls.erase_user)
     erase_profile = at_once(Calls.erase_profile)
-    examples = at_once(Calls.examples)
     rate = at_once(Calls.rate)
     unrate = at_once(Calls.unrate)
     labelled = at_once(Calls.labelled)

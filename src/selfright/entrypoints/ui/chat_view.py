@@ -121,7 +121,6 @@ def show_chat() -> None:
     question, mind.pending = (typed or mind.pending).strip(), ""
     if not mind.turns and not question:
         st.html(tag("p", text(words["empty"]), cls="selfright"))
-        _examples(mind, client)
     for place, turn in enumerate(mind.turns):
         _show(turn, f"turn-{place}", mind, client)
     if question:
@@ -131,20 +130,6 @@ def show_chat() -> None:
         mind.gone_to += 1
         go_to(mind.go_to, mind.gone_to)
         mind.go_to = ""
-
-
-def _examples(mind: Memory, client: Client) -> None:
-    """Questions that the documents have something on, to begin with."""
-    if mind.language not in mind.examples:
-        try:
-            mind.examples[mind.language] = client.examples(mind.language)
-        except ServiceError:  # nobody misses what was only offered
-            mind.examples[mind.language] = []
-    questions = mind.examples[mind.language]
-    if questions:
-        st.caption(mind.words["try"])
-    for place, question in enumerate(questions):
-        st.button(plain(question), key=f"example-{place}", on_click=_put, args=(mind, question))
 
 
 def _put(mind: Memory, question: str) -> None:

@@ -47,7 +47,6 @@ def _upload(mind: Memory, client: Client) -> None:
     if sent and files:
         st.session_state[_LINES] = _send(mind, client, files, collection)
         mind.uploads += 1  # another form has no files in it
-        mind.examples.clear()
         st.rerun()
     lines = st.session_state.pop(_LINES, None)
     if lines:
@@ -146,7 +145,6 @@ def _choose(mind: Memory, document_id: str) -> None:
 
 def _delete(mind: Memory, client: Client, document_id: str) -> None:
     mind.deleting = ""
-    mind.examples.clear()
     try:
         client.delete_document(document_id)
     except ServiceError as error:

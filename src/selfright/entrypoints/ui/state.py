@@ -132,7 +132,6 @@ class Memory:
     page: str = ""
     folded: bool = False
     pending: str = ""
-    examples: dict[Language, list[str]] = field(default_factory=dict)
     deleting: str = ""
     go_to: str = ""
     gone_to: int = 0

@@ -33,7 +33,6 @@ from selfright.entrypoints.wire.connecting import Files, parts
 from selfright.entrypoints.wire.user_data import (
     DeletedReply,
     ErasedReply,
-    ExamplesReply,
     Facts,
     HealthReply,
     LabelledReply,
@@ -140,10 +139,6 @@ class Calls(ABC):
         """Erases a profile for good, or one kind or value of it; gives back how many facts went."""
         path = f"/v1/profiles/{_quoted(user)}"
         return (await self._sent(DeletedReply, "DELETE", path, name=name, value=value)).deleted
-
-    async def examples(self, language: str = "en") -> list[str]:
-        """Questions that the documents have something on."""
-        return (await self._sent(ExamplesReply, "GET", "/v1/examples", language=language)).questions
 
     async def rate(
         self, trace_id: str, question: str, helpful: bool, passages: Iterable[tuple[str, int, int]] = ()

@@ -189,12 +189,6 @@ class LabelledReply(Reply):
     left_out: int
 
 
-class ExamplesReply(Reply):
-    """Questions that the documents the caller may search have something on."""
-
-    questions: list[str]
-
-
 class StepLine(Reply):
     """A visited node, the seconds it took, and what it decided, in words and as facts."""
 

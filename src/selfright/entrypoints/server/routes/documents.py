@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Query, Request
 from fastapi import Path as InPath
@@ -24,7 +24,7 @@ from selfright.entrypoints.server.errors import Refused
 from selfright.entrypoints.server.routes.names import NAME
 from selfright.entrypoints.server.service import Caller, Service, caller_of, in_thread, service_of
 from selfright.entrypoints.wire.answers import CollectionsReply, DocumentReply, DocumentsReply, UploadReply
-from selfright.entrypoints.wire.user_data import DeletedReply, ExamplesReply
+from selfright.entrypoints.wire.user_data import DeletedReply
 
 _MOST_NAME = 150
 _MOST_FIELD_BYTES = 1_000
@@ -192,17 +192,6 @@ async def list_documents(
     """Lists documents, ordered by id, a page at a time."""
     wanted = _Wanted(collection, after, limit, named)
     return await in_thread(_page, service_of(request), caller_of(request), wanted)
-
-
-@router.get("/v1/examples", response_model=ExamplesReply)
-async def examples(request: Request, language: Annotated[Literal["en", "ko"], Query()] = "en") -> Any:
-    """Lists up to three questions that the documents have something on, those in `language` first."""
-    service = service_of(request)
-    try:
-        collections = await service.within(caller_of(request), [])
-        return {"questions": await service.selfright.aexamples(language, collections)}
-    except (IndexNotFound, Refused):
-        return {"questions": []}
 
 
 @router.post("/v1/documents", response_model=UploadReply, openapi_extra=FORM)
