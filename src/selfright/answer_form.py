@@ -144,7 +144,7 @@ class NodeOutcome(Reply):
 
     ``slots``, ``strips``, ``passages``, ``sentences`` and ``repaired`` are counts; ``sufficiency``, ``removed_share``
     and ``overall`` lie in 0…1. ``stop`` is why the check ended the loop, ``again`` the node where it starts another
-    pass, ``ended`` why the turn is over. ``words`` is all that a trace of an earlier version says.
+    pass, ``ended`` why the turn is over.
     """
 
     slots: int | None = None
@@ -167,7 +167,6 @@ class NodeOutcome(Reply):
     again: str | None = None
     ended: str | None = None
     repaired: int | None = None
-    words: str | None = None
 
 
 def answer_form(answer: answers.Answer) -> AnswerReply:

@@ -44,7 +44,6 @@ class Selfright(DocumentMethods, UserDataMethods, FrameworkMethods):
 
     def __init__(self, settings: Settings, given: "Overrides | None" = None) -> None:
         from selfright.assembly.engine import Engine
-        from selfright.assembly.ratings import RatingService
         from selfright.assembly.traces import TraceService
         from selfright.assembly.turns import TurnService
 
@@ -52,7 +51,6 @@ class Selfright(DocumentMethods, UserDataMethods, FrameworkMethods):
         self._engine = Engine(settings, given)
         self._traces = TraceService(self._engine)
         self._turns = TurnService(self._engine, self._traces)
-        self._ratings = RatingService(self._engine)
         self._loop = LoopThread()
 
     @classmethod
@@ -237,11 +235,10 @@ class Selfright(DocumentMethods, UserDataMethods, FrameworkMethods):
             self._loop.run(self._turns.close())
         self._loop.close()
         self._traces.close()
-        self._ratings.close()
         self._engine.close()
         # What is opened at its first use would open itself again.
         closed: Any = _Closed()
-        self._engine = self._traces = self._turns = self._ratings = closed
+        self._engine = self._traces = self._turns = closed
 
     def __enter__(self) -> Self:
         return self

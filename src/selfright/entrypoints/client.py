@@ -23,6 +23,7 @@ from selfright.answer_form import (
     Routing,
 )
 from selfright.domain.errors import ServiceError, ServiceUnreachable
+from selfright.domain.traces import Rating
 from selfright.entrypoints.wire.answers import (
     CollectionLine,
     CorrectedEvent,
@@ -53,9 +54,7 @@ from selfright.entrypoints.wire.connecting import (
 from selfright.entrypoints.wire.user_data import (
     FactLine,
     KindLine,
-    LabelledReply,
     ProfileReply,
-    RatedReply,
     ReplayReply,
     SessionLine,
     SessionReply,
@@ -71,8 +70,8 @@ if TYPE_CHECKING:
 __all__ = [
     "AnswerReply", "AskOptions", "AsyncClient", "Citation", "Claim", "Client", "CollectionLine", "CorrectedEvent",
     "DocumentLine", "DocumentReply", "DocumentsReply", "DoneEvent", "Evaluation", "Evidence", "FactLine", "Hit",
-    "Iteration", "KeptStrip", "KindLine", "LabelledReply", "Message", "NodeEvent", "NodeOutcome", "ProfileReply",
-    "RatedReply", "ReplayReply", "Routing", "ServiceError", "ServiceUnreachable", "SessionLine", "SessionReply",
+    "Iteration", "KeptStrip", "KindLine", "Message", "NodeEvent", "NodeOutcome", "ProfileReply",
+    "Rating", "ReplayReply", "Routing", "ServiceError", "ServiceUnreachable", "SessionLine", "SessionReply",
     "SlotLine", "TokenEvent", "TraceReply", "TurnEvent", "TurnLine", "UploadReply", "UrgentEvent", "VerdictEvent",
     "WhoReply", "WithdrawnEvent", "forwarding_header",
 ]  # fmt: skip
@@ -153,8 +152,6 @@ class Client:
     erase_user = at_once(Calls.erase_user)
     erase_profile = at_once(Calls.erase_profile)
     rate = at_once(Calls.rate)
-    unrate = at_once(Calls.unrate)
-    labelled = at_once(Calls.labelled)
     traces = at_once(Calls.traces)
     trace = at_once(Calls.trace)
     replay = at_once(Calls.replay)

@@ -84,7 +84,7 @@ def a_turn(said: str) -> Turn:
         removed_claims=[said], notes=[said], trace_id=said, degraded=True, abstained=True,
     )  # fmt: skip
     routing = Routing(collections=[said], reason=said, fallback=False, about=said)
-    outcome = NodeOutcome(passages=1, routing=routing, provider=said, stop=said, words=said)
+    outcome = NodeOutcome(passages=1, routing=routing, provider=said, stop=said)
     steps = [
         Step(said, said),
         Step(said, said, outcome=outcome),

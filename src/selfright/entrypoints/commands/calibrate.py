@@ -1,4 +1,4 @@
-"""``selfright calibrate``; and ``selfright ratings``: what readers said of answers, as rows to calibrate with."""
+"""``selfright calibrate``."""
 
 import json
 import math
@@ -13,7 +13,6 @@ import click
 from selfright.entrypoints.commands.options import (
     index_option,
     json_option,
-    on_index,
     print_json,
     set_option,
     values_of,
@@ -21,7 +20,6 @@ from selfright.entrypoints.commands.options import (
 from selfright.entrypoints.studies import of_calibration
 
 if TYPE_CHECKING:
-    from selfright.api import Selfright
     from selfright.roles.calibration.refit import CalibrationReport, ClaimReport, Opinions
 
 _PATH = click.Path(path_type=Path)
@@ -211,30 +209,3 @@ def _written(out: Path, report: "CalibrationReport | ClaimReport", figures: dict
     for name, content in contents.items():
         (out / name).write_text(content, encoding="utf-8")
     return [out / name for name in contents]
-
-
-@click.group()
-def ratings() -> None:
-    """Use the ratings of answers from the page (helpful, not helpful)."""
-
-
-@ratings.command()
-@click.option("--user", metavar="ID", help="Only this user's ratings.")
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write to FILE.")
-@on_index
-def export(selfright: "Selfright", user: str | None, out: Path | None) -> None:
-    """Write ratings as rows {"question", "passage", "label": 0|1} for 'selfright calibrate', one per line.
-
-    Passages of helpful answers are labelled 1, those of unhelpful ones 0. Passages whose document has changed or is
-    gone are left out, and counted.
-    """
-    found = selfright.labelled(user)
-    lines = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in found.rows)
-    if out is not None:
-        out.write_text(lines, encoding="utf-8")
-    else:
-        click.echo(lines, nl=False)
-    helped = sum(row["label"] for row in found.rows)
-    gone = f"; {found.left_out} left out, for they are no longer in the index" if found.left_out else ""
-    said = f"{len(found.rows)} rows: {helped} that helped, {len(found.rows) - helped} that did not{gone}"
-    click.echo(f"selfright: {said}", err=True)

@@ -22,6 +22,7 @@ from selfright.entrypoints.client import (
     Evidence,
     NodeEvent,
     NodeOutcome,
+    Rating,
     ServiceError,
     TokenEvent,
     TurnEvent,
@@ -60,8 +61,8 @@ class Turn:
     """One question and its answer.
 
     ``draft`` is what was heard of an answer that is not checked yet, ``trouble`` why there is none. ``earlier`` is a
-    turn read back from the service, of which only the text is known. ``urgent`` comes before any answer; ``rated`` is
-    whether its reader found it helpful, where that was said.
+    turn read back from the service, of which only the text is known. ``urgent`` comes before any answer; ``rating`` is
+    what its reader said of it.
     """
 
     question: str
@@ -72,7 +73,7 @@ class Turn:
     trouble: str = ""
     earlier: TurnLine | None = None
     urgent: str = ""
-    rated: bool | None = None
+    rating: Rating | None = None
 
     @property
     def over(self) -> bool:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 from selfright.answer_form import AnswerReply
 from selfright.domain.errors import ServiceError
 from selfright.domain.text import several
+from selfright.domain.traces import Rating
 from selfright.entrypoints.wire.answers import (
     TURN_EVENT,
     AskRequest,
@@ -35,10 +36,8 @@ from selfright.entrypoints.wire.user_data import (
     ErasedReply,
     Facts,
     HealthReply,
-    LabelledReply,
     ProfileReply,
-    RatedPassage,
-    RatedReply,
+    RatingReply,
     RatingRequest,
     ReplayReply,
     ReplayRequest,
@@ -140,21 +139,10 @@ class Calls(ABC):
         path = f"/v1/profiles/{_quoted(user)}"
         return (await self._sent(DeletedReply, "DELETE", path, name=name, value=value)).deleted
 
-    async def rate(
-        self, trace_id: str, question: str, helpful: bool, passages: Iterable[tuple[str, int, int]] = ()
-    ) -> RatedReply:
-        """Says whether an answer helped; ``passages`` (document id, start, end) are what it was written from."""
-        named = [RatedPassage(document_id=one, start=start, end=end) for one, start, end in passages]
-        body = RatingRequest(question=question, helpful=helpful, passages=named)
-        return await self._sent(RatedReply, "PUT", f"/v1/ratings/{_quoted(trace_id)}", body)
-
-    async def unrate(self, trace_id: str) -> bool:
-        """Takes a rating back; false where there was none."""
-        return (await self._sent(DeletedReply, "DELETE", f"/v1/ratings/{_quoted(trace_id)}")).deleted > 0
-
-    async def labelled(self) -> LabelledReply:
-        """One's ratings as labelled rows for calibration; everybody's for an admin's key."""
-        return await self._sent(LabelledReply, "GET", "/v1/ratings")
+    async def rate(self, trace_id: str, rating: Rating | None) -> RatingReply:
+        """Says whether an answer helped; None takes it back."""
+        path = f"/v1/traces/{_quoted(trace_id)}/rating"
+        return await self._sent(RatingReply, "POST", path, RatingRequest(rating=rating))
 
     async def traces(self, limit: int = 50) -> list[TraceReply]:
         """The kept traces, the newest first."""

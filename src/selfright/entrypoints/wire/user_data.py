@@ -1,11 +1,12 @@
-"""What is kept of people: sessions, ratings, profiles, and turns, which may be run again; and how the service is."""
+"""What is kept of people: sessions, profiles, and turns, which may be run again; and how the service is."""
 
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from selfright.answer_form import AnswerReply, Cost, NodeOutcome, Reply
-from selfright.entrypoints.wire.answers import Flag, Name, Request
+from selfright.domain.traces import Rating
+from selfright.entrypoints.wire.answers import Flag, Request
 
 _Word = Annotated[str, Field(max_length=1_000)]
 FactValue = _Word | bool | int | float | None | Annotated[list[_Word], Field(max_length=100)]
@@ -68,7 +69,6 @@ class ErasedReply(Reply):
     sessions: int
     facts: int
     traces: int
-    ratings: int = 0
 
 
 class HealthReply(Reply):
@@ -150,43 +150,17 @@ class Facts(Request):
     facts: dict[str, FactValue] = Field(min_length=1, max_length=100)
 
 
-class RatedPassage(Request):
-    """A passage that an answer was written from: its place in the document."""
-
-    document_id: str = Field(min_length=1, max_length=1_000)
-    start: int = Field(ge=0)
-    end: int = Field(ge=1)
-
-
 class RatingRequest(Request):
-    """The body of ``PUT /v1/ratings/{trace_id}``; ``question`` is the answer's, as it was searched for."""
+    """The body of ``POST /v1/traces/{trace_id}/rating``."""
 
-    question: str = Field(min_length=1, max_length=10_000)
-    helpful: bool
-    passages: Annotated[list[RatedPassage], Field(max_length=50)] = Field(default_factory=list)
+    rating: Rating | None
 
 
-class RatedReply(Reply):
-    """What is kept: of how many passages."""
+class RatingReply(Reply):
+    """What is kept with the trace."""
 
-    trace_id: Name
-    helpful: bool
-    passages: int
-
-
-class LabelledLine(Reply):
-    """A row for calibration: 1 where the passage helped to answer, 0 where it did not."""
-
-    question: str
-    passage: str
-    label: int
-
-
-class LabelledReply(Reply):
-    """Rows for calibration; ``left_out`` counts passages that are no longer in the index as they were rated."""
-
-    rows: list[LabelledLine]
-    left_out: int
+    trace_id: str
+    rating: Rating | None
 
 
 class StepLine(Reply):
@@ -244,6 +218,7 @@ class TraceReply(Reply):
     cost: Cost
     error: str
     answer: AnswerReply | None
+    rating: Rating | None = None
 
 
 class TracesReply(Reply):
