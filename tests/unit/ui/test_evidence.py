@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selfright.entrypoints.client import NodeOutcome
+from selfright.answer_form import NodeOutcome
 from selfright.entrypoints.ui.answers import linked, whole
 from selfright.entrypoints.ui.evidence import MOST_CHARACTERS, Piece, passages, pieces, section
 from selfright.entrypoints.ui.state import Step, Turn

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from selfright.entrypoints.client import NodeOutcome
+from selfright.answer_form import NodeOutcome
 from selfright.entrypoints.ui.words import KOREAN, WITH_A_PART, in_words, script
 
 LATIN = re.compile(r"[A-Za-z]{2,}")

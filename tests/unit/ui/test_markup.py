@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selfright.entrypoints.client import NodeOutcome, Routing
+from selfright.answer_form import NodeOutcome, Routing
 from selfright.entrypoints.ui.answers import live, whole
 from selfright.entrypoints.ui.markup import figure_bars, link_out, plain, prose, tag, text
 from selfright.entrypoints.ui.state import Step, Turn

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from selfright.entrypoints.client import AnswerReply, Citation, Claim, Iteration
+from selfright.answer_form import AnswerReply, Citation, Claim, Iteration
 from selfright.entrypoints.ui import evidence
 from selfright.entrypoints.ui.markup import figure_bars, items, pairs, prose, table, tag, text
 from selfright.entrypoints.ui.state import Step, Turn

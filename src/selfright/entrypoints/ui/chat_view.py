@@ -9,11 +9,13 @@ from typing import Literal
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from selfright.entrypoints.client import AskOptions, Client, Rating, ServiceError, SessionLine, TurnEvent, WhoReply
+from selfright.entrypoints.client import AskOptions, Client, Rating, ServiceError
 from selfright.entrypoints.ui import answers
 from selfright.entrypoints.ui.markup import go_to, plain, tag, text
 from selfright.entrypoints.ui.state import Memory, Turn, heard, memory, said_of, service, told, who
 from selfright.entrypoints.ui.words import PRESETS
+from selfright.entrypoints.wire.answers import TurnEvent
+from selfright.entrypoints.wire.user_data import SessionLine, WhoReply
 
 MOST_SHOWN = 12
 MOST_TITLES = 200

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from selfright.entrypoints.client import Client, DocumentLine, ServiceError
+from selfright.entrypoints.client import Client, ServiceError
 from selfright.entrypoints.ui.markup import items, plain, tag, text
 from selfright.entrypoints.ui.state import Memory, memory, said_of, service, told, who
+from selfright.entrypoints.wire.answers import DocumentLine
 
 PAGE = 25
 MOST_PAGES = 20

@@ -13,7 +13,7 @@ from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from selfright.entrypoints.client import Citation, Evidence, KeptStrip
+from selfright.answer_form import Citation, Evidence, KeptStrip
 from selfright.entrypoints.ui.markup import link_out, tag, text
 from selfright.entrypoints.ui.words import Words
 

@@ -14,27 +14,21 @@ from typing import cast
 
 import streamlit as st
 
-from selfright.entrypoints.client import (
-    AnswerReply,
-    Client,
-    CorrectedEvent,
-    DoneEvent,
-    Evidence,
-    NodeEvent,
-    NodeOutcome,
-    Rating,
-    ServiceError,
-    TokenEvent,
-    TurnEvent,
-    TurnLine,
-    UrgentEvent,
-    VerdictEvent,
-    WhoReply,
-    WithdrawnEvent,
-    forwarding_header,
-)
+from selfright.answer_form import AnswerReply, Evidence, NodeOutcome
+from selfright.entrypoints.client import Client, Rating, ServiceError, forwarding_header
 from selfright.entrypoints.ui.markup import plain
 from selfright.entrypoints.ui.words import LANGUAGES, WORDS, Language, Words, language_of
+from selfright.entrypoints.wire.answers import (
+    CorrectedEvent,
+    DoneEvent,
+    NodeEvent,
+    TokenEvent,
+    TurnEvent,
+    UrgentEvent,
+    VerdictEvent,
+    WithdrawnEvent,
+)
+from selfright.entrypoints.wire.user_data import TurnLine, WhoReply
 
 MOST_STEPS = 500
 MOST_TURNS = 100

@@ -16,7 +16,7 @@ from typing import Literal
 
 import streamlit as st
 
-from selfright.entrypoints.client import NodeOutcome, Routing
+from selfright.answer_form import NodeOutcome, Routing
 
 Language = Literal["ko", "en"]
 Words = Mapping[str, str]
