@@ -33,7 +33,7 @@ from selfright.entrypoints.server.service import Service, in_thread
 
 if TYPE_CHECKING:
     from selfright.api import Selfright
-    from selfright.entrypoints.server.mcp.server import Mounted
+    from selfright.entrypoints.server.mcp import Mounted
 
 _ROUTERS = tuple(each.router for each in (ask, documents, user_data, traces, openai, health))
 _CODES = {404: "not_found", 405: "method_not_allowed", 406: "not_acceptable", 415: "unsupported_media_type"}
@@ -113,7 +113,7 @@ def _mcp(service: Service) -> "Mounted | None":
     """The MCP server, where its package is installed."""
     if importlib.util.find_spec("mcp") is None:
         return None
-    from selfright.entrypoints.server.mcp.server import Mounted, build
+    from selfright.entrypoints.server.mcp import Mounted, build
 
     return Mounted(build(service))
 
@@ -135,7 +135,7 @@ def _layers(service: Service, authenticator: Authenticator, mounted: "Mounted | 
         Middleware(BodyLimit, limits=service.limits),
     ]
     if mounted:
-        from selfright.entrypoints.server.mcp.server import Layer
+        from selfright.entrypoints.server.mcp import Layer
 
         layers.append(Middleware(Layer, mounted=mounted))
     return layers
