@@ -11,7 +11,7 @@ import click
 
 from selfright.entrypoints.commands.options import index_option, preset_option, set_option, values_of
 
-_NEEDED = ("fastapi", "uvicorn", "multipart", "prometheus_client")
+_NEEDED = ("fastapi", "uvicorn", "multipart", "prometheus_client", "sse_starlette")
 
 
 @click.command()
@@ -122,8 +122,7 @@ def mcp(http: bool, host: str, port: int, index: str | None, preset: str | None,
     from selfright.api import Selfright
     from selfright.domain.errors import MissingExtra
 
-    needed = ("mcp", "fastapi", "uvicorn", "multipart", "prometheus_client")
-    if not all(map(importlib.util.find_spec, needed)):
+    if not all(map(importlib.util.find_spec, ("mcp", *_NEEDED))):
         raise MissingExtra("what MCP needs", 'pip install "selfright[mcp]"')
     values = values_of(assignments, index=index, preset=preset)
     if http:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Request
+from sse_starlette import ServerSentEvent
 
 from selfright.answer_form import answer_view
 from selfright.domain.answers import Answer, Message
@@ -144,7 +145,7 @@ class Chunks:
     include_usage: bool
     live: bool
 
-    async def frames(self) -> AsyncGenerator[bytes, None]:
+    async def frames(self) -> AsyncGenerator[ServerSentEvent, None]:
         """The stream, up to ``[DONE]``; an error ends it in the way that OpenAI's clients know."""
         head: dict[str, Any] = {
             "id": f"chatcmpl-{self.turn.request_id}",
@@ -163,7 +164,7 @@ class Chunks:
             return
         yield frame("[DONE]")
 
-    def _of(self, head: dict[str, Any], event: TurnEvent) -> Iterator[bytes]:
+    def _of(self, head: dict[str, Any], event: TurnEvent) -> Iterator[ServerSentEvent]:
         match event:
             case NodeFinished(node=node, said=said):
                 yield _chunk(head, {}, selfright={"event": "node", "node": node, "said": said})
@@ -176,7 +177,7 @@ class Chunks:
             case _:
                 pass
 
-    def _end(self, head: dict[str, Any], answer: Answer) -> Iterator[bytes]:
+    def _end(self, head: dict[str, Any], answer: Answer) -> Iterator[ServerSentEvent]:
         if not self.live:
             for piece in pieces(answer.answer):
                 yield _chunk(head, {"content": piece})
@@ -202,7 +203,7 @@ def _live(event: TurnEvent) -> str:
             return "\n\n[that failed its checks; looking further]\n\n"
 
 
-def _chunk(head: dict[str, Any], delta: dict[str, str], finish: str | None = None, **extra: Any) -> bytes:
+def _chunk(head: dict[str, Any], delta: dict[str, str], finish: str | None = None, **extra: Any) -> ServerSentEvent:
     choice = {"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}
     return frame({**head, "choices": [choice], **extra})
 
