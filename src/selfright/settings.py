@@ -16,7 +16,7 @@ import platformdirs
 
 from selfright.domain.chat import Job
 from selfright.domain.errors import SettingsError, UnknownName
-from selfright.domain.flags import ABOVE_ZERO, Bound, Declared, Flags, amount
+from selfright.domain.flags import ABOVE_ZERO, Declared, Flags, amount
 from selfright.domain.traces import TRACE_KINDS, TraceKind
 from selfright.memory.postgres_address import read_address, shown
 from selfright.retrieval.locations import is_address
@@ -31,7 +31,6 @@ WEB_PROVIDERS = ("none", "static", "tavily", "brave", "searxng", "duckduckgo")
 EMBEDDERS = ("auto", "e5", "none")
 PACKS = {"none": "selfright.domain.packs:GENERAL", "medical": "selfright.medical.pack:MEDICAL"}  # by their short names
 OFFLINE = "offline"
-_CONTEXT = Bound("is 0 or at least 2048 tokens", lambda tokens: tokens == 0 or tokens >= 2_048)  # rules, some evidence
 # Variables of the web page, and those that Kubernetes sets for a service called "selfright".
 _NO_SETTINGS = re.compile(r"api_key|ui_(service|reports)|service_(host|port(_\w+)?)|port(_\d+_(tcp|udp|sctp)(_\w+)?)?")
 
@@ -49,8 +48,7 @@ class Settings:
     ``postgresql://user@host/database?schema=name``.
     ``llm``: ``offline``, or ``provider:model``; ``base_url``: the address of an OpenAI-compatible server.
     ``models``: other models for some jobs, ``{"evaluate": "openai:gpt-4o-mini"}``. ``llm_timeout_s``: seconds for one
-    attempt of a call; ``llm_attempts``: attempts per call. ``llm_context``: the context of a local model in tokens,
-    including its reply; 0 uses the value in its file.
+    attempt of a call; ``llm_attempts``: attempts per call.
     ``embedder``: ``auto`` uses the shipped encoder if its weights are installed, ``e5`` requires it (``e5:FILE``:
     weights from a file), ``none`` searches by words only; or ``provider:model``.
     ``web_provider``: several names, separated by commas, in fallback order; ``static`` uses ``web_folder`` as the web.
@@ -80,7 +78,6 @@ class Settings:
     models: Mapping[str, str] = field(default_factory=dict)
     llm_timeout_s: Annotated[float, ABOVE_ZERO] = 60.0
     llm_attempts: Annotated[int, ABOVE_ZERO] = 3
-    llm_context: Annotated[int, _CONTEXT] = 0
     embedder: str = "auto"
     passage_judge: str | None = None
     claim_judge: str | None = None
