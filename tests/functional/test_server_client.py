@@ -7,11 +7,11 @@ from typing import Any
 import httpx
 import pytest
 
-from selfright.answer_form import NodeOutcome
 from selfright.domain.errors import ServiceError, ServiceUnreachable
 from selfright.entrypoints.client import Client
 from selfright.entrypoints.server.keys import KeyRing
 from selfright.entrypoints.wire.answers import DoneEvent, NodeEvent, TokenEvent, VerdictEvent
+from selfright.schemas import NodeOutcome
 from tests.support.service import DOCUMENTS, QUESTION, Running, serving, write_index
 
 

@@ -11,14 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, TypeVar, Unpack
 from urllib.parse import quote
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from selfright.answer_form import AnswerReply
 from selfright.domain.errors import MissingExtra, ServiceError, ServiceUnreachable
 from selfright.domain.text import several
 from selfright.domain.traces import Rating
+from selfright.domain.turns import Erased
 from selfright.entrypoints.wire import answers, user_data
 from selfright.entrypoints.wire.forwarding import forwarding_header
+from selfright.schemas import AnswerReply
 
 if TYPE_CHECKING:
     import httpx
@@ -30,7 +31,7 @@ TIMEOUT_S = 330.0  # longer than a turn may take
 ME = "me"
 _ASK = "/v1/ask"
 _CONNECT_S = 5.0
-R = TypeVar("R", bound=BaseModel)
+R = TypeVar("R")
 File = str | Path | tuple[str, bytes]
 """A file to send: where it is, or its name and its content."""
 
@@ -149,9 +150,9 @@ class Client:
             user_data.DeletedReply, "DELETE", f"/v1/profiles/{_quoted(user)}", name=name, value=value
         ).deleted
 
-    def erase_user(self, user: str = ME) -> user_data.ErasedReply:
+    def erase_user(self, user: str = ME) -> Erased:
         """Erases all that is kept of a user: conversations, profile, traces."""
-        return self._send(user_data.ErasedReply, "DELETE", f"/v1/users/{_quoted(user)}")
+        return self._send(Erased, "DELETE", f"/v1/users/{_quoted(user)}")
 
     def traces(self, limit: int = 50) -> list[user_data.TraceReply]:
         """The kept traces, the newest first."""
@@ -217,7 +218,7 @@ class Client:
         if response.status_code >= 300:
             raise _refusal(response.status_code, response.content, response.headers)
         try:
-            return reply.model_validate_json(response.content)
+            return TypeAdapter(reply).validate_json(response.content)
         except ValidationError as error:
             message = f"the reply of {path} has not the form of this version ({error.error_count()} differences)"
             raise ServiceError(message, status=response.status_code) from None

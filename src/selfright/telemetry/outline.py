@@ -8,10 +8,10 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from selfright.answer_form import answer_view, step_view
 from selfright.domain.answers import Answer, Cost, Iteration, Step
 from selfright.domain.traces import Origins, Pass, Trace
 from selfright.domain.turns import Scope
+from selfright.schemas import answer_view, step_view
 
 VERSION = 1
 _SCORES = ("grounding", "completeness", "accuracy", "overall", "confidence")

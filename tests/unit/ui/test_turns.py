@@ -1,6 +1,5 @@
 """What the page keeps of a turn while it hears of it."""
 
-from selfright.answer_form import AnswerReply, NodeOutcome
 from selfright.entrypoints.ui.state import MOST_DRAFT, MOST_STEPS, Step, Turn
 from selfright.entrypoints.wire.answers import (
     CorrectedEvent,
@@ -10,6 +9,7 @@ from selfright.entrypoints.wire.answers import (
     VerdictEvent,
     WithdrawnEvent,
 )
+from selfright.schemas import AnswerReply, NodeOutcome
 from tests.support.answers import reply
 
 

@@ -72,7 +72,7 @@ def forget(selfright: "Selfright", user: str, name: str | None, value: str | Non
 @click.option("--json", "as_json", is_flag=True, help="Print JSON; this is always on.")
 def export(selfright: "Selfright", user: str, as_json: bool) -> None:
     """Write the profile of USER as JSON: current, superseded and contradicted facts."""
-    from selfright.domain.json_views import history_view
+    from selfright.schemas import history_view
 
     del as_json
     print_json(history_view(user, selfright.profile_history(user)))
@@ -91,7 +91,7 @@ def _facts(pairs: tuple[str, ...]) -> dict[str, object]:
 
 
 def _told(user: str, known: "Profile", summary: str, as_json: bool) -> None:
-    from selfright.domain.json_views import profile_view
+    from selfright.schemas import profile_view
 
     if as_json:
         print_json(profile_view(user, known, summary))

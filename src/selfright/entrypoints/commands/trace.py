@@ -115,7 +115,7 @@ def forget(trace_id: str | None, user: str | None, everything: bool) -> None:
 def _form(replayed: "Replay") -> dict[str, object]:
     from dataclasses import asdict
 
-    from selfright.answer_form import answer_view
+    from selfright.schemas import answer_view
 
     return {
         "of": replayed.of.id,

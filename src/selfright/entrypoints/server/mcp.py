@@ -17,9 +17,7 @@ from mcp.types import ToolAnnotations
 from pydantic import Field
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from selfright.answer_form import answer_view
 from selfright.domain.errors import InputError, SelfrightError
-from selfright.domain.json_views import search_view, searched_view
 from selfright.domain.passages import DEFAULT_COLLECTION
 from selfright.domain.turns import TurnOptions
 from selfright.entrypoints.server.errors import Refused
@@ -28,6 +26,7 @@ from selfright.entrypoints.server.routes.documents import place_for, safe_name
 from selfright.entrypoints.server.routes.traces import shown_trace, visible_trace
 from selfright.entrypoints.server.service import LOCAL, Caller, Service, in_thread
 from selfright.entrypoints.server.turns import PreparedTurn, finished
+from selfright.schemas import answer_view, search_view, searched_view
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette

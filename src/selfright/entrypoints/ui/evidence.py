@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from selfright.answer_form import Citation, Evidence, KeptStrip
 from selfright.entrypoints.ui.markup import link_out, prose, tag, text
 from selfright.entrypoints.ui.words import Words
+from selfright.schemas import Citation, Evidence, KeptStrip
 
 MOST_CHARACTERS = 20_000
 

@@ -14,7 +14,6 @@ from typing import cast
 
 import streamlit as st
 
-from selfright.answer_form import AnswerReply, Evidence, NodeOutcome
 from selfright.entrypoints.client import Client, Rating, ServiceError, forwarding_header
 from selfright.entrypoints.ui.markup import plain
 from selfright.entrypoints.ui.words import LANGUAGES, WORDS, Language, Words, language_of
@@ -29,6 +28,7 @@ from selfright.entrypoints.wire.answers import (
     WithdrawnEvent,
 )
 from selfright.entrypoints.wire.user_data import TurnLine, WhoReply
+from selfright.schemas import AnswerReply, Evidence, NodeOutcome
 
 MOST_STEPS = 500
 MOST_TURNS = 100

@@ -4,9 +4,9 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from selfright.answer_form import AnswerReply, Cost, NodeOutcome, Reply
-from selfright.domain.traces import Rating
+from selfright.domain.traces import Pass, Rating
 from selfright.entrypoints.wire.answers import Flag, Request
+from selfright.schemas import AnswerReply, Cost, Outcome, Reply
 
 _Word = Annotated[str, Field(max_length=1_000)]
 FactValue = _Word | bool | int | float | None | Annotated[list[_Word], Field(max_length=100)]
@@ -61,14 +61,6 @@ class DeletedReply(Reply):
     """How much was deleted."""
 
     deleted: int
-
-
-class ErasedReply(Reply):
-    """How much of a user was erased."""
-
-    sessions: int
-    facts: int
-    traces: int
 
 
 class HealthReply(Reply):
@@ -169,17 +161,7 @@ class StepLine(Reply):
     node: str
     seconds: float
     said: str
-    outcome: NodeOutcome
-
-
-class PassLine(Reply):
-    """One pass of the loop; ``documents`` counts what was found."""
-
-    verdict: str | None
-    overall: float | None
-    documents: int
-    improvement: float | None
-    duplicate_share: float | None
+    outcome: Outcome
 
 
 class OriginsReply(Reply):
@@ -206,7 +188,7 @@ class TraceReply(Reply):
     collections: list[str] | None = None
     origins: OriginsReply
     steps: list[StepLine]
-    passes: list[PassLine]
+    passes: list[Pass]
     verdict: str | None
     scores: dict[str, float]
     quality: str

@@ -8,7 +8,6 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from sse_starlette import ServerSentEvent
 
-from selfright.answer_form import AnswerReply, answer_view, evidence_view, outcome_view
 from selfright.domain.answers import Message
 from selfright.domain.events import (
     AnswerCorrected,
@@ -19,7 +18,6 @@ from selfright.domain.events import (
     TurnFinished,
     VerdictReached,
 )
-from selfright.domain.json_views import search_view, searched_view
 from selfright.domain.turns import TurnOptions
 from selfright.entrypoints.server.middleware import refusal_for
 from selfright.entrypoints.server.service import caller_of, in_thread, service_of
@@ -36,6 +34,7 @@ from selfright.entrypoints.wire.answers import (
     VerdictEvent,
     WithdrawnEvent,
 )
+from selfright.schemas import AnswerReply, answer_view, evidence_view, outcome_view, search_view, searched_view
 
 router = APIRouter()
 

@@ -10,7 +10,6 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Request
 from sse_starlette import ServerSentEvent
 
-from selfright.answer_form import answer_view
 from selfright.domain.answers import Answer, Message
 from selfright.domain.events import (
     AnswerCorrected,
@@ -30,6 +29,7 @@ from selfright.entrypoints.server.turns import PreparedTurn, answered, events, f
 from selfright.entrypoints.wire.answers import ErrorReply
 from selfright.entrypoints.wire.openai import ChatMessage, ChatReply, ChatRequest, Extras, Model, ModelsReply
 from selfright.flow.presets import PRESETS
+from selfright.schemas import answer_view
 
 SESSION_HEADER = "x-selfright-session"
 INSTRUCTIONS = ("system", "developer")

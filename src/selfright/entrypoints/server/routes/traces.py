@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
 
-from selfright.answer_form import answer_view
 from selfright.domain.errors import InputError
 from selfright.domain.traces import ReplayOptions, Trace
 from selfright.domain.turns import Scope
@@ -23,6 +22,7 @@ from selfright.entrypoints.wire.user_data import (
     TraceReply,
     TracesReply,
 )
+from selfright.schemas import answer_view
 from selfright.telemetry.outline import trace_form
 
 router = APIRouter(tags=["traces"])

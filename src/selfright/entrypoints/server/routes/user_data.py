@@ -5,20 +5,20 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
 
-from selfright.domain.json_views import history_view, profile_view
 from selfright.domain.passages import Language
+from selfright.domain.turns import Erased
 from selfright.entrypoints.server.errors import Refused
 from selfright.entrypoints.server.routes.names import NAME
 from selfright.entrypoints.server.service import Caller, Service, caller_of, in_thread, service_of
 from selfright.entrypoints.wire.user_data import (
     DeletedReply,
-    ErasedReply,
     Facts,
     ProfileReply,
     ProfilesReply,
     SessionReply,
     SessionsReply,
 )
+from selfright.schemas import history_view, profile_view
 
 router = APIRouter()
 Name = Annotated[str, Path(min_length=1, max_length=200)]
@@ -119,7 +119,7 @@ async def erase_profile(
     return {"deleted": await service_of(request).selfright.aforget_profile(own, name, value)}
 
 
-@router.delete(f"/v1/users/{{user:{NAME}}}", response_model=ErasedReply, tags=["profiles"])
+@router.delete(f"/v1/users/{{user:{NAME}}}", response_model=Erased, tags=["profiles"])
 async def erase_user(user: User, request: Request) -> Any:
     """Erases all that is kept of a user for good: conversations, profile, traces. Needs a key for all collections."""
     caller = caller_of(request)
