@@ -7,6 +7,7 @@ from contextlib import ExitStack, aclosing
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from anyio import CancelScope
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from sse_starlette.sse import AppStatus
 from starlette.requests import Request
@@ -26,6 +27,7 @@ from selfright.flow.presets import PRESETS
 
 T = TypeVar("T")
 _END = "\n"
+_WAITING_FRAMES = 64
 
 
 # A turn that runs is finished when the service ends, and bounded by itself.
@@ -44,7 +46,7 @@ class EventStream(EventSourceResponse):
     def __init__(self, frames: AsyncGenerator[ServerSentEvent, None], permit: ExitStack, heartbeat_s: float) -> None:
         beat = ServerSentEvent(comment="still at work", sep=_END)
         super().__init__(
-            frames,
+            _in_own_task(frames),
             sep=_END,
             ping=heartbeat_s,
             ping_message_factory=lambda: beat,
@@ -56,6 +58,26 @@ class EventStream(EventSourceResponse):
         """Sends the stream."""
         with self._permit:
             await super().__call__(scope, receive, send)
+
+
+async def _in_own_task(frames: AsyncGenerator[ServerSentEvent, None]) -> AsyncGenerator[ServerSentEvent, None]:
+    """The frames, made in one task of their own, which is cancelled once: a turn that is left has to clean up."""
+    queue: asyncio.Queue[ServerSentEvent | None] = asyncio.Queue(_WAITING_FRAMES)
+
+    async def make() -> None:
+        async with aclosing(frames):
+            async for each in frames:
+                await queue.put(each)
+        await queue.put(None)
+
+    maker = asyncio.create_task(make())
+    try:
+        while (each := await queue.get()) is not None:
+            yield each
+    finally:
+        maker.cancel()
+        with CancelScope(shield=True):
+            await asyncio.wait([maker])
 
 
 async def _gone(_: Message) -> None:
