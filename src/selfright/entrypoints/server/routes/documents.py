@@ -210,17 +210,7 @@ async def upload(request: Request) -> Any:
 @router.get(f"/v1/documents/{{document_id:{NAME}}}", response_model=DocumentReply)
 async def get_document(document_id: Id, request: Request) -> Any:
     """Shows a document with its text."""
-    document = await in_thread(_visible, service_of(request), caller_of(request), document_id)
-    return {
-        "id": document.id,
-        "title": document.title,
-        "collection": document.collection,
-        "language": document.language,
-        "url": document.url,
-        "media_type": document.media_type,
-        "metadata": dict(document.metadata),
-        "text": document.text,
-    }
+    return await in_thread(_visible, service_of(request), caller_of(request), document_id)
 
 
 @router.delete(f"/v1/documents/{{document_id:{NAME}}}", response_model=DeletedReply)

@@ -27,19 +27,7 @@ Name = Annotated[str, Path(min_length=1, max_length=200)]
 @router.get("/v1/sessions", response_model=SessionsReply, tags=["sessions"])
 async def list_sessions(request: Request) -> Any:
     """Lists the conversations that are kept, the one used last first; at most 100."""
-    found = await service_of(request).selfright.asessions(caller_of(request).scope)
-    return {
-        "sessions": [
-            {
-                "session": info.session,
-                "turns": info.turns,
-                "created": info.created,
-                "updated": info.updated,
-                "unfinished": info.unfinished,
-            }
-            for info in found
-        ]
-    }
+    return {"sessions": await service_of(request).selfright.asessions(caller_of(request).scope)}
 
 
 @router.get(f"/v1/sessions/{{session:{NAME}}}", response_model=SessionReply, tags=["sessions"])
