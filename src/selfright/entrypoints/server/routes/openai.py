@@ -27,9 +27,19 @@ from selfright.entrypoints.server.routes.ask import event_stream
 from selfright.entrypoints.server.service import Service, service_of
 from selfright.entrypoints.server.turns import PreparedTurn, answered, events, frame, prepare_turn
 from selfright.entrypoints.wire.answers import ErrorReply
-from selfright.entrypoints.wire.openai import ChatMessage, ChatReply, ChatRequest, Extras, Model, ModelsReply
+from selfright.entrypoints.wire.openai import (
+    AssistantMessage,
+    ChatMessage,
+    ChatReply,
+    ChatRequest,
+    Choice,
+    Extras,
+    Model,
+    ModelsReply,
+    Usage,
+)
 from selfright.flow.presets import PRESETS
-from selfright.schemas import answer_view
+from selfright.schemas import AnswerReply, answer_view
 
 SESSION_HEADER = "x-selfright-session"
 INSTRUCTIONS = ("system", "developer")
@@ -98,24 +108,16 @@ def session_of(body: ChatRequest, header: str | None) -> str | None:
     return named
 
 
-def reply(answer: Answer, instructed: bool) -> dict[str, Any]:
+def reply(answer: Answer, instructed: bool) -> ChatReply:
     """A whole chat completion."""
-    return {
-        "id": f"chatcmpl-{answer.trace_id}",
-        "object": "chat.completion",
-        "created": int(time.time()),
-        "model": answer.preset,
-        "choices": [
-            {
-                "index": 0,
-                "message": {"role": "assistant", "content": answer.answer, "refusal": None},
-                "finish_reason": "stop",
-                "logprobs": None,
-            }
-        ],
-        "usage": usage(answer),
-        "selfright": noted(answer, instructed),
-    }
+    return ChatReply(
+        id=f"chatcmpl-{answer.trace_id}",
+        created=int(time.time()),
+        model=answer.preset,
+        choices=[Choice(message=AssistantMessage(content=answer.answer))],
+        usage=Usage(**usage(answer)),
+        selfright=AnswerReply.model_validate(noted(answer, instructed)),
+    )
 
 
 def usage(answer: Answer) -> dict[str, int]:
