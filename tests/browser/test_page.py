@@ -1,6 +1,5 @@
 """The page in a browser, over a service without a model: documents, answers, profile, reports, languages, the end."""
 
-import json
 import re
 import socket
 from collections.abc import Iterator
@@ -46,9 +45,6 @@ def program(folder: Path) -> Iterator[Started]:
     """``selfright ui`` with a study to show, and two documents in its index."""
     study = folder / "reports" / "first"
     study.mkdir(parents=True)
-    run = {"system": "<i>full</i>", "summary": {"f1": {"mean": 0.625, "low": 0.5, "high": 0.75, "n": 40}}}
-    data = {"name": "questions.jsonl", "questions": 40}
-    (study / "study.json").write_text(json.dumps({"kind": "answers", "data": data, "seed": 7, "runs": [run]}))
     (study / "report.html").write_text("<h1>The report</h1><script>top.document.title = 'no'</script>")
     documents = folder / "documents"
     documents.mkdir()
@@ -256,10 +252,6 @@ def test_conversations_are_kept_reopened_and_forgotten(visit: Visit) -> None:
 
 def test_reports_are_shown_without_running_what_is_in_them(visit: Visit) -> None:
     visit.go("Reports")
-    study = visit.page.locator(".study")
-    study.wait_for()
-    assert "<i>full</i>" in study.inner_text()
-    assert "0.625 (0.5–0.75)" in study.inner_text()
     inner = visit.page.frame_locator("[data-testid=stIFrame]").frame_locator("iframe")
     inner.get_by_role("heading", name="The report").wait_for()
     assert visit.page.title() == "Selfright"
