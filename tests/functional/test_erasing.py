@@ -70,11 +70,10 @@ def test_nothing_of_an_erased_user_is_left_in_any_store(
             selfright.ask(f"What about {SECRET}?", session="s", user="ana")
             selfright.ask(f"I am 61. And {SECRET}?", user="ana")
             selfright.set_profile({"conditions": SECRET}, "ana")
-            selfright.rate("anas-turn", f"What about {SECRET}?", True, user="ana")
             selfright.ask("What is kept of Ben?", session="s", user="ben")
             assert SECRET.encode() in look()
             gone = selfright.erase("ana")
-            assert (gone.sessions, gone.traces, gone.ratings) == (2, 2, 1)
+            assert (gone.sessions, gone.traces) == (2, 2)
             assert gone.facts >= 1
             assert len(selfright.turns("s", "ben")) == 1
             assert selfright.profile("ana").slots == ()

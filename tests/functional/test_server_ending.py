@@ -106,6 +106,18 @@ def test_sigterm_under_load_loses_no_turn(settings: dict[str, Any], model: Scrip
         assert sum(info.turns for info in selfright.sessions()) == answered
 
 
+def test_sigterm_lets_a_stream_come_to_its_end(settings: dict[str, Any], model: ScriptedServer) -> None:
+    with spawned(environment=variables(settings, model)) as running, http_client(running.url) as http:
+        with http.stream("POST", "/v1/ask", json={"question": QUESTION, "stream": True}) as reply:
+            lines = reply.iter_lines()
+            heard = [next(lines)]
+            running.process.send_signal(signal.SIGTERM)
+            heard += lines
+        code = running.ended()
+    assert code == 0
+    assert "event: done" in heard
+
+
 def test_after_kill_9_under_load_sessions_go_on(settings: dict[str, Any], model: ScriptedServer) -> None:
     with spawned(environment=variables(settings, model)) as running:
         callers = [Caller(running.url, f"caller {n}") for n in range(CALLERS)]

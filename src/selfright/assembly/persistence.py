@@ -1,9 +1,8 @@
-"""Where sessions, traces and ratings are kept: files in the home folder, or the database that is set."""
+"""Where sessions and traces are kept: files in the home folder, or the database that is set."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from selfright.domain.ratings import RatingStore
 from selfright.domain.traces import Trace
 from selfright.domain.turns import Scope
 from selfright.telemetry.store import TraceKeeper, TraceStore, as_bytes, not_found, shows
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
 
 _SESSIONS = "sessions.sqlite"
 _TRACES = "traces"
-_RATINGS = "ratings.sqlite"
 
 
 def open_database(settings: "Settings") -> "PostgresDatabase | None":
@@ -50,17 +48,6 @@ def open_traces(settings: "Settings", database: "PostgresDatabase | None") -> Tr
 
     kept = PostgresTraces(database, settings.max_traces, settings.trace_bytes)
     return DatabaseTraces(kept, settings.trace_bytes // 4)
-
-
-def open_ratings(settings: "Settings", database: "PostgresDatabase | None") -> RatingStore:
-    """What keeps ratings of answers."""
-    if database is None:
-        from selfright.memory.ratings import SqliteRatings
-
-        return SqliteRatings(settings.home / _RATINGS)
-    from selfright.memory.ratings import PostgresRatings
-
-    return PostgresRatings(database)
 
 
 class DatabaseTraces(TraceKeeper):

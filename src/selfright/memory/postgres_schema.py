@@ -39,11 +39,6 @@ STEPS: tuple[tuple[str, ...], ...] = (
         " collections text NOT NULL, admin boolean NOT NULL, note text NOT NULL, created double precision NOT NULL,"
         " revoked double precision)",
     ),
-    (
-        "CREATE TABLE answer_ratings (owner text NOT NULL, trace text NOT NULL, at double precision NOT NULL,"
-        " question text NOT NULL, helpful boolean NOT NULL, places text NOT NULL, PRIMARY KEY (owner, trace))",
-        "CREATE INDEX answer_ratings_at ON answer_ratings (at)",
-    ),
 )
 """What brings the tables from each version to the next; a step that was released is never changed."""
 

@@ -30,7 +30,7 @@ _NOT_WRITABLE = frozenset({sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3
 class Layout:
     """What a kind of file holds.
 
-    ``name`` is its content in messages ("ratings"), ``version`` the number in its header (``user_version``). ``tables``
+    ``name`` is its content in messages ("keys"), ``version`` the number in its header (``user_version``). ``tables``
     are made in a file of an older version, a new one has 0; ``pragmas`` are set on every connection. ``damaged`` is the
     advice for a file that cannot be used.
     """
