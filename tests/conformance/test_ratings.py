@@ -22,10 +22,10 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RatingStor
         found.close()
         return
     address = request.getfixturevalue("database")
-    from selfright.memory.postgres import PostgresDatabase
+    from selfright.memory.postgres import open_database
     from selfright.memory.ratings import PostgresRatings
 
-    database = PostgresDatabase(address)
+    database = open_database(address)
     yield PostgresRatings(database, MOST)
     database.close()
 

@@ -7,13 +7,14 @@ import json
 from abc import abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from selfright.domain.ratings import MAX_RATINGS, Place, Rating, checked
-from selfright.memory.postgres import PostgresDatabase
-from selfright.memory.postgres_schema import DatabaseRows
-from selfright.storage.rows import Connection, FileRows, Rows
+from selfright.storage.rows import Connection, DatabaseRows, FileRows, Rows
 from selfright.storage.sqlite import Layout
+
+if TYPE_CHECKING:
+    from selfright.storage.postgres import PostgresDatabase
 
 FORMAT = 1
 _TABLES = (
@@ -108,7 +109,7 @@ class PostgresRatings(Ratings, DatabaseRows):
 
     table, owner = "answer_ratings", "owner"
 
-    def __init__(self, database: PostgresDatabase, most: int = MAX_RATINGS) -> None:
+    def __init__(self, database: "PostgresDatabase", most: int = MAX_RATINGS) -> None:
         super().__init__(database)
         self._most = most
 

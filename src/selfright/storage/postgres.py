@@ -97,10 +97,10 @@ class PostgresDatabase:
         """Its name for messages."""
         return f"{self.use.name} {self.address.shown}"
 
-    async def run(self, work: Callable[[Connection], T]) -> T:
+    async def run(self, work: Callable[[Connection], T], *, durable: bool = True) -> T:
         """``within`` on a thread; it is done although the caller goes away."""
         try:
-            task = self._threads.submit(self.within, work)
+            task = self._threads.submit(self.within, work, durable=durable)
         except RuntimeError as error:
             raise self._over() from error
         return await asyncio.shield(asyncio.wrap_future(task))

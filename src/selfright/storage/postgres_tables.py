@@ -35,18 +35,24 @@ class Tables:
 
 
 def open_tables(
-    database: PostgresDatabase, tables: Tables, make: Callable[[Connection], Mapping[str, str]]
+    database: PostgresDatabase,
+    tables: Tables,
+    make: Callable[[Connection], Mapping[str, str]],
+    finish: Callable[[Connection], None] = lambda _: None,
 ) -> dict[str, str]:
     """What is said of the tables, which are made or brought up to date: any number may open them at the same time.
 
-    ``make`` is called before they are made, may refuse that, and gives what is to be said of them.
+    ``make`` is called before they are made, may refuse that, and gives what is to be said of them. ``finish`` is called
+    at the end, in the same transaction.
     """
     with database.connect("selfright opener") as connection:
         try:
             connection.execute(f"SET lock_timeout = '{_WAIT_S}s'")
             with connection.transaction():
                 connection.execute("SELECT pg_advisory_xact_lock(%s)", (lock_key("opener", database.address.schema),))
-                return _brought_up_to_date(connection, database, tables, make)
+                about = _brought_up_to_date(connection, database, tables, make)
+                finish(connection)
+                return about
         except LockNotAvailable as error:
             raise StoreError(
                 f"another program has been changing the tables of {database.shown} for {_WAIT_S} s; wait for it or "
@@ -65,7 +71,9 @@ def _brought_up_to_date(
         said = make(connection)
         if not _is_empty(connection, schema):
             raise _occupied(database, tables)
-        connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(schema)))
+        row = connection.execute("SELECT to_regnamespace(%s) IS NULL", (f'"{schema}"',)).fetchone()
+        if row is not None and row[0]:  # a user who may not make schemas can be given one
+            connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(schema)))
         connection.execute("CREATE TABLE about (name text PRIMARY KEY, value text NOT NULL)")
         about = {"kind": tables.kind, "version": "0", **said}
     if about.get("kind") != tables.kind:
