@@ -13,9 +13,9 @@ import pytest
 
 from selfright import Message, Selfright
 from selfright.domain.chat import Job
-from selfright.domain.errors import SessionBusy, SessionHidden, UnknownName, UsageError
+from selfright.domain.errors import SessionBusy, SessionHidden, StoreError, UnknownName, UsageError
 from selfright.domain.judgements import StopReason
-from selfright.memory.session_rows import LEASE_S
+from selfright.memory.session_rows import LEASE_S, SessionRows
 from selfright.testing.catalogue import FAULTS
 from selfright.testing.server import ScriptedServer
 from tests.functional.conftest import Cli, Outcome
@@ -207,3 +207,28 @@ def test_a_broken_off_turn_is_not_gone_on_with_in_another_scope(settings: dict[s
             with pytest.raises(SessionHidden):
                 selfright.ask(QUESTION, session="s", user="ana", collections=["default"])
             assert selfright.ask(QUESTION, session="s", user="ana").citations
+
+
+def test_a_turn_whose_end_cannot_be_stored_leaves_its_session_free(
+    settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with offline(settings) as selfright:
+        with monkeypatch.context() as trouble:
+            trouble.setattr(SessionRows, "finish", full_disk)
+            with pytest.raises(StoreError, match="the disk is full"):
+                selfright.ask(QUESTION, session="s")
+        assert "Gradle" in selfright.ask(QUESTION, session="s").answer
+        assert len(selfright.turns("s")) == 1
+
+
+def test_trouble_with_outdated_sessions_costs_nobody_an_answer(
+    settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SessionRows, "outdated", full_disk)
+    with offline(settings) as selfright:
+        assert "Gradle" in selfright.ask(QUESTION, session="s").answer
+        assert len(selfright.turns("s")) == 1
+
+
+def full_disk(*_: object) -> Any:
+    raise StoreError("the disk is full")

@@ -85,7 +85,9 @@ class TurnSaver(BaseCheckpointSaver[Any]):
     ) -> "RunnableConfig":
         """Saves a checkpoint."""
 
-        def put(saver: Saver, held: Held) -> "RunnableConfig":
+        def put(saver: Saver, held: Held, connection: Connection) -> "RunnableConfig":
+            if self._rows.whole:
+                self._rows.drop_checkpoints(connection, str(config["configurable"]["thread_id"]))
             held.before, held.packed = held.packed, {}
             values = {name: self._packed(name, value, held) for name, value in checkpoint["channel_values"].items()}
             return saver.put(config, {**checkpoint, "channel_values": values}, metadata, new_versions)
@@ -112,7 +114,7 @@ class TurnSaver(BaseCheckpointSaver[Any]):
         finally:
             steps.remove(step)
 
-        def put(saver: Saver, held: Held) -> None:
+        def put(saver: Saver, held: Held, _connection: Connection) -> None:
             packed = [(channel, self._packed(channel, value, held)) for channel, value in writes]
             saver.put_writes(config, packed, task_id, task_path)
 
@@ -124,14 +126,14 @@ class TurnSaver(BaseCheckpointSaver[Any]):
         held = self._held.get(str(config["configurable"]["thread_id"]))
         return held.steps if held else []
 
-    async def _write(self, config: "RunnableConfig", put: Callable[[Saver, Held], T]) -> T:
+    async def _write(self, config: "RunnableConfig", put: Callable[[Saver, Held, Connection], T]) -> T:
         thread = str(config["configurable"]["thread_id"])
         held = self._held.get(thread)
 
         def work(connection: Connection) -> T:
             if held is None or not self._rows.stands(connection, thread, held.token):
                 raise lost()
-            return put(self._saver(connection), held)
+            return put(self._saver(connection), held, connection)
 
         # A crash of the server that forgets the last of these costs a node of a turn, no turn.
         return await self._rows.rows.change(work, durable=False)

@@ -44,7 +44,7 @@ async def open_sessions(path: Path, retention: Retention | None = None) -> Sessi
     except BaseException:
         rows.close()
         raise
-    return Sessions(SessionRows(rows, ("checkpoints", "writes")), saver, retention)
+    return Sessions(SessionRows(rows, ("checkpoints", "writes"), whole=True), saver, retention)
 
 
 def _sqlite_saver() -> Callable[[Any], Saver]:
@@ -65,5 +65,6 @@ async def open_postgres_sessions(database: "PostgresDatabase", retention: Retent
 
     await database.run(lambda connection: connection.execute("SELECT 1"))
     serde = serializer()
-    rows = SessionRows(DatabaseRows(database), ("checkpoints", "checkpoint_blobs", "checkpoint_writes"))
+    tables = "checkpoints", "checkpoint_blobs", "checkpoint_writes"
+    rows = SessionRows(DatabaseRows(database), tables, whole=False)
     return Sessions(rows, lambda connection: PostgresSaver(connection, serde=serde), retention)

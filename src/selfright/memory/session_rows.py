@@ -118,10 +118,15 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class SessionRows:
-    """Reads and writes sessions on a connection. ``checkpoints`` are LangGraph's tables, each with a ``thread_id``."""
+    """Reads and writes sessions on a connection.
+
+    ``checkpoints`` are LangGraph's tables, each with a ``thread_id``; in those that are ``whole`` a checkpoint holds
+    all of a turn's state, so that a new one takes the place of those before it.
+    """
 
     rows: Rows
     checkpoints: tuple[str, ...]
+    whole: bool
 
     def find(self, connection: Connection, owner: str, name: str) -> Head | None:
         """A user's session. Raises ``StoreError`` when something else is there."""

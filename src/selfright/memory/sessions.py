@@ -25,7 +25,7 @@ from selfright.storage.rows import Connection
 
 MAX_NAME = 200
 _PRUNE_EVERY = 100
-_PRUNE_AT_ONCE = 100
+_PRUNE_AT_ONCE = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Sessions:
         self._leases: dict[str, Held] = {}  # of the sessions whose turns run here
         self._finished = 0
         self.checkpointer = TurnSaver(rows, saver, self._leases)
-        self.upkeep = Upkeep(self._renew, self.prune_now)
+        self.upkeep = Upkeep(self._renew, self.prune)
 
     async def conversation(self, who: str | Scope, session: str) -> Conversation:
         """What has been said so far; an empty conversation when ``scope`` sees no such session."""
@@ -163,12 +163,8 @@ class Sessions:
             raise busy()
         return gone
 
-    async def prune(self) -> int:
-        """``prune_now`` on a thread."""
-        return await asyncio.to_thread(self.prune_now)
-
-    def prune_now(self) -> int:
-        """Deletes sessions that ``Retention`` no longer allows; returns how many. Many, some at a time.
+    def prune(self) -> int:
+        """Deletes some of the sessions that ``Retention`` no longer allows; returns how many, 0 when none is left.
 
         Beyond ``max_sessions`` those of users with the most go first. A session whose turn is running stays.
         """
@@ -178,10 +174,7 @@ class Sessions:
             outdated = self._sessions.outdated(connection, oldest, most, _PRUNE_AT_ONCE)
             return self._sessions.erase(connection, outdated)
 
-        gone = 0
-        while some := self._rows.changed(work):
-            gone += some
-        return gone
+        return self._rows.changed(work)
 
     async def close(self) -> None:
         """Lets go of what is held, and closes what was opened for the sessions."""

@@ -13,9 +13,12 @@ log = logging.getLogger(__name__)
 
 
 class Upkeep:
-    """Calls ``renew`` every ``BEAT_S`` seconds, and ``prune`` when asked to; what fails is logged and costs no turn."""
+    """Calls ``renew`` every ``BEAT_S`` seconds, and ``prune`` when asked to, until it finds no more to delete.
 
-    def __init__(self, renew: Callable[[], object], prune: Callable[[], object]) -> None:
+    What fails is logged and costs no turn.
+    """
+
+    def __init__(self, renew: Callable[[], None], prune: Callable[[], int]) -> None:
         self._renew, self._prune = renew, prune
         self._wake, self._starting = threading.Event(), threading.Lock()
         self._is_due = self._is_over = False
@@ -46,15 +49,14 @@ class Upkeep:
             self._wake.wait(BEAT_S)
             self._wake.clear()
             is_over = self._is_over
-            self._attempt("renew the leases of sessions", self._renew)
-            if self._is_due:
+            try:
+                self._renew()
+                if self._is_due:
+                    self._is_due = self._prune() > 0
+            except SelfrightError as error:
                 self._is_due = False
-                self._attempt("delete outdated sessions", self._prune)
-            if is_over:
+                log.warning("leases of sessions not renewed, or outdated sessions not deleted (%s); try later", error)
+            if self._is_due:
+                self._wake.set()
+            elif is_over:
                 return
-
-    def _attempt(self, what: str, work: Callable[[], object]) -> None:
-        try:
-            work()
-        except SelfrightError as error:
-            log.warning("could not %s (%s); it is tried again later", what, error)
