@@ -51,9 +51,9 @@ class TurnHandle:
 class Sessions:
     """Keeps conversations; one turn of a session runs at a time.
 
-    ``begin`` a turn, run the graph under the handle's ``thread_id`` with ``checkpointer``, then
-    ``finish`` it. A user's sessions are seen by that user alone, and within a scope that covers all their turns: a name
-    in the place of a ``Scope`` is that user, searching everywhere. Belongs to no event loop.
+    ``begin`` a turn, run the graph under the handle's ``thread_id`` with ``checkpointer``, then ``finish`` it. A user's
+    sessions are seen by that user alone, and within a scope that covers all their turns: a name in the place of a
+    ``Scope`` is that user, searching everywhere. Belongs to no event loop.
     """
 
     def __init__(self, rows: SessionRows, saver: Callable[[Any], Saver], retention: Retention | None = None) -> None:
@@ -216,7 +216,8 @@ class Sessions:
             handle = await asyncio.shield(task)
         except asyncio.CancelledError:
             with suppress(SelfrightError):
-                await self.suspend(await task)
+                handle = await task
+                await (self.suspend(handle) if handle.resumable else self.abandon(handle))
             raise
         self._leases[handle.head.id] = Held(handle.token)
         self.upkeep.begin()
