@@ -84,17 +84,19 @@ class TurnSaver(BaseCheckpointSaver[Any]):
         new_versions: ChannelVersions,
     ) -> "RunnableConfig":
         """Saves a checkpoint."""
-
-        def put(saver: Saver, held: Held, connection: Connection) -> "RunnableConfig":
-            if self._rows.whole:
-                self._rows.drop_checkpoints(connection, str(config["configurable"]["thread_id"]))
-            held.before, held.packed = held.packed, {}
-            values = {name: self._packed(name, value, held) for name, value in checkpoint["channel_values"].items()}
-            return saver.put(config, {**checkpoint, "channel_values": values}, metadata, new_versions)
-
-        for step in self._steps(config):
+        held = self._turn(config)
+        for step in held.steps:
             step.set()
-        return await self._write(config, put)
+        held.before, held.packed = held.packed, {}
+        values = {name: self._packed(name, value, held) for name, value in checkpoint["channel_values"].items()}
+        packed: Checkpoint = {**checkpoint, "channel_values": values}
+
+        def put(saver: Saver, connection: Connection) -> "RunnableConfig":
+            if self._rows.whole:
+                self._rows.drop_checkpoints(connection, _thread(config))
+            return saver.put(config, packed, metadata, new_versions)
+
+        return await self._write(config, held, put)
 
     async def aput_writes(
         self, config: "RunnableConfig", writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
@@ -103,37 +105,31 @@ class TurnSaver(BaseCheckpointSaver[Any]):
 
         Where no other is, the step's checkpoint comes at once and holds the same: the writes wait a moment for it.
         """
-        step, steps = asyncio.Event(), self._steps(config)
-        steps.append(step)
+        held, step = self._turn(config), asyncio.Event()
+        held.steps.append(step)
         try:
             async with asyncio.timeout(0 if any(channel.startswith("__") for channel, _ in writes) else _HELD_S):
                 await step.wait()
             return
         except TimeoutError:
-            pass
-        finally:
-            steps.remove(step)
-
-        def put(saver: Saver, held: Held, _connection: Connection) -> None:
             packed = [(channel, self._packed(channel, value, held)) for channel, value in writes]
-            saver.put_writes(config, packed, task_id, task_path)
-
-        await self._write(config, put)
+        finally:
+            held.steps.remove(step)
+        await self._write(config, held, lambda saver, _: saver.put_writes(config, packed, task_id, task_path))
 
     get_next_version: Any = SqliteSaver.get_next_version
 
-    def _steps(self, config: "RunnableConfig") -> list[asyncio.Event]:
-        held = self._held.get(str(config["configurable"]["thread_id"]))
-        return held.steps if held else []
+    def _turn(self, config: "RunnableConfig") -> Held:
+        held = self._held.get(_thread(config))
+        if held is None:
+            raise lost()
+        return held
 
-    async def _write(self, config: "RunnableConfig", put: Callable[[Saver, Held, Connection], T]) -> T:
-        thread = str(config["configurable"]["thread_id"])
-        held = self._held.get(thread)
-
+    async def _write(self, config: "RunnableConfig", held: Held, put: Callable[[Saver, Connection], T]) -> T:
         def work(connection: Connection) -> T:
-            if held is None or not self._rows.stands(connection, thread, held.token):
+            if not self._rows.stands(connection, _thread(config), held.token):
                 raise lost()
-            return put(self._saver(connection), held, connection)
+            return put(self._saver(connection), connection)
 
         # A crash of the server that forgets the last of these costs a node of a turn, no turn.
         return await self._rows.rows.change(work, durable=False)
@@ -157,6 +153,10 @@ class TurnSaver(BaseCheckpointSaver[Any]):
         if isinstance(value, list):
             return tuple(map(self._unpacked, value))
         return restored(self.serde.loads_typed(("msgpack", value))) if isinstance(value, bytes) else value
+
+
+def _thread(config: "RunnableConfig") -> str:
+    return str(config["configurable"]["thread_id"])
 
 
 def restored(value: Any) -> Any:
