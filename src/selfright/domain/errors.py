@@ -15,7 +15,7 @@
     - StoreUnavailable      the server that keeps it cannot be reached now; can be retried
     - SessionBusy           another turn of the same session is running; can be retried
     - SessionHidden         the session holds what this key may not see
-    - SessionLost           the session was taken over while the database was away; can be retried
+    - SessionLost           the session was taken over while this turn was not heard of; can be retried
   + MissingExtra            an optional package is not installed
   + ModelError
     - ModelFilesDamaged     the encoder's weights are not the ones that were pinned
