@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
     from langchain_core.language_models import BaseChatModel
     from langchain_core.retrievers import RetrieverLike
-    from langgraph.store.base import BaseStore
 
     from selfright.assembly.calibrating import Accept
     from selfright.assembly.calibrating import Progress as CalibrationProgress
@@ -62,7 +61,7 @@ class Selfright(DocumentMethods, UserDataMethods, FrameworkMethods):
         embeddings: "Embeddings | Embedder | None" = None,
         llm: "str | BaseChatModel | None" = None,
         models: "Mapping[str, str | BaseChatModel] | None" = None,
-        profiles: "BaseStore | ProfileStore | None" = None,
+        profiles: "ProfileStore | None" = None,
         passage_judge: "str | PairJudge | None" = None,
         claim_judge: "str | PairJudge | None" = None,
         **values: Any,
@@ -71,7 +70,7 @@ class Selfright(DocumentMethods, UserDataMethods, FrameworkMethods):
 
         ``llm`` is ``offline``, ``provider:model`` or a LangChain chat model; ``models`` the same for single jobs. The
         index is opened at its first use, and created by the first ``add``. ``profiles`` replaces the profile store in
-        the home folder with a LangGraph store or a custom ``ProfileStore``. ``passage_judge`` and ``claim_judge`` are
+        the home folder. ``passage_judge`` and ``claim_judge`` are
         folders or hub names of models, or objects that implement ``PairJudge``. Raises ``UnknownName`` for an unknown
         setting, flag or preset, and ``MissingExtra`` for a provider whose package is not installed.
         """

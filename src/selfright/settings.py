@@ -19,9 +19,9 @@ from selfright.domain.errors import SettingsError, UnknownName
 from selfright.domain.flags import ABOVE_ZERO, OTHER_NAMES, Declared, Flags, amount
 from selfright.domain.packs import GENERAL, installed_packs
 from selfright.domain.traces import TRACE_KINDS, TraceKind
-from selfright.memory.postgres_address import read_address, shown
 from selfright.retrieval.locations import is_address
 from selfright.retrieval.locations import shown as without_password
+from selfright.storage.postgres_address import read_address, shown
 
 DEFAULT_INDEX = Path(".selfright/index")
 FILE_NAME = "selfright.toml"

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from langgraph.store.memory import InMemoryStore
 
 from selfright import Selfright
 from selfright.domain.errors import InputError, SettingsError, UnknownName
@@ -63,15 +62,6 @@ def test_a_profile_that_comes_with_the_question_counts_and_is_not_kept(desk: Sel
     answer = desk.ask("How do I upgrade with Gradle?", profile={"version": "0.2.4"}, user="ana")
     assert "must be converted" in answer.answer
     assert desk.profile("ana").slots == ()
-
-
-def test_profiles_in_a_langgraph_store_of_the_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(EXAMPLES))
-    store = InMemoryStore()
-    with Selfright.open(tmp_path / "index", embedder="none", pack=SUPPORT, profiles=store) as selfright:
-        selfright.set_profile({"version": "0.3.0"}, "ana")
-        assert selfright.profile("ana").values("version") == ("0.3.0",)
-    assert store.search(("profiles",))
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ import httpx
 import pytest
 
 from selfright.entrypoints.cli import main
+from selfright.memory.session_rows import LEASE_S
 from tests.support.scripted.server import ScriptedServer
 from tests.support.service import DOCUMENTS, QUESTION, Spawned, http_client, spawned, write_index
 
@@ -134,6 +135,7 @@ def test_after_kill_9_under_load_sessions_go_on(settings: dict[str, Any], model:
             for each in at_work:
                 each.result()
         assert running.ended() == -signal.SIGKILL
+    time.sleep(LEASE_S)  # until then nobody knows that it died
     assert all("disconnected" in said or "reset" in said for caller in callers for said in caller.broken)
     with (
         spawned(environment=variables(settings, model)) as again,

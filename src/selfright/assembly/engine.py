@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from selfright.assembly.web import Webs
     from selfright.flow.compile import Graph
     from selfright.ingest.pipeline import Progress
-    from selfright.memory.postgres import PostgresDatabase
     from selfright.retrieval.reembedding import ReembedReport
     from selfright.roles.calibration.refit import CalibrationReport, ClaimReport
+    from selfright.storage.postgres import PostgresDatabase
     from selfright.telemetry.taps import Tap
 
 _JUDGE_CALLS = 4  # one judgement, with room to ask again for one that cannot be read

@@ -8,10 +8,10 @@ from selfright.domain.turns import Scope
 from selfright.telemetry.store import TraceKeeper, TraceStore, as_bytes, not_found, shows
 
 if TYPE_CHECKING:
-    from selfright.memory.postgres import PostgresDatabase
     from selfright.memory.postgres_traces import PostgresTraces
     from selfright.memory.sessions import Sessions
     from selfright.settings import Settings
+    from selfright.storage.postgres import PostgresDatabase
 
 _SESSIONS = "sessions.sqlite"
 _TRACES = "traces"
@@ -21,22 +21,19 @@ def open_database(settings: "Settings") -> "PostgresDatabase | None":
     """The database that is set, opened when it is first used; None where all is kept in files."""
     if not settings.database:
         return None
-    from selfright.memory.postgres import PostgresDatabase
+    from selfright.memory import postgres
 
-    return PostgresDatabase(settings.database)
+    return postgres.open_database(settings.database)
 
 
 async def open_kept_sessions(settings: "Settings", database: "PostgresDatabase | None") -> "Sessions":
     """The sessions, in the database where there is one."""
     from selfright.memory.conversation import Retention
+    from selfright.memory.opening import open_postgres_sessions, open_sessions
 
     retention = Retention(settings.session_turns, settings.session_days, settings.max_sessions)
     if database is None:
-        from selfright.memory.opening import open_sessions
-
         return await open_sessions(settings.home / _SESSIONS, retention)
-    from selfright.memory.postgres_sessions import open_postgres_sessions
-
     return await open_postgres_sessions(database, retention)
 
 

@@ -43,7 +43,7 @@ async def get_session(session: Name, request: Request) -> Any:
         "summary": so_far.summary,
         "unfinished": so_far.unfinished.question if so_far.unfinished else None,
         "kept": [
-            {**turn.stored(), "urgent": selfright.urgent(turn.question)}
+            {**asdict(turn), "urgent": selfright.urgent(turn.question)}
             for turn in await selfright.aturns(session, scope)
         ],
     }
