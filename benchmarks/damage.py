@@ -7,7 +7,7 @@ deleted, lengthened, and has random bits flipped (half of them with the file's t
 those from before. ``named``: an error that names the file and what to do. ``unclear`` (an error that does not),
 ``embedded anew``, ``WRONG`` and ``CRASH`` are failures, and the exit code is 1. ``unnoticed`` counts those of ``same``
 whose file is still harmed though no warning and no ``verify`` says so: what is not used was harmed. With ``--repair``
-each case is also repaired: no document may be lost unless the catalogue was harmed and the repair names it.
+each case is also repaired: nothing may be lost unless the catalogue was harmed, and then that is named.
 """
 
 import argparse

@@ -5,7 +5,7 @@
 Questions and passages of squad2 (paragraphs of about 700 characters) and covidqa (about 1,000). Each claim is a
 sentence of the passages with a word left out, for what stands there word for word is settled at once. ``with the
 network`` has passages read; cosines come with the hits, as from a search. ``embedded before``: the passages' sentences
-have vectors already, as after ``selfright index embed-sentences``. ``processor`` is what all threads together
+have vectors in the cache already. ``processor`` is what all threads together
 computed, which does not grow on a busy machine.
 """
 

@@ -1,10 +1,10 @@
-"""How quickly text becomes terms, here and in worker processes.
+"""How quickly text becomes terms, one by one and many at a time.
 
     python -m benchmarks.tokenizing_speed [--data DIR] [--passages 20000]
 
 English: passages of 80 words drawn from a Zipf vocabulary, or with ``--data`` (a folder of BEIR-layout sets) from
-``squad2``; Korean: ``korquad``, with ``--data`` only. The best of three rounds counts; ``CPU`` is what this process and
-its workers spent, which says more than the clock where other work runs beside.
+``squad2``; Korean: ``korquad``, with ``--data`` only. The best of three rounds counts; ``CPU`` is what this process
+spent, which says more than the clock where other work runs beside.
 """
 
 import argparse
@@ -17,14 +17,13 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from selfright.retrieval.tokenizer import BilingualTokenizer
-from selfright.retrieval.tokenizing import TokenizerPool
 
 WORDS = 80
 
 
 def cpu() -> float:
-    both = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
-    return sum(use.ru_utime + use.ru_stime for use in both)
+    use = resource.getrusage(resource.RUSAGE_SELF)
+    return use.ru_utime + use.ru_stime
 
 
 def texts_of(path: Path) -> Iterator[str]:
@@ -59,12 +58,8 @@ def report(what: str, texts: Sequence[str], work: Callable[[], list[str]]) -> li
 def measure(name: str, texts: Sequence[str]) -> None:
     tokenizer = BilingualTokenizer()
     tokenizer.joined(texts[0])  # loads the morphemes where there is Hangul
-    here = report(f"{name}, here", texts, lambda: [tokenizer.joined(text) for text in texts])
-    pool = TokenizerPool(tokenizer)
-    try:
-        assert report(f"{name}, as a batch", texts, lambda: pool.joined(texts)) == here
-    finally:
-        pool.close()
+    single = report(f"{name}, one by one", texts, lambda: [tokenizer.joined(text) for text in texts])
+    assert report(f"{name}, as a batch", texts, lambda: tokenizer.joined_all(texts)) == single
 
 
 def main() -> None:

@@ -9,7 +9,6 @@ import importlib
 import json
 import logging
 import os
-import queue
 import signal
 import subprocess
 import sys
@@ -36,16 +35,12 @@ _BOOT = (
 )
 
 
-class _Unavailable(Exception):
-    """No worker can be started, or all were told to end."""
-
-
 class _Lost(Exception):
     """A worker ended or went silent over a task."""
 
 
-class _Failed(Exception):
-    """The work raised an error; doing it here will raise the same one."""
+class _NotDone(Exception):
+    """No worker can be started, all were told to end, or the work raised an error, as it will here."""
 
 
 def usable_cpus() -> int:
@@ -67,11 +62,9 @@ class Workers:
         self.count = max(1, min(count, _MOST))
         self._entry, self._setup, self._patience_s = entry, setup, patience_s
         self._threads = ThreadPoolExecutor(self.count, thread_name_prefix="selfright-worker")
-        self._idle: queue.SimpleQueue[_Worker | None] = queue.SimpleQueue()
-        for _ in range(self.count):
-            self._idle.put(None)  # a place for a worker that is not started yet
+        self._own = threading.local()  # each thread has a process of its own
         self._lock = threading.Lock()
-        self._alive: set[_Worker] = set()
+        self._alive: set[subprocess.Popen[bytes]] = set()
         self._closed = False
 
     def __enter__(self) -> "Workers":
@@ -105,53 +98,50 @@ class Workers:
         with self._lock:
             self._closed = True
             alive = list(self._alive)
-        for worker in alive:
-            worker.kill()
+        for process in alive:
+            process.kill()
         self._threads.shutdown(wait=True, cancel_futures=True)
-        for worker in alive:
-            worker.end()
+        for process in alive:
+            end(process)
 
     def _do(self, task: Any) -> Any:
-        worker = self._idle.get()  # as many places as threads: never waits
-        try:
-            for _ in range(2):
-                worker = worker or self._start()
-                try:
-                    return worker.ask(task, self._patience_s)
-                except _Lost:
-                    self._forget(worker)
-                    worker = None
-            raise _Lost
-        finally:
-            self._idle.put(worker)
+        for _ in range(2):
+            process = getattr(self._own, "process", None) or self._start()
+            try:
+                return _ask(process, task, self._patience_s)
+            except _Lost:
+                self._own.process = None
+                self._forget(process)
+        raise _Lost
 
-    def _start(self) -> "_Worker":
+    def _start(self) -> "subprocess.Popen[bytes]":
         with self._lock:
             if self._closed:
-                raise _Unavailable
+                raise _NotDone
             try:
-                worker = _Worker(self._entry)
+                process = _started("serve", self._entry)
             except OSError as error:
                 raise self._give_up(error) from error
-            self._alive.add(worker)
+            self._alive.add(process)
         try:
-            worker.ask(self._setup, _START_S)
-        except (_Lost, _Failed) as error:
-            self._forget(worker)
+            _ask(process, self._setup, _START_S)
+        except (_Lost, _NotDone) as error:
+            self._forget(process)
             with self._lock:
                 raise self._give_up(error) from error
-        return worker
+        self._own.process = process
+        return process
 
-    def _give_up(self, error: Exception) -> _Unavailable:
+    def _give_up(self, error: Exception) -> _NotDone:
         if not self._closed:
             log.warning("worker processes cannot be used (%r); the work is done in this process", error)
         self._closed = True
-        return _Unavailable()
+        return _NotDone()
 
-    def _forget(self, worker: "_Worker") -> None:
+    def _forget(self, process: "subprocess.Popen[bytes]") -> None:
         with self._lock:
-            self._alive.discard(worker)
-        worker.end()
+            self._alive.discard(process)
+        end(process)
 
 
 def _result(
@@ -159,46 +149,32 @@ def _result(
 ) -> Result:
     try:
         return future.result()
-    except (_Unavailable, _Failed):
+    except _NotDone:
         return here(task)
     except _Lost:
         log.warning("two worker processes ended over the same task")
         return lost(task)
 
 
-class _Worker:
-    """One process; asked by one thread at a time."""
-
-    def __init__(self, entry: str) -> None:
-        self._process = _started("serve", entry)
-
-    def ask(self, task: Any, patience_s: float) -> Any:
-        """What the work made of a task. Raises ``_Lost`` and ``_Failed``."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        alarm = threading.Timer(patience_s, self.kill)
-        alarm.daemon = True
-        alarm.start()
-        try:
-            send(self._process.stdin, [task])  # in a list, for None is how an input ends
-            answer = receive(self._process.stdout)
-        except (OSError, ValueError) as error:
-            raise _Lost from error
-        finally:
-            alarm.cancel()
-        if answer is None:
-            raise _Lost
-        if "failed" in answer:
-            raise _Failed(answer["failed"])
-        return answer["done"]
-
-    def kill(self) -> None:
-        """Ends the process now; who waits for its answer hears that it is lost."""
-        self._process.kill()
-
-    def end(self) -> None:
-        """Ends the process and gives back what it held."""
-        end(self._process)
+def _ask(process: "subprocess.Popen[bytes]", task: Any, patience_s: float) -> Any:
+    """What the work made of a task. Raises ``_Lost`` and ``_NotDone``."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    alarm = threading.Timer(patience_s, process.kill)
+    alarm.daemon = True
+    alarm.start()
+    try:
+        send(process.stdin, [task])  # in a list, for None is how an input ends
+        answer = receive(process.stdout)
+    except (OSError, ValueError) as error:
+        raise _Lost from error
+    finally:
+        alarm.cancel()
+    if answer is None:
+        raise _Lost
+    if "failed" in answer:
+        raise _NotDone(answer["failed"])
+    return answer["done"]
 
 
 def start(entry: str) -> "subprocess.Popen[bytes]":

@@ -30,7 +30,7 @@ from selfright.flow.strategies import create_strategy
 from selfright.memory.profiles import SqliteProfiles
 from selfright.retrieval.korean import HangulBigrams
 from selfright.retrieval.stores.embedded import EmbeddedStore
-from selfright.retrieval.stores.langchain import LangChainStore, SelfrightRetriever, as_langchain
+from selfright.retrieval.stores.langchain import ForeignRetriever, SelfrightRetriever, as_langchain
 from selfright.retrieval.tokenizer import BilingualTokenizer
 from tests.support.embedders import WordHashes
 from tests.support.passages import by_lines, document, ids, search
@@ -109,32 +109,32 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedStore]:
         yield store
 
 
-def words(_index: EmbeddedStore) -> LangChainStore:
-    return LangChainStore(SharedWords(documents=own()))
+def words(_index: EmbeddedStore) -> ForeignRetriever:
+    return ForeignRetriever(SharedWords(documents=own()))
 
 
-def vectors(_index: EmbeddedStore) -> LangChainStore:
+def vectors(_index: EmbeddedStore) -> ForeignRetriever:
     store = InMemoryVectorStore(DeterministicFakeEmbedding(size=16))
     store.add_documents(own())
-    return LangChainStore(store.as_retriever(search_kwargs={"k": 4}))
+    return ForeignRetriever(store.as_retriever(search_kwargs={"k": 4}))
 
 
-def coroutines(_index: EmbeddedStore) -> LangChainStore:
-    return LangChainStore(GivesLater(answer=own()))
+def coroutines(_index: EmbeddedStore) -> ForeignRetriever:
+    return ForeignRetriever(GivesLater(answer=own()))
 
 
-def chain(_index: EmbeddedStore) -> LangChainStore:
+def chain(_index: EmbeddedStore) -> ForeignRetriever:
     """Not a retriever, but as good as one: it ends with documents."""
-    return LangChainStore(SharedWords(documents=own()) | RunnableLambda(lambda found: found[:3]))
+    return ForeignRetriever(SharedWords(documents=own()) | RunnableLambda(lambda found: found[:3]))
 
 
 def embedded(index: EmbeddedStore) -> EmbeddedStore:
     return index
 
 
-def round_trip(index: EmbeddedStore) -> LangChainStore:
+def round_trip(index: EmbeddedStore) -> ForeignRetriever:
     """Our own search, out as a LangChain retriever and in again."""
-    return LangChainStore(SelfrightRetriever(searcher=Doors(index)))
+    return ForeignRetriever(SelfrightRetriever(searcher=Doors(index)))
 
 
 class Found(Retriever, Library, TermStatistics, Protocol):
@@ -196,7 +196,7 @@ def test_searches_side_by_side(store: Found) -> None:
 
 
 def test_the_retriever_s_order_is_kept_and_scores_it_does_not_give_are_not_made_up() -> None:
-    store = LangChainStore(Gives(answer=own()))
+    store = ForeignRetriever(Gives(answer=own()))
     hits = search(store, "anything")
     assert ids(hits) == ["d0#0", "d1#0", "d2#0", "d3#0"]
     assert [hit.rrf_score for hit in hits] == [1 / 61, 1 / 62, 1 / 63, 1 / 64]
@@ -205,7 +205,7 @@ def test_the_retriever_s_order_is_kept_and_scores_it_does_not_give_are_not_made_
 
 def test_metadata_becomes_title_source_section_and_address() -> None:
     told = {"title": "Harbour", "source": "https://e.org/a", "section": "Staff", "page": 3, "tags": ["x"], 5: "odd"}
-    (hit,) = search(found := LangChainStore(Gives(answer=[Document(page_content=HARBOUR, metadata=told)])), "who")
+    (hit,) = search(found := ForeignRetriever(Gives(answer=[Document(page_content=HARBOUR, metadata=told)])), "who")
     source = found.document(hit.passage.document_id)
     assert source is not None
     assert (hit.passage.title, hit.passage.section, hit.passage.url) == ("Harbour", "Staff", "https://e.org/a")
@@ -215,28 +215,28 @@ def test_metadata_becomes_title_source_section_and_address() -> None:
 
 def test_a_file_gives_its_name_and_only_web_addresses_are_links() -> None:
     told = {"source": "/srv/private/harbour.md", "url": "javascript:alert(1)"}
-    (hit,) = search(LangChainStore(Gives(answer=[Document(page_content=HARBOUR, metadata=told)])), "who")
+    (hit,) = search(ForeignRetriever(Gives(answer=[Document(page_content=HARBOUR, metadata=told)])), "who")
     assert (hit.passage.title, hit.passage.url) == ("harbour.md", None)
     assert "private" not in hit.passage.id
 
 
 def test_pieces_without_ids_of_their_own_stay_apart_and_keep_their_ids() -> None:
     pieces = [Document(page_content=text, metadata={"document_id": "book"}) for text in TEXTS]
-    first = ids(search(LangChainStore(Gives(answer=pieces)), "q"))
+    first = ids(search(ForeignRetriever(Gives(answer=pieces)), "q"))
     assert len(set(first)) == 4
     assert all(name.startswith("book:") for name in first)
-    assert ids(search(LangChainStore(Gives(answer=pieces[::-1])), "q")) == first[::-1]
+    assert ids(search(ForeignRetriever(Gives(answer=pieces[::-1])), "q")) == first[::-1]
 
 
 def test_repeats_count_once_and_blank_documents_not_at_all() -> None:
     blank, lamp, kite = (Document(page_content=text) for text in (" \n", "a lamp", "a kite"))
-    hits = search(LangChainStore(Gives(answer=[blank, lamp, lamp, blank, kite, lamp])), "q", 2)
+    hits = search(ForeignRetriever(Gives(answer=[blank, lamp, lamp, blank, kite, lamp])), "q", 2)
     assert [(hit.passage.text, hit.rrf_score) for hit in hits] == [("a lamp", 1 / 61), ("a kite", 1 / 62)]
 
 
 def test_a_document_that_changes_does_not_change_what_was_cited() -> None:
     retriever = Gives(answer=[Document(page_content="the old text", id="a")])
-    store = LangChainStore(retriever)
+    store = ForeignRetriever(retriever)
     (old,) = search(store, "q")
     retriever.answer = [Document(page_content="the new text", id="a"), Document(page_content="third text", id="a")]
     new, third = search(store, "q")
@@ -250,7 +250,7 @@ def test_a_document_that_changes_does_not_change_what_was_cited() -> None:
 
 def test_the_library_is_bounded_and_never_forgets_what_it_has_just_found() -> None:
     retriever = Gives(answer=[])
-    by_number, by_size = LangChainStore(retriever, max_documents=5), LangChainStore(retriever, max_characters=100)
+    by_number, by_size = ForeignRetriever(retriever, max_documents=5), ForeignRetriever(retriever, max_characters=100)
     for turn in range(10):
         retriever.answer = [Document(page_content=f"{turn}-{n}" + "x" * 20, id=f"{turn}-{n}") for n in range(3)]
         for store in (by_number, by_size):
@@ -258,24 +258,21 @@ def test_the_library_is_bounded_and_never_forgets_what_it_has_just_found() -> No
                 assert store.document(hit.passage.document_id) is not None
     assert [info.id for info in by_number.documents()] == ["8-1", "8-2", "9-0", "9-1", "9-2"]
     assert [info.id for info in by_size.documents()] == ["8-2", "9-0", "9-1", "9-2"]
-    by_number.close()
-    assert list(by_number.documents()) == []
 
 
 def test_collections_are_refused_not_ignored() -> None:
     with pytest.raises(UsageError, match=r"no collections, but 'law, tax'"):
-        search(LangChainStore(Gives(answer=own())), "q", collections=["law", "tax"])
+        search(ForeignRetriever(Gives(answer=own())), "q", collections=["law", "tax"])
 
 
 def test_what_only_an_index_can_do_is_refused() -> None:
-    store = LangChainStore(Gives(answer=own()))
-    for attempt in (store.info, lambda: store.put(()), lambda: store.remove(["d0"])):
-        with pytest.raises(UsageError, match="LangChain retriever Gives"):
-            attempt()
+    store = ForeignRetriever(Gives(answer=own()))
+    with pytest.raises(UsageError, match="LangChain retriever Gives"):
+        store.info()
 
 
 def test_a_failing_retriever_is_named_without_its_secrets() -> None:
-    store = LangChainStore(Gives(answer=ConnectionError("https://user:hunter2@host refused")))
+    store = ForeignRetriever(Gives(answer=ConnectionError("https://user:hunter2@host refused")))
     with pytest.raises(StoreError, match=r"Gives .* failed with ConnectionError") as caught:
         search(store, "q")
     assert "hunter2" not in str(caught.value)
@@ -285,10 +282,10 @@ def test_a_failing_retriever_is_named_without_its_secrets() -> None:
 @pytest.mark.parametrize(("answer", "came"), [("text", "str"), (None, "NoneType"), ([HARBOUR], "a list with str")])
 def test_what_are_no_documents_is_refused(answer: object, came: str) -> None:
     with pytest.raises(StoreError, match=f"list of Documents, but gave {came}"):
-        search(LangChainStore(Gives(answer=answer)), "q")
+        search(ForeignRetriever(Gives(answer=answer)), "q")
 
 
-def ask(store: LangChainStore, question: str) -> Any:
+def ask(store: ForeignRetriever, question: str) -> Any:
     """A whole turn of the preset ``full`` with the offline roles."""
     preset = find_preset("full")
     flags = Flags().with_values(preset.flags)
@@ -319,7 +316,7 @@ def ask(store: LangChainStore, question: str) -> Any:
 
 
 def test_a_question_is_answered_from_a_langchain_retriever_and_its_citations_hold() -> None:
-    store = LangChainStore(SharedWords(documents=own()))
+    store = ForeignRetriever(SharedWords(documents=own()))
     answer = ask(store, "Who is the harbour master of Port Ellin?")
     assert "Orla Keane" in answer.answer
     assert (answer.verdict, answer.abstained) == ("correct", False)
@@ -333,7 +330,7 @@ def test_a_question_is_answered_from_a_langchain_retriever_and_its_citations_hol
 
 
 def test_what_the_retriever_does_not_know_is_not_answered() -> None:
-    answer = ask(LangChainStore(SharedWords(documents=own())), "Who painted the Mona Lisa?")
+    answer = ask(ForeignRetriever(SharedWords(documents=own())), "Who painted the Mona Lisa?")
     assert answer.abstained
 
 

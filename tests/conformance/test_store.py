@@ -11,20 +11,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 import pytest
-from langchain_core.callbacks import CallbackManagerForRetrieverRun
-from langchain_core.documents import Document as LangChainDocument
-from langchain_core.retrievers import BaseRetriever
 
 from selfright.domain.errors import IndexBusy, InputError, UsageError
 from selfright.domain.judgements import QueryClass
 from selfright.domain.routing import Collection
-from selfright.domain.stores import NONE, Abilities, Store
+from selfright.domain.stores import Abilities, Store
 from selfright.retrieval.korean import HangulBigrams
-from selfright.retrieval.stores.langchain import LangChainStore
 from selfright.retrieval.stores.opening import open_store
 from selfright.retrieval.tokenizer import BilingualTokenizer
 from tests.support.embedders import WordHashes
@@ -74,24 +70,6 @@ def milvus_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder
 
 
-class Foreign(BaseRetriever):
-    """A foreign retriever over the passages of ``ALL``: those that share a word with the question, most first."""
-
-    def _get_relevant_documents(
-        self, query: str, *, run_manager: CallbackManagerForRetrieverRun
-    ) -> list[LangChainDocument]:
-        del run_manager
-        asked = set(query.lower().split())
-        every = [passage for _, passages in ALL for passage in passages]
-        shares = {passage.id: len(asked & set(passage.text.lower().replace(".", "").split())) for passage in every}
-        best = sorted((passage for passage in every if shares[passage.id]), key=lambda passage: -shares[passage.id])
-        return [LangChainDocument(page_content=passage.text, id=passage.id) for passage in best]
-
-
-def over_langchain(_path: Path) -> Store:
-    return cast(Store, LangChainStore(Foreign()))
-
-
 ENGINES = ("embedded", "postgres", "milvus")
 
 
@@ -105,7 +83,7 @@ def needs(*abilities: str) -> Callable[[Test], Test]:
     return named
 
 
-@pytest.fixture(params=[*[f"{engine}{words}" for engine in ENGINES for words in ("", "_words_only")], "langchain"])
+@pytest.fixture(params=[f"{engine}{words}" for engine in ENGINES for words in ("", "_words_only")])
 def opener(request: pytest.FixtureRequest) -> Opener:
     engine, _, words_only = request.param.partition("_")
     embedder = None if words_only else WordHashes()
@@ -113,10 +91,7 @@ def opener(request: pytest.FixtureRequest) -> Opener:
         return in_postgres(request.getfixturevalue("shared_database"), embedder)
     if engine == "milvus":
         return in_milvus(request.getfixturevalue("milvus_folder"), embedder)
-    if engine == "embedded":
-        return in_folder(embedder)
-    let_off(LangChainStore.abilities, request)
-    return over_langchain
+    return in_folder(embedder)
 
 
 @pytest.fixture
@@ -137,13 +112,10 @@ def let_off(abilities: Abilities, request: pytest.FixtureRequest) -> None:
 
 
 def fill(store: Store) -> None:
-    """Puts the documents in, where a store takes any; else it has them already."""
-    if store.abilities.writing:
-        store.put(ALL)
-        store.commit()
+    store.put(ALL)
+    store.commit()
 
 
-@needs("writing")
 def test_what_was_put_is_found_after_commit_and_not_before(store: Store) -> None:
     store.put(ALL)
     assert search(store, "keel") == ()
@@ -153,7 +125,6 @@ def test_what_was_put_is_found_after_commit_and_not_before(store: Store) -> None
     assert ids(search(store, "바람이 필요하다"))[0] == "yeon#1"
 
 
-@needs("writing", "explained")
 def test_a_hit_carries_its_passage_and_its_places(store: Store) -> None:
     fill(store)
     hit = next(hit for hit in search(store, "keel upright boat") if hit.passage.id == "sailing#0")
@@ -167,7 +138,6 @@ def test_a_hit_carries_its_passage_and_its_places(store: Store) -> None:
     assert hit.trust.why
 
 
-@needs("writing")
 def test_a_hit_knows_who_brought_its_document(store: Store) -> None:
     fill(store)
     sent = document("sent", "Wind turns a mill.", "Mills").brought_by("upload")
@@ -178,7 +148,6 @@ def test_a_hit_knows_who_brought_its_document(store: Store) -> None:
     assert set(brought.values()) == {"index"}
 
 
-@needs("writing", "explained", "collections")
 def test_a_search_says_what_searched_and_why(store: Store) -> None:
     fill(store)
     store.put([by_lines(document("alone", "연은 난다.", "연", "korean"))])
@@ -200,7 +169,6 @@ def test_a_search_says_what_searched_and_why(store: Store) -> None:
     assert told("zeppelin dawn", "korean") == ("words", "no passage here has a vector")
 
 
-@needs("writing")
 def test_documents_come_back_exactly(store: Store) -> None:
     odd = replace(
         document("a/b c#1", "Tabs\tand  blanks,\r\nemoji 🚤 and 한글, e\u0301, \x00.\n\n", "Odd “title”"),
@@ -216,7 +184,6 @@ def test_documents_come_back_exactly(store: Store) -> None:
     assert store.document("missing") is None
 
 
-@needs("writing")
 def test_documents_are_listed_by_id_with_their_figures(store: Store) -> None:
     store.put(ALL)
     store.commit()
@@ -242,7 +209,6 @@ def test_documents_are_listed_by_id_with_their_figures(store: Store) -> None:
     assert info.bytes > 0
 
 
-@needs("collections")
 def test_only_the_named_collections_are_searched(store: Store) -> None:
     fill(store)
     assert {hit.passage.collection for hit in search(store, "wind", collections=["toys"])} == {"toys"}
@@ -250,7 +216,6 @@ def test_only_the_named_collections_are_searched(store: Store) -> None:
     assert search(store, "wind", collections=["nowhere"]) == ()
 
 
-@needs("writing")
 def test_a_document_is_replaced_whole(store: Store) -> None:
     store.put(ALL)
     store.commit()
@@ -262,7 +227,6 @@ def test_a_document_is_replaced_whole(store: Store) -> None:
     assert store.info().collections["harbour"] == 1
 
 
-@needs("writing")
 def test_removed_documents_are_gone_from_every_result(store: Store) -> None:
     store.put(ALL)
     store.commit()
@@ -274,7 +238,6 @@ def test_removed_documents_are_gone_from_every_result(store: Store) -> None:
     assert store.info().documents == 3
 
 
-@needs("writing")
 def test_a_document_can_come_back(store: Store) -> None:
     store.put(ALL)
     store.remove(["kites"])
@@ -284,7 +247,6 @@ def test_a_document_can_come_back(store: Store) -> None:
     assert store.info().documents == 4
 
 
-@needs("writing")
 def test_a_passage_that_is_not_of_its_document_is_refused_and_nothing_is_kept(store: Store) -> None:
     source, passages = by_lines(SAILING)
     with pytest.raises(InputError, match="sailing#0"):
@@ -293,7 +255,6 @@ def test_a_passage_that_is_not_of_its_document_is_refused_and_nothing_is_kept(st
     assert store.info().documents == 0
 
 
-@needs("writing")
 def test_text_that_is_no_unicode_is_refused(store: Store) -> None:
     with pytest.raises(InputError, match="broken"):
         store.put([by_lines(document("broken", "half a \ud83d character"))])
@@ -302,7 +263,6 @@ def test_text_that_is_no_unicode_is_refused(store: Store) -> None:
     assert [entry.id for entry in store.documents()] == ["kites"]
 
 
-@needs("writing")
 def test_two_documents_cannot_share_a_passage_id(store: Store) -> None:
     source, passages = by_lines(KITES)
     with pytest.raises(InputError, match="ids of their own"):
@@ -320,13 +280,11 @@ def test_k_bounds_the_hits_and_must_be_positive(store: Store) -> None:
 
 @pytest.mark.parametrize("query", ["", "  \n", "?!", "\x00", "zzzz 없는말"])
 def test_queries_that_say_nothing_do_no_harm(store: Store, query: str) -> None:
-    if store.abilities.writing:
-        assert search(store, query) == ()
+    assert search(store, query) == ()
     fill(store)
     assert len(search(store, query)) <= 7
 
 
-@needs("writing")
 def test_everything_is_there_after_opening_again(opener: Opener, tmp_path: Path) -> None:
     with opener(tmp_path / "index") as store:
         store.put(ALL)
@@ -356,7 +314,6 @@ def test_an_index_grown_in_steps_ranks_like_one_built_at_once(opener: Opener, tm
             assert search(grown, query) == search(built, query)
 
 
-@needs("writing")
 def test_equal_passages_come_in_the_order_of_their_ids(store: Store) -> None:
     same = [by_lines(document(name, "The very same words.")) for name in ("d", "b", "c", "a")]
     store.put(same)
@@ -364,7 +321,6 @@ def test_equal_passages_come_in_the_order_of_their_ids(store: Store) -> None:
     assert ids(search(store, "same words")) == ["a#0", "b#0", "c#0", "d#0"]
 
 
-@needs("statistics")
 def test_rarer_terms_weigh_more(store: Store) -> None:
     fill(store)
     wind, keel, unseen = store.idf(["wind", "keel", "unseen"])
@@ -374,7 +330,6 @@ def test_rarer_terms_weigh_more(store: Store) -> None:
     assert store.idf([]) == []
 
 
-@needs("writing")
 def test_a_batch_of_queries_finds_what_each_of_them_finds(store: Store) -> None:
     queries = ["keel wind", "바람이 난다", "", "oars", "keel wind"]
     fill(store)
@@ -383,7 +338,6 @@ def test_a_batch_of_queries_finds_what_each_of_them_finds(store: Store) -> None:
     assert [len(found.hits) > 0 for found in batch] == [True, True, False, True, True]
 
 
-@needs("writing")
 def test_what_is_discarded_leaves_nothing(store: Store) -> None:
     fill(store)
     store.put([by_lines(document("kites", "Another text.")), by_lines(document("late", "Never committed."))])
@@ -395,7 +349,6 @@ def test_what_is_discarded_leaves_nothing(store: Store) -> None:
     assert "late#0" not in ids(search(store, "never committed"))
 
 
-@needs("writing")
 def test_passages_and_vectors_can_be_taken_from_one_store_to_another(opener: Opener, tmp_path: Path) -> None:
     with opener(tmp_path / "first") as first, opener(tmp_path / "second") as second:
         given = np.zeros(64, dtype=np.float32)
@@ -417,7 +370,6 @@ def test_passages_and_vectors_can_be_taken_from_one_store_to_another(opener: Ope
             assert ids(search(second, query)) == ids(search(first, query))
 
 
-@needs("writing")
 def test_collections_are_described(opener: Opener, tmp_path: Path) -> None:
     with opener(tmp_path / "index") as store:
         fill(store)
@@ -446,7 +398,6 @@ def test_a_second_writer_is_told_so_and_readers_go_on(opener: Opener, tmp_path: 
         assert one.document("late") is None
 
 
-@needs("explained", "writing")
 def test_a_hit_says_the_same_as_in_the_embedded_store(opener: Opener, tmp_path: Path) -> None:
     with opener(tmp_path / "index") as store, in_folder(WordHashes())(tmp_path / "folder") as embedded:
         if not store.info().dimension:
@@ -471,7 +422,6 @@ def test_the_core_is_not_declared_away(opener: Opener, tmp_path: Path) -> None:
     opened = opener(tmp_path / "index")
     try:
         beyond_the_core = {"atomic", "history_free", "upkeep", "single_writer"}
-        assert opened.abilities == NONE or set(opened.abilities.missing) <= beyond_the_core
-        assert (opened.abilities == NONE) == (opener is over_langchain)
+        assert set(opened.abilities.missing) <= beyond_the_core
     finally:
         opened.close()

@@ -49,9 +49,9 @@ def test_beside_a_retriever_the_index_folder_is_left_alone(
     monkeypatch.setenv("SELFRIGHT_INDEX", str(indexed))
     with Selfright.open(retriever=RunnableLambda(lambda _question: [])) as selfright:
         for attempt in (
-            *(selfright.compact, selfright.verify, selfright.reembed, selfright.embed_sentences),
+            *(selfright.compact, selfright.verify, selfright.reembed),
             *(lambda: selfright.verify(repair=True), lambda: selfright.export(tmp_path / "out")),
-            *(lambda: selfright.copy_index(tmp_path / "copy"), lambda: selfright.sync([tmp_path])),
+            lambda: selfright.sync([tmp_path]),
             lambda: selfright.describe_collection("default", "Ships."),
         ):
             with pytest.raises(UsageError, match="works on an index of Selfright's own only"):

@@ -1,4 +1,4 @@
-"""Looking after an index from outside: check, mend, compact, and names in the other language."""
+"""Looking after an index from outside: check, mend, compact."""
 
 import json
 from pathlib import Path
@@ -43,18 +43,18 @@ def test_damage_is_named_and_mended(index: Path) -> None:
     assert run("index", "verify", "--index", index)[0] == 0
 
 
-def test_a_damaged_catalogue_is_saved_as_far_as_it_can_be_read(index: Path) -> None:
+def test_a_damaged_catalogue_is_named_and_left_as_it_is(index: Path) -> None:
     catalogue = index / "catalogue.sqlite"
     content = catalogue.read_bytes()
     place = content.index(b"tidal wave follows")  # where the document or its passage is stored
     catalogue.write_bytes(content.replace(b"tidal wave follows", b"tidal rave follows"))
     assert place > 0
-    code, said = run("index", "verify", "--repair", "--index", index)
-    assert code == 1  # something is lost, and named
-    assert "wave.txt" in said
-    assert (index / "damaged-1" / "catalogue.sqlite").exists()
+    for options in ((), ("--repair",)):
+        code, said = run("index", "verify", *options, "--index", index)
+        assert code == 1
+        assert "wave.txt" in said
+        assert f"rebuild it with: selfright index add PATH --index {index}" in said
     with Selfright.open(index) as selfright:
-        assert [document.id for document in selfright.documents()] == ["sail.txt"]
         assert selfright.search("keel")[0].passage.document_id == "sail.txt"
 
 
@@ -67,14 +67,6 @@ def test_compacting_keeps_what_is_found(index: Path) -> None:
     code, said = run("index", "compact", "--json", "--index", index)
     assert code == 0
     assert json.loads(said).keys() == {"bytes_before", "bytes_after"}
-
-
-def test_a_lexicon_finds_english_passages_for_a_korean_question(index: Path, tmp_path: Path) -> None:
-    names = tmp_path / "names.tsv"
-    names.write_text("지진 해일|쓰나미\ttidal wave|tsunami\n", encoding="utf-8")
-    with Selfright.open(index) as plain, Selfright.open(index, lexicon=names) as knowing:
-        assert plain.search("쓰나미는 왜 생겨?") == ()
-        assert knowing.search("쓰나미는 왜 생겨?")[0].passage.document_id == "wave.txt"
 
 
 @pytest.mark.parametrize("embedder", ["e5", "openai:text-embedding-of-nobody"])

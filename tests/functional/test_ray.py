@@ -23,7 +23,7 @@ from selfright.assembly.ingestion import BulkTarget, add_to
 from selfright.ingest.pipeline import Report, ingest
 from selfright.ingest.ray_cluster import RayCluster
 from tests.functional.conftest import DOCUMENTS, Cli
-from tests.support.copying import contents
+from tests.support.contents import contents
 from tests.support.embedders import WordHashes
 from tests.support.histories import TOKENIZER, create_store, misranked, open_store, random_text
 

@@ -4,18 +4,20 @@ import os
 import signal
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from selfright.assembly.ingestion import _joined, _prepared_by
+from selfright.assembly.ingestion import _prepared_by
 from selfright.ingest.bulk import Prepared
+from selfright.retrieval.tokenizing import join_all
 from tests.support.embedders import WordHashes
 from tests.support.histories import TOKENIZER
 
 
 def prepare(_setup: dict[str, Any]) -> Callable[[dict[str, Any]], Prepared]:
     """As the product prepares, with the tests' embedder."""
-    return _prepared_by(_joined(TOKENIZER), WordHashes())
+    return _prepared_by(partial(join_all, TOKENIZER), WordHashes())
 
 
 def prepare_slowly(setup: dict[str, Any]) -> Callable[[dict[str, Any]], Prepared]:

@@ -210,7 +210,7 @@ def judge(folder: Path, damage: Damage, expected: Told) -> Verdict | None:
     if died is not None:
         return Verdict("CRASH", died)
     if isinstance(told, Refusal):
-        return Verdict("named" if _names(told.message, damage.file) else "unclear", f"{told.kind}: {told.message}")
+        return Verdict("named" if names(told.message, damage.file) else "unclear", f"{told.kind}: {told.message}")
     if different := differences(told, expected):
         return Verdict("WRONG", "; ".join(different[:3]))
     if told.embedded:
@@ -219,7 +219,7 @@ def judge(folder: Path, damage: Damage, expected: Told) -> Verdict | None:
     return Verdict("same", "; ".join(told.noticed), still and not told.noticed)
 
 
-def _names(message: str, file: str) -> bool:
+def names(message: str, file: str) -> bool:
     """Whether a message names the file, or the file or folder it belongs to, and goes on to say what to do."""
     place = Path(file)
     names = [place.name.removesuffix("-wal").removesuffix("-shm"), *(str(parent) for parent in place.parents[:-1])]

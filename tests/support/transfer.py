@@ -53,8 +53,8 @@ class Shelf:
                 document.content_hash, len(document.text), len(cut),
             )  # fmt: skip
 
-    def passages_of(self, document_id: str) -> Sequence[Passage]:
-        return self.committed[document_id][1]
+    def passages_of(self, document_id: str) -> list[Passage]:
+        return list(self.committed[document_id][1])
 
     def vectors_of(self, document_id: str) -> Vectors:
         names = [passage.id for passage in self.passages_of(document_id)]

@@ -151,7 +151,7 @@ print("main")
 from selfright.processes import Workers
 workers = Workers("tests.unit.test_processes:work", {"mark": "w"}, 2)
 print(sorted(workers.map([["pid"]] * 2, lambda task: 0))[0] > 0, list(workers.map([5], lambda task: 0)), flush=True)
-print("pid", *{worker._process.pid for worker in workers._alive}, flush=True)
+print("pid", *{process.pid for process in workers._alive}, flush=True)
 """
 
 

@@ -5,7 +5,7 @@ Long because: whatever opens, reads, changes or closes the one store goes throug
 
 import threading
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,16 +30,14 @@ from selfright.settings import Settings
 
 if TYPE_CHECKING:
     from selfright.assembly.ingestion import ReadUpload, UploadReport
-    from selfright.assembly.sentence_vectors import SentencesReport
-    from selfright.assembly.transfers import ReembedReport
     from selfright.domain.stores import Finding
-    from selfright.ingest.copying import CopyReport
     from selfright.ingest.exporting import ExportReport
     from selfright.ingest.importing import ImportReport
     from selfright.ingest.pipeline import Progress, Report
     from selfright.ingest.syncing import SyncOptions
     from selfright.llm.embedding_cache import CachedEmbedder
-    from selfright.retrieval.stores.langchain import LangChainStore
+    from selfright.retrieval.reembedding import ReembedReport
+    from selfright.retrieval.stores.langchain import ForeignRetriever
     from selfright.retrieval.stores.opening import OpenedStore
 
 _MOST_SEARCHERS = 8  # each keeps the vectors of recent queries
@@ -188,28 +186,28 @@ class IndexService:
         self, corpus: Path, faiss: Path | None, meta: Path | None, collection: str | None, progress: "Progress | None"
     ) -> "ImportReport":
         """Takes in an index made elsewhere, wholly or not at all; without ``faiss`` its texts alone."""
-        from selfright.assembly.transfers import checked_import
+        from selfright.ingest.faiss_files import FaissVectors
+        from selfright.ingest.importing import import_corpus
 
         self._check_own()
-        with checked_import(corpus, faiss, meta, self.embedder) as checked:
-            store = self._opened(create=True)
-            return checked.write(store, store, collection, progress)
+        vectors = FaissVectors(faiss) if faiss else None
+        create = partial(self._opened, create=True)
+        return import_corpus(corpus, meta, vectors, self.embedder, create, collection, progress)
 
     def export(
         self, folder: Path, *, passages: bool, vectors: bool, force: bool, progress: "Progress | None"
     ) -> "ExportReport":
         """Writes the documents, or passages, in BEIR's layout; with their vectors where wanted."""
-        from selfright.assembly.transfers import write_out
+        from selfright.ingest.exporting import export
 
         store = self._as_made()
-        return write_out(store, folder, passages=passages, vectors=vectors, force=force, progress=progress)
-
-    def copy(self, to: str, *, into: bool, progress: "Progress | None") -> "CopyReport":
-        """Copies the index to another place, as it is."""
-        from selfright.assembly.transfers import copy_index
-
-        parts = self._settings.index, to, self.tokenizer, self.cached_embedder
-        return copy_index(self._opened(), *parts, into, progress)
+        info = store.info()
+        if vectors and not info.dimension:
+            raise UsageError("this index is searched by words alone and has no vectors to write; leave out --vectors")
+        dimension = info.dimension if vectors else 0
+        return export(
+            store, folder, passages=passages, dimension=dimension, force=force, progress=progress, total=info.documents
+        )
 
     def reembed(self, to: str | None, progress: "Progress | None") -> "ReembedReport":
         """Gives the index the vectors of the embedder that is set, where it lies or in another place."""
@@ -224,17 +222,9 @@ class IndexService:
         self._close_store()
         return reembed(self._settings.index, to, self.tokenizer, self.cached_embedder, progress)
 
-    def embed_sentences(self, progress: "Progress | None") -> "SentencesReport":
-        """Embeds every sentence that judges would look at, in advance."""
-        from selfright.assembly.sentence_vectors import embed_sentences
-
-        self._check_own()
-        # Opened as for questions: where the index refuses them, for it has another embedder, no work is done for them.
-        return embed_sentences(self._opened, self.cached_embedder, self._settings.embedding_cache, progress)
-
     def remove(self, document_ids: Sequence[str]) -> list[str]:
         """Removes documents and commits."""
-        store = self._foreign or self._as_made()
+        store = self._as_made()
         removed = store.remove(document_ids)
         store.commit()
         return removed
@@ -247,15 +237,13 @@ class IndexService:
 
     def verify(self, *, repair: bool) -> "list[Finding]":
         """Checks the index, also one that cannot be opened."""
-        from selfright.retrieval.mending import verify
         from selfright.retrieval.schema import AsMade
+        from selfright.retrieval.stores.embedded import EmbeddedStore
         from selfright.retrieval.stores.opening import folder_of
 
         self._check_own()
         folder = folder_of(self._settings.index, "verify")
-        if repair:
-            self._close_store()  # a damaged catalogue makes place for another
-        return verify(folder, self.tokenizer, AsMade(lambda: self.cached_embedder), repair=repair)
+        return EmbeddedStore.check(folder, self.tokenizer, AsMade(lambda: self.cached_embedder), repair=repair)
 
     def compact(self) -> None:
         """Frees space."""
@@ -288,13 +276,9 @@ class IndexService:
 
     @cached_property
     def _lexicon(self) -> TermLexicon | None:
-        """Names in both languages, from the user's file, else from the domain pack."""
-        if self._settings.lexicon is None:
-            known = load_pack(self._settings.pack).lexicon
-            return known() if known else None
-        from selfright.retrieval.lexicon import FileLexicon
-
-        return FileLexicon(self._settings.lexicon)
+        """Names in both languages, from the domain pack."""
+        known = load_pack(self._settings.pack).lexicon
+        return known() if known else None
 
     @cached_property
     def cached_embedder(self) -> Embedder | None:
@@ -315,13 +299,13 @@ class IndexService:
         return self._overrides.retriever is not None
 
     @cached_property
-    def _foreign(self) -> "LangChainStore | None":
+    def _foreign(self) -> "ForeignRetriever | None":
         """What stands in for an index, when the user gave a LangChain retriever."""
         if self._overrides.retriever is None:
             return None
-        from selfright.retrieval.stores.langchain import LangChainStore
+        from selfright.retrieval.stores.langchain import ForeignRetriever
 
-        return LangChainStore(self._overrides.retriever)
+        return ForeignRetriever(self._overrides.retriever)
 
     def _check_own(self) -> None:
         """Raises ``UsageError`` for a retriever that the user handed over: there is no index of ours to work on."""

@@ -4,6 +4,7 @@ import tempfile
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain, count, islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -26,7 +27,7 @@ from selfright.ingest.splitting import split
 from selfright.processes import receive, send
 from selfright.retrieval.preparing import embedder_languages, indexed_text, text_hash
 from selfright.retrieval.stores.opening import open_store
-from selfright.retrieval.tokenizing import GivenTerms, join_of, setup_of, work
+from selfright.retrieval.tokenizing import GivenTerms, join_all, setup_of, work
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -212,8 +213,7 @@ def _named(document: Document, library: Library, *, apart: bool) -> Document:
             free = free or (None if apart and name == document.id else name)
             if name not in (document.id, own):
                 break
-        # Where nothing says what it came from, it was sent under this name before that was written down.
-        elif there.collection == document.collection and there.source in (None, document.source):
+        elif there.collection == document.collection and there.source == document.source:
             return replace(document, id=name)
     return replace(document, id=free or own)
 
@@ -252,7 +252,7 @@ def add_to(
     preparing = Preparing(
         entry=place.entry,
         setup=setup,
-        here=_prepared_by(_joined(place.tokenizer), place.embedder),
+        here=_prepared_by(partial(join_all, place.tokenizer), place.embedder),
         text=indexed_text,
         embeds=lambda passage: sent and (not languages or passage.language in languages),
         learn=terms.learn,
@@ -265,11 +265,6 @@ def prepare(setup: dict[str, Any]) -> Callable[[dict[str, Any]], Prepared]:
     """A node's side: the same tokenizer and embedder again, the latter on the one core that a task is given."""
     embedder = named_embedder(setup["encoder"], threads=1) if setup["encoder"] else None
     return _prepared_by(work(setup["tokenizer"]), embedder)
-
-
-def _joined(tokenizer: Tokenizer) -> Callable[[list[str]], list[str]]:
-    join = join_of(tokenizer)
-    return lambda texts: [join(text) for text in texts]
 
 
 def _prepared_by(

@@ -18,14 +18,6 @@ if TYPE_CHECKING:
 class Abilities:
     """What an engine can, of what not every engine can; the conformance suite asks for what is declared here."""
 
-    writing: bool = True
-    """Takes and removes documents, keeps them, and counts them (``put``, ``remove``, ``commit``, ``info``)."""
-    collections: bool = True
-    """Searches named parts of the index alone."""
-    explained: bool = True
-    """A hit says its place and score in either list, and how far each list was trusted."""
-    statistics: bool = True
-    """``idf`` is that of the indexed passages."""
     atomic: bool = True
     """A commit that is cut off anywhere happened wholly or not at all."""
     single_writer: bool = True
@@ -33,16 +25,12 @@ class Abilities:
     history_free: bool = True
     """An index grown in any steps ranks like one built at once, to the last tie."""
     upkeep: bool = True
-    """``verify``, ``compact`` and salvage of damaged files; elsewhere they are the engine's own business."""
+    """``verify`` and ``compact``; elsewhere they are the engine's own business."""
 
     @property
     def missing(self) -> tuple[str, ...]:
         """The names of what it cannot."""
         return tuple(name for name in self.__slots__ if not getattr(self, name))
-
-
-NONE = Abilities(*[False] * len(Abilities.__slots__))
-"""Finds passages, and nothing beyond that."""
 
 
 class Contents(Documents, Protocol):
@@ -58,7 +46,7 @@ class Contents(Documents, Protocol):
 
 
 class Store(Retriever, Contents, Library, Writer, TermStatistics, AbstractContextManager["Store"], Protocol):
-    """All ports of a store at once, and what copying and looking after one needs."""
+    """All ports of a store at once, and what looking after one needs."""
 
     @property
     def abilities(self) -> Abilities:

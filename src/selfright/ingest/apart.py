@@ -22,7 +22,6 @@ from selfright.processes import end, receive, send, start
 
 _ENTRY = f"{__name__}:serve"
 _MIB = 2**20
-_POLL_S = 0.05
 _PIECE_CHARACTERS = 2**18
 _PIECE_ITEMS = 200
 Item = TypeVar("Item")
@@ -88,60 +87,38 @@ def map_apart(
         process = start(entry)
     except OSError:
         return "no process"
-    watch = _Watch(process, bounds.seconds)
     try:
-        ended = yield from _pieces(process, {**task, **asdict(bounds)}, watch, decode)
+        with suppress(OSError):
+            send(process.stdin, {**task, **asdict(bounds)})  # type: ignore[arg-type]
+        left = bounds.seconds
+        while True:
+            since = time.monotonic()
+            piece, late = _waited_for(process, left)
+            left -= time.monotonic() - since
+            if late or not isinstance(piece, list):
+                return "late" if late else "memory" if piece == "memory" else "done" if piece == "done" else "lost"
+            yield from map(decode, piece)
     finally:
-        watch.stop()
         end(process)
-    return "late" if watch.is_late else ended
 
 
-def _pieces(
-    process: Any, task: dict[str, Any], watch: "_Watch", decode: Callable[[Any], Item]
-) -> Generator[Item, None, Ending]:
-    with suppress(OSError):
-        send(process.stdin, task)
-    while True:
-        try:
-            with watch:
-                piece = receive(process.stdout)
-        except (OSError, ValueError, MemoryError):
-            return "lost"
-        if piece is None or isinstance(piece, str):
-            return "memory" if piece == "memory" else "done" if piece == "done" else "lost"
-        yield from map(decode, piece)
+def _waited_for(process: Any, seconds: float) -> tuple[Any, bool]:
+    """What the process sends next, None when it ended; and whether it was ended, for that took too long."""
+    late = threading.Event()
 
+    def ring() -> None:
+        late.set()
+        process.kill()
 
-class _Watch:
-    """Ends a process that was waited for too long in all; ``with`` it are the times of waiting."""
-
-    def __init__(self, process: Any, seconds: float) -> None:
-        self._process, self._left = process, seconds
-        self._since: float | None = None
-        self._stopped = threading.Event()
-        self.is_late = False
-        threading.Thread(target=self._look, name="selfright-watch", daemon=True).start()
-
-    def __enter__(self) -> None:
-        self._since = time.monotonic()
-
-    def __exit__(self, *_: object) -> None:
-        since, self._since = self._since, None
-        if since is not None:
-            self._left -= time.monotonic() - since
-
-    def stop(self) -> None:
-        """Watches no more."""
-        self._stopped.set()
-
-    def _look(self) -> None:
-        while not self._stopped.wait(_POLL_S):
-            since = self._since
-            if since is not None and time.monotonic() - since > self._left:
-                self.is_late = True
-                self._process.kill()
-                return
+    alarm = threading.Timer(max(0.0, seconds), ring)
+    alarm.daemon = True
+    alarm.start()
+    try:
+        return receive(process.stdout), late.is_set()
+    except (OSError, ValueError, MemoryError):
+        return None, late.is_set()
+    finally:
+        alarm.cancel()
 
 
 def serve(answers: IO[bytes]) -> None:

@@ -6,42 +6,32 @@ Both files are read row by row; what joins them lies in a temporary SQLite file,
 import dataclasses
 import itertools
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 from selfright.domain.errors import InputError, UnreadableFile
 from selfright.domain.passages import Document, Language
 from selfright.ingest.files import SourceFile, readable_name
-from selfright.ingest.pointers import Known, Pointer, pointer_of, resolved
 from selfright.ingest.readers import jsonl
 from selfright.ingest.readers.rows import BadRow, documents
 
 _SAMPLED = 8
+_IDS = ("_id", "id", "doc_id", "document_id")
 _TABLES = """
-CREATE TABLE rows (number INTEGER PRIMARY KEY, line INTEGER, id TEXT, text BLOB, characters INTEGER);
-CREATE UNIQUE INDEX rows_by_id ON rows (id);
+CREATE TABLE rows (number INTEGER PRIMARY KEY, line INTEGER, id TEXT UNIQUE, text BLOB, characters INTEGER);
 CREATE INDEX rows_by_text ON rows (text);
-CREATE TABLE pointers (
+CREATE TABLE parts (
     number INTEGER PRIMARY KEY, line INTEGER, row INTEGER, start INTEGER, "end" INTEGER, text BLOB, section TEXT,
-    embedded INTEGER, language TEXT
+    embedded INTEGER, language TEXT, UNIQUE (row, start, "end")
 );
-CREATE UNIQUE INDEX pointers_by_place ON pointers (row, start, "end");
 """
-_FIND = {
-    "id": "SELECT number, characters, text FROM rows WHERE id = ? LIMIT 2",
-    "number": "SELECT number, characters, text FROM rows WHERE number = ? LIMIT 2",
-    "text": "SELECT number, characters, text FROM rows WHERE text = ? LIMIT 2",
-}
-_ROW_BEFORE = "SELECT line FROM rows WHERE id = ?"
-_POINTER_BEFORE = 'SELECT line FROM pointers WHERE row = ? AND start = ? AND "end" = ?'
-_EVERY_ROW = "INSERT INTO pointers SELECT number, line, number, 0, characters, NULL, '', 1, NULL FROM rows"
+_FIND = "SELECT number, characters, text FROM rows WHERE"
 _PARTS = """
-SELECT row, number, line, start, "end", section, embedded, language, text FROM pointers
+SELECT row, number, line, start, "end", section, embedded, language, text FROM parts
 WHERE ?1 IS NULL OR row = ?1 ORDER BY row, start, number
 """
 
@@ -74,7 +64,6 @@ class CorpusLayout:
         self.corpus, self.meta = _source(corpus), _source(meta) if meta else None
         self.rows = self.parts = 0
         self._sample: list[tuple[int, Document]] = []
-        self._named = False
 
     def __enter__(self) -> Self:
         self._tables = sqlite3.connect("")  # on disk as soon as it is large, and gone when closed
@@ -95,7 +84,7 @@ class CorpusLayout:
     def documents(self) -> Iterator[tuple[Document, list[Part]]]:
         """Every row as a document with its parts in reading order, in the corpus's order."""
         found = itertools.groupby(self._parts(), key=lambda entry: entry[0])
-        for number, (_, document, _) in enumerate(self._documents()):
+        for number, (_, document) in enumerate(self._documents()):
             row, parts = next(found, (None, iter(())))
             if row != number:
                 raise self.corpus.refuse("the file changed while it was read; import it again")
@@ -108,16 +97,18 @@ class CorpusLayout:
 
     def lines(self) -> Iterator[tuple[int, int, bool]]:
         """Number, line and ``embedded`` of every part, in the order of the numbers."""
-        for number, line, embedded in self._tables.execute("SELECT number, line, embedded FROM pointers ORDER BY 1"):
+        for number, line, embedded in self._tables.execute("SELECT number, line, embedded FROM parts ORDER BY 1"):
             yield number, line, bool(embedded)
 
     def _read_corpus(self) -> None:
         step = 1
-        for number, (line, document, named) in enumerate(self._documents()):
+        for number, (line, document) in enumerate(self._documents()):
             row = (number, line, document.id, _digest(document.text), len(document.text))
-            with self._once(self.corpus, line, f"its id '{document.id}' is that", _ROW_BEFORE, document.id):
+            try:
                 self._tables.execute("INSERT INTO rows VALUES (?, ?, ?, ?, ?)", row)
-            self._named |= named
+            except sqlite3.IntegrityError:
+                (first,) = self._tables.execute("SELECT line FROM rows WHERE id = ?", (document.id,)).fetchone()
+                raise self.corpus.refuse(f"line {line}: its id '{document.id}' is that of line {first}") from None
             self.rows += 1
             if number % step == 0:
                 self._sample.append((number, document))
@@ -126,62 +117,79 @@ class CorpusLayout:
         if not self.rows:
             raise self.corpus.refuse("there are no rows in it; nothing to import")
 
-    def _documents(self) -> Iterator[tuple[int, Document, bool]]:
-        """Line, document, and whether the row names itself."""
-        for line, given in _lines(self.corpus):
-            named, row = _with_id(given)
-            for document in documents(self.corpus, [(line, row)]):
+    def _documents(self) -> Iterator[tuple[int, Document]]:
+        for line, row in _lines(self.corpus):
+            for document in documents(self.corpus, [(line, _with_id(row))]):
                 if isinstance(document, UnreadableFile):
                     raise document
-                yield line, _as_said(document, row), named
+                yield line, _as_said(document, row)
 
     def _read_meta(self) -> None:
         if self.meta is None:
-            self._tables.execute(_EVERY_ROW)
+            self._tables.execute(
+                "INSERT INTO parts SELECT number, line, number, 0, characters, NULL, '', 1, NULL FROM rows"
+            )
             self.parts = self.rows
             return
-        lines = _lines(self.meta)
-        for number, (line, row) in enumerate(lines):
+        for number, (line, row) in enumerate(_lines(self.meta)):
             self.parts += 1
             try:
-                self._point(self.meta, number, line, row)
-            except UnreadableFile as error:
-                self.parts += sum(1 for _ in lines)
-                raise self._miscounted(self.meta, error.why) if self.parts != self.rows else error from None
-        self._check_covered(self.meta)
-
-    def _point(self, meta: SourceFile, number: int, line: int, row: Any) -> None:
-        try:
-            pointer = pointer_of(row)
-            target = resolved(pointer, number, self._finder(pointer), corpus_has_ids=self._named)
-            start, end = pointer.span(target.characters)
-        except BadRow as error:
-            raise meta.refuse(f"line {line}: {error}") from None
-        text = _digest(pointer.text) if pointer.text is not None and pointer.start is not None else None
-        entry = (number, line, target.number, start, end, text, pointer.section, pointer.embedded, pointer.language)
-        what = "it points to the same text (parts need 'start' and 'end') as that"
-        with self._once(meta, line, what, _POINTER_BEFORE, target.number, start, end):
-            self._tables.execute("INSERT INTO pointers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", entry)
-
-    def _finder(self, pointer: Pointer) -> Callable[[str, object], list[Known]]:
-        """Looks rows up by ``id``, ``number`` or ``text``, at most two of them."""
-        given = None if pointer.text is None else _digest(pointer.text)
-
-        def find(column: str, value: object) -> list[Known]:
-            rows = self._tables.execute(_FIND[column], (given if column == "text" else value,))
-            return [Known(row, characters, text == given) for row, characters, text in rows]
-
-        return find
-
-    def _check_covered(self, meta: SourceFile) -> None:
-        missing = "SELECT line, id FROM rows WHERE number NOT IN (SELECT row FROM pointers) ORDER BY number LIMIT 1"
+                self._point(number, line, row)
+            except BadRow as error:
+                raise self.meta.refuse(f"line {line}: {error}") from None
+        missing = "SELECT line, id FROM rows WHERE number NOT IN (SELECT row FROM parts) ORDER BY number LIMIT 1"
         for line, name in self._tables.execute(missing):
-            raise self._miscounted(
-                meta, f"none of them points to line {line} there ('{name}'), but every row needs one"
+            raise self.meta.refuse(
+                f"{self.parts:,} lines for the {self.rows:,} rows of {self.corpus.name}: none of them points to line "
+                f"{line} there ('{name}'), but every row needs one"
             )
 
-    def _miscounted(self, meta: SourceFile, why: str) -> UnreadableFile:
-        return meta.refuse(f"{self.parts:,} lines for the {self.rows:,} rows of {self.corpus.name}: {why}")
+    def _point(self, number: int, line: int, row: Any) -> None:
+        if not isinstance(row, Mapping):
+            raise row if isinstance(row, BadRow) else BadRow(f"expected an object, but it is a {type(row).__name__}")
+        target, characters, same_text = self._target(number, row)
+        start, end, partial = row.get("start", 0), row.get("end", characters), "start" in row
+        if not (isinstance(start, int) and isinstance(end, int) and 0 <= start < end <= characters):
+            raise BadRow(f"'start' {start} and 'end' {end} must lie within the row's {characters} characters")
+        text = row.get("text")
+        if isinstance(text, str) and not partial and not same_text:
+            raise BadRow("its 'text' is not that of the row it names; a part of a row needs 'start' and 'end'")
+        language = row["language"] if row.get("language") in get_args(Language) else None
+        digest = _digest(text) if isinstance(text, str) and partial else None
+        part = (number, line, target, start, end, digest, str(row.get("section") or ""))
+        try:
+            marks = (*part, row.get("embedded") is not False, language)
+            self._tables.execute("INSERT INTO parts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", marks)
+        except sqlite3.IntegrityError:
+            same = 'SELECT line FROM parts WHERE row = ? AND start = ? AND "end" = ?'
+            (first,) = self._tables.execute(same, (target, start, end)).fetchone()
+            raise BadRow(f"it points to the same text (parts need 'start' and 'end') as that of line {first}") from None
+
+    def _target(self, number: int, row: Mapping[str, Any]) -> tuple[int, int, bool]:
+        """Number and characters of the row that a line names: by id, else by ``index``, else by its ``text``.
+
+        Also whether the line's text is the row's. Of rows with one text the one at the line's own place is meant.
+        """
+        text = _digest(row["text"]) if isinstance(row.get("text"), str) else None
+        name = next((str(row[key]) for key in _IDS if row.get(key) not in (None, "")), None)
+        if name is not None:
+            found = self._tables.execute(f"{_FIND} id = ?", (name,)).fetchall()
+            what = f"has the id '{name}'; check that both files belong together"
+        elif isinstance(index := row.get("index"), int):
+            found = self._tables.execute(f"{_FIND} number = ?", (index,)).fetchall()
+            what = f"has the index {index}; rows are counted from 0"
+        elif text is not None:
+            query = f"{_FIND} text = ? ORDER BY number <> ? LIMIT 2"
+            found = self._tables.execute(query, (text, number)).fetchall()
+            what = "has its 'text'; check that both files belong together"
+        else:
+            raise BadRow("it names no row of the corpus; expected an 'id', an 'index' (from 0) or the 'text'")
+        if not found:
+            raise BadRow(f"no row of the corpus {what}")
+        if len(found) > 1 and found[0][0] != number:
+            raise BadRow("several rows of the corpus have its 'text'; name the row by 'id' or 'index'")
+        target, characters, digest = found[0]
+        return target, characters, digest == text
 
     def _parts(self, only: int | None = None) -> Iterator[tuple[int, Part, bytes | None]]:
         """Row, part, and the digest of the text it should have if that is said; of all rows or of one."""
@@ -196,15 +204,6 @@ class CorpusLayout:
             )
         return part
 
-    @contextmanager
-    def _once(self, file: SourceFile, line: int, what: str, before: str, *key: object) -> Iterator[None]:
-        """Turns a key that comes twice into an error that names both lines."""
-        try:
-            yield
-        except sqlite3.IntegrityError:
-            (first,) = self._tables.execute(before, key).fetchone()
-            raise file.refuse(f"line {line}: {what} of line {first}; each may come once") from None
-
 
 def _source(path: Path) -> SourceFile:
     if not path.exists():
@@ -217,18 +216,18 @@ def _lines(file: SourceFile) -> Iterator[tuple[int, Any]]:
         yield from jsonl.rows(handle, file.limits.row_bytes)
 
 
-def _with_id(row: Any) -> tuple[bool, Any]:
-    """Whether a row names itself, and the row with its name where documents have it."""
+def _with_id(row: Any) -> Any:
+    """The row with its name where documents have it."""
     if not isinstance(row, dict):
-        return False, row
-    key = next((key for key in ("_id", "id", "doc_id", "document_id") if row.get(key) not in (None, "")), None)
-    return key is not None, row if key is None else {**row, "_id": row[key]}
+        return row
+    key = next((key for key in _IDS if row.get(key) not in (None, "")), None)
+    return row if key is None else {**row, "_id": row[key]}
 
 
 def _as_said(document: Document, row: Mapping[str, Any]) -> Document:
     """The document with what an export of ours says about it beside title, text and metadata."""
     said: dict[str, Any] = {}
-    if row.get("language") in ("ko", "en"):
+    if row.get("language") in get_args(Language):
         said["language"] = row["language"]
     if isinstance(row.get("collection"), str) and row["collection"].strip():
         said["collection"] = row["collection"]

@@ -1,155 +1,98 @@
-"""An index goes out: documents or passages in the layout of BEIR, with their vectors beside them if wanted.
-
-What is written comes from any stream of records, so that a damaged index can be saved by what is readable of it.
-"""
+"""An index goes out: documents or passages in the layout of BEIR, with their vectors beside them if wanted."""
 
 import json
 import os
 import shutil
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Protocol
+from typing import IO
 
-from selfright.domain.errors import InputError, StoreError
+from selfright.domain.errors import InputError
 from selfright.domain.passages import Document, Passage
-from selfright.domain.stores import Store
+from selfright.domain.stores import Contents
+from selfright.ingest.faiss_files import FlatVectors
 from selfright.ingest.pipeline import Progress
-
-if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
-    import numpy as np
-    from numpy.typing import NDArray
 
 CORPUS, VECTORS, META = "corpus.jsonl", "vectors.faiss", "vectors.meta.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
-    """A document with its passages in reading order and their vectors by passage id; a passage may have none."""
-
-    document: Document
-    passages: Sequence[Passage] = ()
-    vectors: "Mapping[str, NDArray[np.float32]]" = field(default_factory=dict)
-
-
-class VectorSink(Protocol):
-    """A file that vectors are written to, row by row."""
-
-    def add(self, rows: "NDArray[np.float32]") -> None:
-        """Appends rows."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class VectorFormat:
-    """How vectors are written: what opens the file at a path, and how long a vector is."""
-
-    open: "Callable[[Path], AbstractContextManager[VectorSink]]"
-    dimension: int
-
-
-@dataclass(frozen=True, slots=True)
 class ExportReport:
-    """What was written: rows of ``corpus.jsonl``, vectors, and why what is missing could not be read."""
+    """What was written: rows of ``corpus.jsonl``, and vectors."""
 
     folder: Path
     documents: int
     rows: int
     vectors: int
-    failed: tuple[str, ...]
-
-
-def records_of(shelf: Store, *, passages: bool, vectors: bool) -> Iterator[Record]:
-    """The records of a sound store, one document at a time, ordered by id."""
-    for info in shelf.documents():
-        document = shelf.document(info.id)
-        if document is None:
-            continue  # removed meanwhile
-        cut = shelf.passages_of(info.id) if passages or vectors else ()
-        yield Record(document, cut, shelf.vectors_of(info.id) if vectors else {})
 
 
 def export(
-    records: Iterable[Record | StoreError],
+    store: Contents,
     folder: Path,
     *,
     passages: bool = False,
-    vectors: VectorFormat | None = None,
+    dimension: int = 0,
     force: bool = False,
     progress: Progress | None = None,
     total: int = 0,
 ) -> ExportReport:
-    """Writes ``corpus.jsonl`` (a row for each document, or each passage), and the vectors where a format is given.
+    """Writes ``corpus.jsonl`` (a row for each document, or passage), and vectors where their ``dimension`` is given.
 
-    All of it lies in ``folder`` when it is done, or nothing. A ``StoreError`` among the records is a document that
-    could not be read: reported, and the others are written. Raises ``InputError`` when something is in the folder
-    already; with ``force`` files of the same names are replaced and others are left alone.
+    All of it lies in ``folder`` when it is done, or nothing. Raises ``InputError`` when something is in the folder
+    already; with ``force`` files of the same names are replaced and others are left alone. Memory holds the vectors,
+    4 bytes × dimension each, and one document.
     """
     target = Path(os.path.realpath(folder))
     _check_free(target, force=force)
+    counts = {"documents": 0, "rows": 0, "vectors": 0}
     with _unfinished(target) as place:
-        with _Files(place, passages=passages, vectors=vectors) as files:
-            for done, record in enumerate(records, start=1):
-                files.write(record)
+        made = FlatVectors(dimension) if dimension else None
+        with _lines(place / CORPUS) as corpus, _lines(place / META) as meta:
+            for document, cut in _documents(store, cut=passages or bool(dimension)):
+                rows = [passage_row(document, each) for each in cut] if passages else [document_row(document)]
+                _write(corpus, rows)
+                counts["documents"] += 1
+                counts["rows"] += len(rows)
+                if made is not None and cut:
+                    counts["vectors"] += _add_vectors(store, made, dimension, meta, document, cut, whole=passages)
                 if progress:
-                    name = record.document.id if isinstance(record, Record) else ""
-                    progress(done, max(total, done), name)
-        _move(place, target)
-    return ExportReport(folder, files.documents, files.rows, files.vectors, tuple(files.failed))
-
-
-class _Files:
-    """The files of one export while they are written."""
-
-    def __init__(self, place: Path, *, passages: bool, vectors: VectorFormat | None) -> None:
-        self._place, self._passages, self._format = place, passages, vectors
-        self._stack = ExitStack()
-        self.documents = self.rows = self.vectors = 0
-        self.failed: list[str] = []
-
-    def __enter__(self) -> "_Files":
-        with ExitStack() as stack:
-            self._corpus = stack.enter_context(_lines(self._place / CORPUS))
-            if self._format:
-                self._meta = stack.enter_context(_lines(self._place / META))
-                self._sink = stack.enter_context(self._format.open(self._place / VECTORS))
-            self._stack = stack.pop_all()
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        self._stack.__exit__(*error)
-
-    def write(self, record: Record | StoreError) -> None:
-        """A document, or why it is missing."""
-        if isinstance(record, StoreError):
-            self.failed.append(" ".join(str(record).split()))
-            return
-        self.documents += 1
-        if self._passages:
-            for passage in record.passages:
-                self._row(passage_row(record.document, passage))
+                    progress(counts["documents"], max(total, counts["documents"]), document.id)
+        if made is None:
+            (place / META).unlink()
         else:
-            self._row(document_row(record.document))
-        if self._format and record.passages:
-            self._write_vectors(self._format, record)
+            made.write(place / VECTORS)
+        _move(place, target)
+    return ExportReport(folder, **counts)
 
-    def _row(self, row: Mapping[str, object]) -> None:
-        _write(self._corpus, row)
-        self.rows += 1
 
-    def _write_vectors(self, form: VectorFormat, record: Record) -> None:
-        """A line and a vector for every passage; one without a vector gets zeros, which are near nothing."""
-        import numpy as np
+def _documents(store: Contents, *, cut: bool) -> Iterator[tuple[Document, list[Passage]]]:
+    for info in store.documents():
+        document = store.document(info.id)
+        if document is not None:  # else removed meanwhile
+            yield document, list(store.passages_of(info.id)) if cut else []
 
-        none = np.zeros(form.dimension, dtype=np.float32)
-        for passage in record.passages:
-            _write(self._meta, _pointer(record.document, passage, passage.id in record.vectors, whole=self._passages))
-        self._sink.add(np.stack([record.vectors.get(passage.id, none) for passage in record.passages]))
-        self.vectors += sum(passage.id in record.vectors for passage in record.passages)
+
+def _add_vectors(
+    store: Contents,
+    made: FlatVectors,
+    dimension: int,
+    meta: IO[str],
+    document: Document,
+    cut: list[Passage],
+    *,
+    whole: bool,
+) -> int:
+    """A line and a vector for every passage; one without a vector gets zeros, which are near nothing."""
+    import numpy as np
+
+    found = store.vectors_of(document.id)
+    _write(meta, [_pointer(document, passage, passage.id in found, whole=whole) for passage in cut])
+    none = np.zeros(dimension, dtype=np.float32)
+    made.add(np.stack([found.get(passage.id, none) for passage in cut]))
+    return sum(passage.id in found for passage in cut)
 
 
 def document_row(document: Document) -> dict[str, object]:
@@ -199,9 +142,8 @@ def _lines(path: Path) -> Iterator[IO[str]]:
         os.fsync(file.fileno())
 
 
-def _write(file: IO[str], row: Mapping[str, object]) -> None:
-    file.write(json.dumps(row, ensure_ascii=False))
-    file.write("\n")
+def _write(file: IO[str], rows: list[dict[str, object]]) -> None:
+    file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
 def _check_free(target: Path, *, force: bool) -> None:

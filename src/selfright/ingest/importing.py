@@ -6,17 +6,17 @@ wholly or not at all. No text is embedded, but for a few that show whether the v
 
 import dataclasses
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING
 
 from selfright.domain.errors import InputError, ModelError, UnreadableFile
 from selfright.domain.passages import Document, Passage
-from selfright.domain.ports import Embedder, Library
+from selfright.domain.ports import Embedder
 from selfright.domain.stores import Store
 from selfright.ingest.corpus_layout import CorpusLayout, Part
+from selfright.ingest.faiss_files import FaissVectors
 from selfright.ingest.pipeline import Progress
 
 if TYPE_CHECKING:
@@ -35,34 +35,6 @@ _NAMED = (
 _ADVICE = f"{_NAMED}, or import with --no-vectors"
 
 
-class VectorSource(Protocol):
-    """Vectors in a file, by their numbers from 0."""
-
-    @property
-    def path(self) -> Path:
-        """Where the file lies."""
-        ...
-
-    @property
-    def count(self) -> int:
-        """How many vectors there are."""
-        ...
-
-    @property
-    def dimension(self) -> int:
-        """Length of a vector."""
-        ...
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """What a user should know of them, in plain words."""
-        ...
-
-    def rows(self, numbers: Sequence[int]) -> "NDArray[np.float32]":
-        """These vectors as they are stored, shape ``(len(numbers), dimension)``."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class ImportReport:
     """What an import brought, in documents, passages and vectors; ``notes`` says what is peculiar about the vectors."""
@@ -74,75 +46,61 @@ class ImportReport:
     notes: tuple[str, ...]
 
 
-class Import:
-    """One import: entering it reads and checks all files, ``write`` stores them. A context manager.
+def import_corpus(
+    corpus: Path,
+    meta: Path | None,
+    vectors: FaissVectors | None,
+    embedder: Embedder | None,
+    opened: Callable[[], Store],
+    collection: str | None = None,
+    progress: Progress | None = None,
+) -> ImportReport:
+    """Checks all files, then opens the store and puts every document in, in ``collection`` or where its row says.
 
-    ``vectors`` None takes the texts only. ``embedder`` is what the index is searched with.
+    ``vectors`` None takes the texts only. ``embedder`` is what the index is searched with. A document that has an id of
+    the import is replaced, as ``add`` does it. After an error nothing stays.
     """
-
-    def __init__(
-        self, corpus: Path, meta: Path | None, vectors: VectorSource | None, embedder: Embedder | None
-    ) -> None:
-        if vectors is not None and meta is None:
-            raise InputError(f"the vectors of {vectors.path} need the .meta.jsonl that says which text each is of")
-        self._layout = CorpusLayout(corpus, meta)
-        self._vectors, self._embedder = vectors, embedder
-
-    def __enter__(self) -> Self:
-        embedder = _embedder_for(self._vectors, self._embedder) if self._vectors else None
-        self._layout.__enter__()
+    if vectors is not None and meta is None:
+        raise InputError(f"the vectors of {vectors.path} need the .meta.jsonl that says which text each is of")
+    used = _embedder_for(vectors, embedder) if vectors else None
+    with CorpusLayout(corpus, meta) as layout:
+        if vectors and used:
+            check_vectors(layout, vectors, used)
+        store = opened()
+        known = passages = stored = 0
         try:
-            if self._vectors and embedder:
-                check_vectors(self._layout, self._vectors, embedder)
-        except BaseException:
-            self._layout.__exit__(None, None, None)
-            raise
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._layout.__exit__(kind, error, trace)
-
-    def write(
-        self, writer: Store, library: Library, collection: str | None = None, progress: Progress | None = None
-    ) -> ImportReport:
-        """Stores all documents and commits, in ``collection`` or where each row says; after an error nothing stays.
-
-        A document that has an id of the import is replaced, as ``add`` does it.
-        """
-        known = passages = vectors = 0
-        try:
-            for batch in _batches(self._entries(collection), progress, self._layout.parts):
-                known += sum(library.document(document.id) is not None for document, _, _ in batch)
+            for batch in _batches(_entries(layout, collection), progress, layout.parts):
+                known += sum(store.document(document.id) is not None for document, _, _ in batch)
                 passages += sum(len(cut) for _, cut, _ in batch)
-                vectors += self._put(writer, batch)
-            writer.commit()
+                stored += _put(store, vectors, batch)
+            store.commit()
         except BaseException:
-            writer.discard()
+            store.discard()
             raise
-        notes = tuple(self._vectors.notes) if self._vectors else ()
-        return ImportReport(self._layout.rows - known, known, passages, vectors, notes)
+        return ImportReport(layout.rows - known, known, passages, stored, vectors.notes if vectors else ())
 
-    def _entries(self, collection: str | None) -> Iterator["_Entry"]:
-        for found, parts in self._layout.documents():
-            document = dataclasses.replace(found, collection=collection) if collection else found
-            yield document, [passage_of(document, n, part) for n, part in enumerate(parts)], parts
 
-    def _put(self, writer: Store, batch: Sequence["_Entry"]) -> int:
-        documents = [(document, passages) for document, passages, _ in batch]
-        if self._vectors is None:
-            writer.put(documents)
-            return 0
-        numbers = {
-            passage.id: part.number
-            for _, passages, parts in batch
-            for passage, part in zip(passages, parts, strict=True)
-            if part.embedded
-        }
-        matrix = _unit(self._vectors.rows(list(numbers.values())))
-        writer.put(documents, dict(zip(numbers, matrix, strict=True)))
-        return len(numbers)
+def _entries(layout: CorpusLayout, collection: str | None) -> Iterator["_Entry"]:
+    for found, parts in layout.documents():
+        document = dataclasses.replace(found, collection=collection) if collection else found
+        yield document, [passage_of(document, n, part) for n, part in enumerate(parts)], parts
+
+
+def _put(store: Store, vectors: FaissVectors | None, batch: Sequence["_Entry"]) -> int:
+    """How many vectors were put with the documents."""
+    documents = [(document, passages) for document, passages, _ in batch]
+    if vectors is None:
+        store.put(documents)
+        return 0
+    numbers = {
+        passage.id: part.number
+        for _, passages, parts in batch
+        for passage, part in zip(passages, parts, strict=True)
+        if part.embedded
+    }
+    matrix = _unit(vectors.rows(list(numbers.values())))
+    store.put(documents, dict(zip(numbers, matrix, strict=True)))
+    return len(numbers)
 
 
 _Entry = tuple[Document, list[Passage], list[Part]]
@@ -164,7 +122,7 @@ def passage_of(document: Document, n: int, part: Part) -> Passage:
     )
 
 
-def _embedder_for(vectors: VectorSource, embedder: Embedder | None) -> Embedder:
+def _embedder_for(vectors: FaissVectors, embedder: Embedder | None) -> Embedder:
     """The embedder, if it can have made the vectors."""
     if embedder is None:
         raise InputError(
@@ -178,7 +136,7 @@ def _embedder_for(vectors: VectorSource, embedder: Embedder | None) -> Embedder:
     return embedder
 
 
-def check_vectors(layout: CorpusLayout, vectors: VectorSource, embedder: Embedder) -> None:
+def check_vectors(layout: CorpusLayout, vectors: FaissVectors, embedder: Embedder) -> None:
     """Raises ``InputError`` when the vectors are not one for each line, no directions, or not the embedder's."""
     if vectors.count != layout.parts:
         raise InputError(
@@ -191,7 +149,7 @@ def check_vectors(layout: CorpusLayout, vectors: VectorSource, embedder: Embedde
             _check_cosine(vectors, embedder, part, passage_of(document, 0, part))
 
 
-def _check_lengths(layout: CorpusLayout, vectors: VectorSource) -> None:
+def _check_lengths(layout: CorpusLayout, vectors: FaissVectors) -> None:
     import numpy as np
 
     for block in _blocks(layout.lines(), _BLOCK):
@@ -205,7 +163,7 @@ def _check_lengths(layout: CorpusLayout, vectors: VectorSource) -> None:
                 )
 
 
-def _check_cosine(vectors: VectorSource, embedder: Embedder, part: Part, passage: Passage) -> None:
+def _check_cosine(vectors: FaissVectors, embedder: Embedder, part: Part, passage: Passage) -> None:
     # Some embed the text alone, some with its title: both are this embedder's work.
     texts = [passage.text, f"{passage.heading}\n{passage.text}"]
     try:

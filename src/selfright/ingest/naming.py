@@ -10,7 +10,6 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Protocol
 
 from selfright.domain.passages import Document
 
@@ -32,53 +31,28 @@ class Known:
         shown = hashlib.sha256(json.dumps(told).encode()).hexdigest()[:32]
         return cls(document.source, document.collection, document.content_hash, shown, fresh)
 
-    def says_what(self, other: "Known") -> bool:
-        """Whether what is searched and shown is the same, wherever it is from."""
-        return (self.content_hash, self.shown) == (other.content_hash, other.shown)
-
     def holds_what(self, other: "Known") -> bool:
         """Whether nothing has changed: neither what is searched or shown, nor where it is from."""
-        return self.says_what(other) and is_same_place(self.source, other.source)
+        same = (self.content_hash, self.shown) == (other.content_hash, other.shown)
+        return same and is_same_place(self.source, other.source)
 
 
 Look = Callable[[str], Known | None]
 """Finds what is known under an id; asked again for the same ones, so it should remember."""
 
 
-class Elsewhere(Protocol):
-    """Finds a document that is stored under a name that says nothing; both give an id, or None."""
-
-    def by_place(self, document: Document) -> str | None:
-        """What was read from the same place before, whatever it is called."""
-        ...
-
-    def by_content(self, document: Document) -> str | None:
-        """What holds the same and whose place is gone."""
-        ...
-
-
-def name_of(document: Document, look: Look, elsewhere: Elsewhere | None = None) -> str:
-    """The id that the document has already, be it that it was moved, or a free one: short, then with its folders."""
+def name_of(document: Document, look: Look) -> str:
+    """The id that the document has already, or a free one: short, then with its folders."""
     for name in _possible(document, look):
         found = look(name)
         if found is not None and found.source is not None and is_same_place(found.source, document.source):
             return name
-    now, named_by_file = Known.of(document), _is_named_by_file(document)
-    if elsewhere is not None and named_by_file and (there := _unused(elsewhere.by_place(document), look)):
-        return there
+    now, by_content = Known.of(document), _is_named_by_file(document)
     for name in _possible(document, look):
         found = look(name)
-        if found is not None and _has_moved(found, now, by_content=named_by_file):
+        if found is not None and _has_moved(found, now, by_content=by_content):
             return name
-    if elsewhere is not None and named_by_file and (there := _unused(elsewhere.by_content(document), look)):
-        return there
     return next(name for name in _names(document) if look(name) is None)
-
-
-def _unused(name: str | None, look: Look) -> str | None:
-    """The name, unless this run has given it to another document."""
-    found = look(name) if name is not None else None
-    return name if found is not None and not found.fresh else None
 
 
 def _possible(document: Document, look: Look) -> Iterator[str]:

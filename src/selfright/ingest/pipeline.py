@@ -14,7 +14,6 @@ from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import DEFAULT_COLLECTION, Document, Origin, Passage
 from selfright.domain.ports import Documents, Library, Writer
 from selfright.ingest.files import SourceFile
-from selfright.ingest.naming import Elsewhere as StoredElsewhere
 from selfright.ingest.naming import Known, Look, is_same_place, name_of
 from selfright.ingest.parallel import Elsewhere, ReadDocument, Split, readings
 from selfright.ingest.reading import Discovery, discover
@@ -37,7 +36,7 @@ class Progress(Protocol):
 class Change(NamedTuple):
     """What became of a document; ``source`` is where it was read from."""
 
-    kind: Literal["added", "replaced", "moved", "removed"]
+    kind: Literal["added", "replaced", "removed"]
     document_id: str
     source: str | None
 
@@ -46,10 +45,10 @@ class Change(NamedTuple):
 class Report:
     """What a run did, in documents; ``failed`` has a path (with the row, if it was one) and the reason for each.
 
-    ``skipped`` counts files that were passed over, ``skipped_why`` by reason. ``moved`` are those of ``replaced`` of
-    which only the place changed. ``removed`` and ``kept`` are for ``sync`` alone: what is gone, and what would be but
-    for a file or folder that could not be read. ``changes`` names the first 1,000. ``recognised`` has the documents
-    with text from scanned pages, and those pages ("2, 5-7"), the first 1,000 likewise.
+    ``skipped`` counts files that were passed over, ``skipped_why`` by reason. ``removed`` and ``kept`` are for ``sync``
+    alone: what is gone, and what would be but for a file or folder that could not be read. ``changes`` names the first
+    1,000. ``recognised`` has the documents with text from scanned pages, and those pages ("2, 5-7"), the first 1,000
+    likewise.
     """
 
     added: int
@@ -59,7 +58,6 @@ class Report:
     skipped: int
     skipped_names: tuple[tuple[str, str], ...]
     passages: int
-    moved: int = 0
     removed: int = 0
     kept: int = 0
     changes: tuple[Change, ...] = ()
@@ -124,10 +122,7 @@ def _size(file: SourceFile) -> int:
 
 
 class Run:
-    """One run's documents on their way into the store.
-
-    ``stored_elsewhere`` finds documents that are called otherwise; without it, names decide.
-    """
+    """One run's documents on their way into the store."""
 
     def __init__(
         self,
@@ -137,18 +132,16 @@ class Run:
         split: Split,
         found: Discovery,
         origin: Origin,
-        stored_elsewhere: StoredElsewhere | None = None,
     ) -> None:
         self.failed = list(found.failed)
         self.seen: dict[str, Known] = {}
         self._writer, self._library = writer, library
         self._collection, self._split, self._found, self._origin = collection, split, found, origin
-        self._stored_elsewhere = stored_elsewhere
         self._batch: dict[str, tuple[Document, Sequence[Passage]]] = {}
         self._waiting = self._waiting_characters = self._uncommitted = 0
         self._told = 0, 0
         self._committed_at = time.monotonic()
-        self._added = self._replaced = self._unchanged = self._passages = self._moved = self._removed = 0
+        self._added = self._replaced = self._unchanged = self._passages = self._removed = 0
         self._changes: list[Change] = []
         self._recognised: list[tuple[str, str]] = []
         self._divided: set[str | None] = set()
@@ -180,7 +173,7 @@ class Run:
         """Stores a document with the next batch, unless it is stored already as it is."""
         document = dataclasses.replace(reading.document.brought_by(self._origin), collection=self._collection)
         look = cache(self._known)
-        document = dataclasses.replace(document, id=name_of(document, look, self._stored_elsewhere))
+        document = dataclasses.replace(document, id=name_of(document, look))
         before, now = look(document.id), Known.of(document, fresh=True)
         self.seen[document.id] = now
         pages = document.metadata.get("recognised_pages")
@@ -189,7 +182,7 @@ class Run:
         if before is not None and before.holds_what(now):
             self._unchanged += 1
             return
-        self._count(document, before, now)
+        self._count(document, before)
         if before is None:
             self._replace_whole(document, look)
         cut = reading.passages(document)
@@ -218,15 +211,10 @@ class Run:
         for document_id, source in gone:
             self._tell(Change("removed", document_id, source))
 
-    def _count(self, document: Document, before: Known | None, now: Known) -> None:
-        if before is None:
-            self._added += 1
-            self._tell(Change("added", document.id, document.source))
-            return
-        moved = before.says_what(now) and not is_same_place(before.source, now.source)
-        self._replaced += 1
-        self._moved += moved
-        self._tell(Change("moved" if moved else "replaced", document.id, document.source))
+    def _count(self, document: Document, before: Known | None) -> None:
+        self._added += before is None
+        self._replaced += before is not None
+        self._tell(Change("added" if before is None else "replaced", document.id, document.source))
 
     def _tell(self, change: Change) -> None:
         if len(self._changes) < _NAMED:
@@ -269,7 +257,6 @@ class Run:
             skipped=self._found.skipped,
             skipped_names=tuple(self._found.skipped_names),
             passages=self._passages,
-            moved=self._moved,
             removed=self._removed,
             kept=kept,
             changes=tuple(self._changes),

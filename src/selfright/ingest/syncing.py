@@ -5,12 +5,11 @@ could not be read held before stays.
 """
 
 import os
-import re
 from collections import defaultdict
 from collections.abc import Iterator, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import TypedDict
 
 from selfright.domain.errors import InputError
@@ -23,8 +22,6 @@ from selfright.ingest.splitting import split
 
 FileStates = MutableMapping[str, tuple[int, int]]
 """Size in bytes and time of the last change in nanoseconds, by a file's real path."""
-
-_PART = re.compile(r"((?::[^:/~]+)*)(?:~\d+)?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +58,9 @@ def sync(
 ) -> Report:
     """Adds and replaces as ``ingest`` does, then removes what came from ``paths`` and is there no longer.
 
-    A file that moved within reach, also under another name, stays the same document where exactly its text is found
-    again. Commits as it goes. Raises ``InputError`` for a path that does not exist, and for one with nothing to read
-    in it when the index has documents from there, unless ``allow_empty``. A dry run needs no writer.
+    A file that was renamed is removed and added, with the vectors that it had. Commits as it goes. Raises
+    ``InputError`` for a path that does not exist, and for one with nothing to read in it when the index has documents
+    from there, unless ``allow_empty``. A dry run needs no writer.
     """
     found = discover(paths, maybe_none=True)
     known = _Known.of(paths, library, options.collection)
@@ -72,7 +69,7 @@ def sync(
     target = _Nowhere() if options.dry_run or writer is None else writer
     now = {_real(file.path): _state(file.path) for file in found.files}
     unread = known.left(found, now, options.states)
-    run = Run(target, library, options.collection, split, found, options.origin, known)
+    run = Run(target, library, options.collection, split, found, options.origin)
     run.leave(len(unread))
     run.through(progress)
     seen = {*run.seen, *unread}
@@ -85,34 +82,23 @@ def sync(
     return run.report(kept)
 
 
-def folder_states(paths: Sequence[Path]) -> dict[str, tuple[int, int]]:
-    """What the files under ``paths`` look like now; raises ``InputError`` for a path that does not exist."""
-    found = discover(paths, maybe_none=True)
-    return {_real(file.path): _state(file.path) for file in found.files}
-
-
 @dataclass(slots=True)
 class _Known:
-    """The documents of a collection that came from the paths, and those whose file is gone, wherever it was."""
+    """The documents of a collection that came from the paths."""
 
-    library: Documents
     within: dict[str, list[DocumentInfo]] = field(default_factory=lambda: defaultdict(list))
-    lost: dict[int, list[DocumentInfo]] = field(default_factory=lambda: defaultdict(list))
 
     @classmethod
     def of(cls, paths: Sequence[Path], library: Documents, collection: str) -> "_Known":
-        known = cls(library)
+        known = cls()
         roots = [_real(path) for path in paths]
-        # Many documents may come from one file, and links are looked up on the disk.
-        real, there = cache(os.path.realpath), cache(os.path.lexists)
+        real = cache(os.path.realpath)  # many documents may come from one file, and links are looked up on the disk
         for info in library.documents(collections=[collection]):
             if info.source is None or not os.path.isabs(info.source):
                 continue
             place = str(real(info.source))
             if _is_within(place, roots):
                 known.within[place].append(info)
-            if not there(info.source):
-                known.lost[info.characters].append(info)
         return known
 
     def left(self, found: Discovery, now: dict[str, tuple[int, int]], states: FileStates | None) -> frozenset[str]:
@@ -128,21 +114,6 @@ class _Known:
         found.files = files
         return frozenset(ids)
 
-    def by_place(self, document: Document) -> str | None:
-        """The document that was read from there, the same part where it is one of several."""
-        there = self.within.get(os.path.realpath(document.source or ""), ())
-        matching = [info.id for info in there if _part(info.id) == _part(document.id)]
-        return matching[0] if len(matching) == 1 else None
-
-    def by_content(self, document: Document) -> str | None:
-        """The one document that holds the same text and whose file is gone; each is found once."""
-        waiting = self.lost.get(len(document.text), [])
-        matching = [info for info in waiting if _is_same(info, document, self.library)]
-        if len(matching) != 1:
-            return None
-        waiting.remove(matching[0])
-        return matching[0].id
-
     def gone(self, seen: set[str], failed: set[str]) -> tuple[list[tuple[str, str | None]], int]:
         """Ids and sources of what is gone, and the number of those that stay since they could not be looked at."""
         gone: list[tuple[str, str | None]] = []
@@ -154,26 +125,6 @@ class _Known:
             else:
                 gone += unseen
         return gone, kept
-
-
-def _part(document_id: str) -> str:
-    """The sheet and the row of what is a part of its file; empty for a whole file."""
-    found = _PART.search(document_id)
-    return found.group(1) if found else ""
-
-
-def _is_same(info: DocumentInfo, document: Document, library: Documents) -> bool:
-    """Whether a stored document is this one; a title made of the file's name goes with the name."""
-    if info.content_hash == document.content_hash:
-        return True
-    if info.title != _stem(info.source) or document.title != _stem(document.source):
-        return False
-    stored = library.document(info.id)
-    return stored is not None and stored.text == document.text
-
-
-def _stem(source: str | None) -> str:
-    return PurePath(source or "").stem
 
 
 def _check_not_empty(paths: Sequence[Path], found: Discovery, known: _Known) -> None:

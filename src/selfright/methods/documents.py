@@ -13,14 +13,12 @@ from selfright.domain.text import readable, several
 if TYPE_CHECKING:
     from selfright.assembly.engine import Engine
     from selfright.assembly.ingestion import ReadUpload, UploadReport
-    from selfright.assembly.sentence_vectors import SentencesReport
-    from selfright.assembly.transfers import ReembedReport
     from selfright.domain.stores import Finding
-    from selfright.ingest.copying import CopyReport
     from selfright.ingest.exporting import ExportReport
     from selfright.ingest.importing import ImportReport
     from selfright.ingest.pipeline import Progress, Report
     from selfright.ingest.syncing import SyncKeywords
+    from selfright.retrieval.reembedding import ReembedReport
 
 
 class DocumentMethods:
@@ -134,30 +132,14 @@ class DocumentMethods:
             Path(folder), passages=passages, vectors=vectors, force=force, progress=progress
         )
 
-    def copy_index(self, to: str | Path, *, into: bool = False, progress: "Progress | None" = None) -> "CopyReport":
-        """Copies the index to another folder or server address without embedding, and compares the two.
-
-        The same call resumes an interrupted copy, and later updates it. Raises ``NotAnIndex`` if the target holds
-        something else (``into`` adds to it instead), and ``StoreError`` if the two differ at the end.
-        """
-        return self._engine.index.copy(str(to), into=into, progress=progress)
-
     def reembed(self, to: str | Path | None = None, *, progress: "Progress | None" = None) -> "ReembedReport":
         """Embeds every passage again with the configured embedder; everything else stays.
 
         In a folder, the new vectors replace the old ones in one step. ``to`` builds an index in another place instead,
-        and is required for an index on a server. The same call resumes an interrupted run. Raises ``UsageError`` if
-        ``to`` is missing or there is no embedder, and ``StoreError`` when a disk is full.
+        and is required for an index on a server. Raises ``UsageError`` if ``to`` is missing or there is no embedder,
+        and ``StoreError`` when a disk is full.
         """
         return self._engine.reembed(None if to is None else str(to), progress)
-
-    def embed_sentences(self, *, progress: "Progress | None" = None) -> "SentencesReport":
-        """Embeds every sentence of the index in advance, so that first answers are judged as fast as later ones.
-
-        The vectors go into the embedding cache, which all processes of this user share. The same call resumes an
-        interrupted run, and later adds what is new. Raises ``UsageError`` without the built-in encoder or the cache.
-        """
-        return self._engine.index.embed_sentences(progress)
 
     def remove(self, document_ids: str | Sequence[str]) -> list[str]:
         """Removes documents; returns the ids that existed."""

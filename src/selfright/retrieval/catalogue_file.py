@@ -152,8 +152,8 @@ def _is_full(error: sqlite3.OperationalError) -> bool:
 
 def _unreadable(path: Path, error: Exception) -> IndexDamaged:
     return IndexDamaged(
-        f"{path} cannot be read ({error}); save what can be saved with: selfright index verify --repair, "
-        "or restore the index from a backup"
+        f"{path} cannot be read ({error}); move {path.parent} away and rebuild it with: selfright index add PATH "
+        f"--index {path.parent}, or restore it from a backup"
     )
 
 
@@ -161,8 +161,7 @@ def _unreadable(path: Path, error: Exception) -> IndexDamaged:
 class IndexStats:
     """Counts of documents and passages, and how far the vectors reach: ``rows`` of the file ``vectors``.
 
-    ``languages`` counts documents, ``passages_in`` passages by the language of their document; None in an index last
-    written without it.
+    ``languages`` counts documents, ``passages_in`` passages by the language of their document.
     """
 
     passages: int = 0
@@ -170,7 +169,7 @@ class IndexStats:
     languages: Counter[str] = field(default_factory=Counter)
     rows: int = 0
     vectors: str = FIRST_FILE
-    passages_in: Counter[str] | None = None
+    passages_in: Counter[str] = field(default_factory=Counter)
 
     @property
     def documents(self) -> int:
@@ -187,9 +186,8 @@ class IndexStats:
 
     def copy(self) -> "IndexStats":
         """One that changes on its own."""
-        passages_in = None if self.passages_in is None else Counter(self.passages_in)
-        collections, languages = Counter(self.collections), Counter(self.languages)
-        return IndexStats(self.passages, collections, languages, self.rows, self.vectors, passages_in)
+        counters = Counter(self.collections), Counter(self.languages)
+        return IndexStats(self.passages, *counters, self.rows, self.vectors, Counter(self.passages_in))
 
     def text(self) -> str:
         """As one line."""
@@ -200,7 +198,7 @@ class IndexStats:
                 "languages": _sorted(self.languages),
                 "rows": self.rows,
                 "vectors": self.vectors,
-                **({} if self.passages_in is None else {"passages_in": _sorted(self.passages_in)}),
+                "passages_in": _sorted(self.passages_in),
             },
             ensure_ascii=False,
         )
@@ -209,16 +207,14 @@ class IndexStats:
     def of(cls, text: str) -> "IndexStats":
         """Reads what ``text`` wrote."""
         read: dict[str, Any] = json.loads(text)
-        collections, languages = Counter(read["collections"]), Counter(read["languages"])
-        passages_in = Counter(read["passages_in"]) if "passages_in" in read else None
-        return cls(read["passages"], collections, languages, read["rows"], read["vectors"], passages_in)
+        counters = Counter(read["collections"]), Counter(read["languages"])
+        return cls(read["passages"], *counters, read["rows"], read["vectors"], Counter(read["passages_in"]))
 
     def _count(self, collection: str, language: str, passages: int, sign: int) -> None:
         self.passages += sign * passages
         self.collections[collection] += sign
         self.languages[language] += sign
-        if self.passages_in is not None:
-            self.passages_in[language] += sign * passages
+        self.passages_in[language] += sign * passages
 
 
 def _sorted(counts: Mapping[str, int]) -> dict[str, int]:
@@ -242,13 +238,6 @@ def read_stats(connection: sqlite3.Connection, path: Path, opened: IndexMeta | N
     if opened is not None:
         opened.check_unchanged(path.parent, found["embedder"], int(found["dimension"]))
     return IndexStats.of(found["tally"])
-
-
-def passages_in(connection: sqlite3.Connection, stats: IndexStats) -> Counter[str]:
-    """The number of passages by language; summed up from the documents if the index was last written without it."""
-    if stats.passages_in is not None:
-        return stats.passages_in
-    return Counter(dict(connection.execute("SELECT language, SUM(passages) FROM documents GROUP BY language")))
 
 
 def write_stats(connection: sqlite3.Connection, stats: IndexStats) -> None:

@@ -11,7 +11,7 @@ from selfright.domain.judgements import QueryClass
 from selfright.domain.passages import Document
 from selfright.domain.routing import Collection
 from selfright.retrieval.catalogue import Catalogue
-from selfright.retrieval.catalogue_file import IndexStats, explained, passages_in, read_stats, write_stats
+from selfright.retrieval.catalogue_file import IndexStats, explained, read_stats, write_stats
 from selfright.retrieval.records import (
     DOCUMENT_COLUMNS,
     PASSAGE_COLUMNS,
@@ -61,7 +61,6 @@ class CatalogueWriter:
         try:
             if first:
                 self._stats, self._unsynced = read_stats(writer, self._connections.path, self._catalogue.meta), False
-                self._stats.passages_in = passages_in(writer, self._stats)
             before = self._stats.copy()
             with explained(self._connections.path):
                 yield

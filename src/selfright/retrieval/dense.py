@@ -137,8 +137,7 @@ class DenseIndex(Projection[_Snapshot]):
     def open(self, state: State, /) -> _Snapshot:
         """Reads the places and the approximate index; the tail's vectors come into memory."""
         details = state.details
-        made = details.get("embedder")  # older ones do not say; they are sound while their file is the one in use
-        if made != self._catalogue.meta.made_with and details["vectors"] != self._catalogue.stats().vectors:
+        if details["embedder"] != self._catalogue.meta.made_with:
             raise ValueError("it holds vectors of another embedder")
         vectors = self._catalogue.vectors(str(details["vectors"]))
         tail = _read_places(self.folder / str(details["tail"]))

@@ -3,7 +3,8 @@
 import json
 import os
 import shutil
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -119,3 +120,14 @@ class WriterLock:
             with suppress(OSError):
                 os.ftruncate(descriptor, 0)
             os.close(descriptor)  # closing frees the lock
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Holds the lock at ``path`` meanwhile; raises what ``acquire`` raises."""
+    lock = WriterLock(path)
+    lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()

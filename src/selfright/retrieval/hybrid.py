@@ -1,24 +1,21 @@
 """Hybrid search: the lexical and the dense index asked at the same time, their rankings fused."""
 
-import asyncio
-import functools
 import json
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, get_args
 
-from selfright.domain.embedding import query_vector
 from selfright.domain.passages import Language, Retrieval
 from selfright.domain.ports import Embedder, TermLexicon, Tokenizer
 from selfright.retrieval.catalogue import Catalogue
-from selfright.retrieval.catalogue_file import passages_in, read_stats
+from selfright.retrieval.catalogue_file import read_stats
 from selfright.retrieval.dense import DenseIndex
 from selfright.retrieval.fusion import Fusion
 from selfright.retrieval.lexical import LexicalIndex, LexicalSearch
 from selfright.retrieval.records import Shown, damaged
 from selfright.retrieval.scored import Scored
-from selfright.retrieval.search_request import FusedRanking, SearchRequest, foreign, prepare_request, searching_vector
+from selfright.retrieval.search_request import FusedRanking, FusedSearch, SearchRequest, foreign, searching_vector
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,9 +43,8 @@ class Languages:
         if known[0] != sequence:
             with self._catalogue.connections.reading() as connection:
                 stats = read_stats(connection, self._catalogue.path)
-                passages = passages_in(connection, stats)
             languages = frozenset(name for name, count in stats.languages.items() if count > 0)
-            self._known = known = (sequence, languages, passages["ko"])
+            self._known = known = (sequence, languages, stats.passages_in["ko"])
         return known
 
     def foreign(self, request: SearchRequest, dense: Scored, sequence: int) -> frozenset[int]:
@@ -69,7 +65,6 @@ class Languages:
 
 
 _TRIES = 3
-CACHED_QUERIES = 1_024
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,38 +100,16 @@ class Indexes:
         return sequence, together
 
 
-class HybridSearch:
-    """A ``Retriever`` over one set of indexes; safe to use from many tasks and threads.
-
-    What the ``lexicon`` knows of a query in the other language is searched for as well; by meaning it alone, where the
-    embedder does not know the query's language.
-    """
+class HybridSearch(FusedSearch):
+    """A ``Retriever`` over one set of indexes."""
 
     def __init__(self, indexes: Indexes, fusion: Fusion, lexicon: TermLexicon | None = None) -> None:
+        super().__init__(indexes.tokenizer, indexes.embedder, fusion, lexicon)
         self._indexes = indexes
-        self._fusion = fusion
-        self._lexicon = lexicon
-        self._query_vector = functools.lru_cache(maxsize=CACHED_QUERIES)(
-            functools.partial(query_vector, indexes.embedder)
-        )
         self._languages = Languages(indexes.catalogue)
 
-    async def search(self, query: str, k: int, collections: Sequence[str] = ()) -> Retrieval:
-        """The ``k`` best passages, best first; from all collections when none is named."""
-        return await asyncio.to_thread(self.search_now, query, k, collections)
-
-    async def search_many(self, queries: Sequence[str], k: int, collections: Sequence[str] = ()) -> list[Retrieval]:
-        """The same for each query, in order."""
-        return list(await asyncio.gather(*(self.search(query, k, collections) for query in queries)))
-
-    def search_now(self, query: str, k: int, collections: Sequence[str] = ()) -> Retrieval:
-        """``search`` on the calling thread."""
-        indexes = self._indexes
-        request = prepare_request(
-            query, k, collections, indexes.tokenizer, self._fusion, self._lexicon, indexes.embedder
-        )
-        if request is None:
-            return Retrieval(hits=())
+    def run(self, request: SearchRequest) -> Retrieval:
+        """What is found as of one change, where a writer leaves the time for that."""
         for _ in range(_TRIES):
             found, whole = self._search_at(request, *self._indexes.standing())
             if whole:

@@ -10,12 +10,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
 from selfright.domain.errors import InputError
+from selfright.processes import usable_cpus
 
 Term = tuple[int, str]
 """Where a term begins in the text, and the term."""
 
 _MAX_LINE = 4_096  # characters; longer lines are cut, so that one call stays short
 _MAX_REMEMBERED = 200  # characters
+_MOST_THREADS = 4
 _LINE = re.compile(rf"[^\n]{{1,{_MAX_LINE}}}")
 _HANGUL_RUN = re.compile(r"[\uac00-\ud7a3]+")
 # How much Kiwi prefers a user word to its parts. With less, a word stays whole before a particle and falls apart before
@@ -87,6 +89,20 @@ class KoreanMorphemes:
                 for position, term in self._of_line(line.group()):
                     yield line.start() + position, term
 
+    def terms_of(self, texts: Sequence[str]) -> list[list[Term]]:
+        """``terms`` of each text, on several cores."""
+        found: list[list[Term]] = [[] for _ in texts]
+        lines = [
+            (terms, line.start(), line.group())
+            for text, terms in zip(texts, found, strict=True)
+            for line in _LINE.finditer(text)
+            if _HANGUL_RUN.search(line.group())
+        ]
+        analysed = _analyse_all([line for *_, line in lines], self.user_words)
+        for (terms, start, _), morphemes in zip(lines, analysed, strict=True):
+            terms += [(start + position, term) for position, term in _content(morphemes)]
+        return found
+
     def _of_line(self, line: str) -> Iterable[Term]:
         short = len(line) <= _MAX_REMEMBERED
         return _remembered(line, self.user_words) if short else _content(_analyse(line, self.user_words))
@@ -136,18 +152,31 @@ _analysing = threading.Lock()
 
 
 def _analyse(text: str, user_words: tuple[str, ...]) -> Sequence[Any]:
-    with _loading:  # lru_cache alone would let two threads load it twice
-        kiwi = _kiwi(user_words)
+    kiwi = _loaded(user_words)
     with _analysing:
         morphemes: Sequence[Any] = kiwi.tokenize(text)
     return morphemes
+
+
+def _analyse_all(texts: Sequence[str], user_words: tuple[str, ...]) -> list[Sequence[Any]]:
+    if not texts:
+        return []
+    kiwi = _loaded(user_words)
+    with _analysing:
+        return list(kiwi.tokenize(texts))  # several texts go to several threads
+
+
+def _loaded(user_words: tuple[str, ...]) -> Any:
+    with _loading:  # lru_cache alone would let two threads load it twice
+        return _kiwi(user_words)
 
 
 @functools.lru_cache(maxsize=2)
 def _kiwi(user_words: tuple[str, ...]) -> Any:
     module: Any = importlib.import_module("kiwipiepy")  # it does not declare what it exports
     # The dictionary of multi-word names and allomorph integration cost most of the start and change no term we keep.
-    kiwi = module.Kiwi(num_workers=1, model_type="cong", load_multi_dict=False, integrate_allomorph=False)
+    workers = min(usable_cpus(), _MOST_THREADS)
+    kiwi = module.Kiwi(num_workers=workers, model_type="cong", load_multi_dict=False, integrate_allomorph=False)
     for word in user_words:
         kiwi.add_user_word(word, "NNP", _PREFERENCE)
     return kiwi

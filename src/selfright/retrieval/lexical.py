@@ -80,7 +80,7 @@ class LexicalIndex(Projection[_Snapshot]):
         terms: Mapping[str, float],
         collections: Sequence[str] = (),
         at: int = LATEST,
-        korean: int | None = None,
+        korean: int = 0,
     ) -> list[tuple[Any, Any]]:
         """Of a search by BM25 (k1 = 1.2, b = 0.75) for ``terms``, each with what it counts.
 
@@ -101,7 +101,7 @@ class LexicalIndex(Projection[_Snapshot]):
         """How many there are, each searched by itself."""
         return len(self.current().parts)
 
-    def idf(self, terms: Sequence[str], korean: int | None = None) -> list[float]:
+    def idf(self, terms: Sequence[str], korean: int = 0) -> list[float]:
         """How rare each term is; ``korean``: see ``Population``."""
         snapshot = self.current()
         return Population(snapshot.state.passages, korean).idf(terms, [sum(_alive(snapshot, term)) for term in terms])

@@ -1,7 +1,7 @@
 """From passages to what the catalogue stores of them: terms, and vectors that are computed only once."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -10,7 +10,7 @@ from selfright.domain.errors import InputError
 from selfright.domain.passages import Document, Language, Passage
 from selfright.domain.ports import Embedder, Tokenizer
 from selfright.retrieval.records import Prepared
-from selfright.retrieval.tokenizing import TokenizerPool
+from selfright.retrieval.tokenizing import join_all
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,14 +42,14 @@ class Preparer:
     """Makes passages ready to be stored. Passages in a language the embedder does not know get no vector."""
 
     def __init__(self, tokenizer: Tokenizer, embedder: Embedder | None) -> None:
-        self._terms = TokenizerPool(tokenizer)
+        self._tokenizer = tokenizer
         self._embedder = embedder
         self._languages = frozenset(embedder_languages(embedder))
 
     def prepare(
         self, passages: Sequence[Passage], store: VectorRows, given: GivenVectors | None = None
-    ) -> Iterator[Prepared]:
-        """One for each passage, in order; new vectors go into ``store`` first, terms are made as they are asked for."""
+    ) -> list[Prepared]:
+        """One for each passage, in order; new vectors go into ``store``."""
         texts = [indexed_text(passage) for passage in passages]
         hashes = [text_hash(text) for text in texts]
         wanted = {
@@ -60,12 +60,10 @@ class Preparer:
         of_hash = {digest: passage.id for digest, passage in zip(hashes, passages, strict=True)} if given else {}
         places = self._places(wanted, store, {d: given[i] for d, i in of_hash.items() if i in given} if given else {})
         none = (None, None)
-        for passage, terms, digest in zip(passages, self._terms.stream(texts), hashes, strict=True):
-            yield Prepared(passage, terms, digest, *places.get(digest, none))
-
-    def close(self) -> None:
-        """Ends the worker processes, if any were started."""
-        self._terms.close()
+        return [
+            Prepared(passage, terms, digest, *places.get(digest, none))
+            for passage, terms, digest in zip(passages, join_all(self._tokenizer, texts), hashes, strict=True)
+        ]
 
     def _places(
         self, texts: Mapping[bytes, str], store: VectorRows, given: "Mapping[bytes, NDArray[np.float32]]"

@@ -164,6 +164,6 @@ def shown_of(record: Sequence[Any], where: Path) -> Shown:
 def damaged(where: Path, what: str) -> IndexDamaged:
     """The error for a record that is not what was written."""
     return IndexDamaged(
-        f"{where}: {what} is damaged; save what can be saved with: selfright index verify --repair, "
-        "or restore the index from a backup"
+        f"{where}: {what} is damaged; move {where.parent} away and rebuild it with: selfright index add PATH "
+        f"--index {where.parent}, or restore it from a backup"
     )

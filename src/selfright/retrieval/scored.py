@@ -61,15 +61,15 @@ _FEWEST = 10  # passages; fewer say too little about how common a word is
 
 @dataclass(frozen=True, slots=True)
 class Population:
-    """The number of passages of an index, and of those in Korean; None or 0 if Korean is not a language of its own."""
+    """The number of passages of an index, and of those in Korean."""
 
     passages: int
-    korean: int | None = None
+    korean: int = 0
 
     @property
     def mixed(self) -> bool:
         """Whether Hangul terms are counted among fewer passages than others."""
-        return 0 < (self.korean or 0) < self.passages
+        return 0 < self.korean < self.passages
 
     def of(self, term: str, frequency: int) -> int:
         """How many passages could hold ``term``, which ``frequency`` passages do hold."""
@@ -81,7 +81,7 @@ class Population:
         return [idf(count, self.of(term, count)) for term, count in zip(terms, frequencies, strict=True)]
 
 
-def fewest_holders(term: str, korean: int | None) -> int:
+def fewest_holders(term: str, korean: int) -> int:
     """The number of passages that could hold a Hangul term at least; 0 for another term, which any could hold."""
     return max(korean, _FEWEST) if korean and has_hangul(term) else 0
 

@@ -1,14 +1,17 @@
 """One search as every engine runs it: the query made ready, and two rankings made into hits."""
 
+import asyncio
+import functools
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from selfright.domain.embedding import leaned
+from selfright.domain.embedding import leaned, query_vector
 from selfright.domain.errors import UsageError
-from selfright.domain.passages import Hit, Language, Passage, Ranked, Trust
+from selfright.domain.passages import Hit, Language, Passage, Ranked, Retrieval, Trust
 from selfright.domain.ports import Embedder, TermLexicon, Tokenizer
 from selfright.domain.text import has_hangul, language_of
 from selfright.retrieval.fusion import Fused, Fusion
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 DEPTH = 100  # candidates of each half
+_CACHED_QUERIES = 1_024
 _SHOWN = 80  # characters
 
 
@@ -71,31 +75,43 @@ class SearchRequest:
         return language_of(self.meaning or self.query)
 
 
-def prepare_request(
-    query: str,
-    k: int,
-    collections: Sequence[str],
-    tokenizer: Tokenizer,
-    fusion: Fusion,
-    lexicon: TermLexicon | None,
-    embedder: Embedder | None,
-) -> SearchRequest | None:
-    """What is to be searched for; None for a blank query. Raises ``UsageError`` when ``k`` is below 1."""
-    if k < 1:
-        raise UsageError(f"k must be at least 1, but is {k}")
-    if not query.strip():
-        return None
-    phrases = " ".join(lexicon.expand(query, language_of(query))) if lexicon else ""
-    meaning, silent = _meaning(query, phrases, fusion, embedder)
-    return SearchRequest(
-        query=query,
-        meaning=meaning,
-        silent=silent,
-        words=f"{query} {phrases}",
-        tokenizer=tokenizer,
-        k=k,
-        collections=tuple(sorted(set(collections))),
-    )
+class FusedSearch(ABC):
+    """A ``Retriever`` that fuses two rankings; safe to use from many tasks and threads.
+
+    What the ``lexicon`` knows of a query in the other language is searched for as well; by meaning it alone, where the
+    embedder does not know the query's language.
+    """
+
+    def __init__(
+        self, tokenizer: Tokenizer, embedder: Embedder | None, fusion: Fusion, lexicon: TermLexicon | None = None
+    ) -> None:
+        self._tokenizer, self._embedder, self._fusion, self._lexicon = tokenizer, embedder, fusion, lexicon
+        self._query_vector = functools.lru_cache(maxsize=_CACHED_QUERIES)(functools.partial(query_vector, embedder))
+
+    async def search(self, query: str, k: int, collections: Sequence[str] = ()) -> Retrieval:
+        """The ``k`` best passages, best first; from all collections when none is named.
+
+        Raises ``UsageError`` when ``k`` is below 1.
+        """
+        if k < 1:
+            raise UsageError(f"k must be at least 1, but is {k}")
+        return await asyncio.to_thread(self._answer, query, k, collections)
+
+    async def search_many(self, queries: Sequence[str], k: int, collections: Sequence[str] = ()) -> list[Retrieval]:
+        """The same for each query, in order."""
+        return list(await asyncio.gather(*(self.search(query, k, collections) for query in queries)))
+
+    @abstractmethod
+    def run(self, request: SearchRequest) -> Retrieval:
+        """What is found."""
+
+    def _answer(self, query: str, k: int, collections: Sequence[str]) -> Retrieval:
+        if not query.strip():
+            return Retrieval(hits=())
+        phrases = " ".join(self._lexicon.expand(query, language_of(query))) if self._lexicon else ""
+        meaning, silent = _meaning(query, phrases, self._fusion, self._embedder)
+        named = tuple(sorted(set(collections)))
+        return self.run(SearchRequest(query, meaning, silent, f"{query} {phrases}", self._tokenizer, k, named))
 
 
 def _meaning(query: str, phrases: str, fusion: Fusion, embedder: Embedder | None) -> tuple[str, str]:

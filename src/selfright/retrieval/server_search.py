@@ -1,12 +1,8 @@
 """Hybrid search on a server: it gives the two rankings, which are fused here as everywhere."""
 
-import asyncio
-import functools
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
-from selfright.domain.embedding import query_vector
 from selfright.domain.passages import Passage, Retrieval
 from selfright.domain.ports import Embedder, TermLexicon, Tokenizer
 from selfright.retrieval.fusion import Fusion
@@ -14,17 +10,15 @@ from selfright.retrieval.scored import Scored
 from selfright.retrieval.search_request import (
     Best,
     FusedRanking,
+    FusedSearch,
     SearchRequest,
     foreign,
-    prepare_request,
     searching_vector,
 )
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-CACHED_QUERIES = 1_024
 
 Result = TypeVar("Result")
 
@@ -69,46 +63,28 @@ class Server(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Engine:
-    """What a search over a server needs. ``embedder`` is None where only words are searched for."""
+class ServerSearch(FusedSearch):
+    """A ``Retriever`` over an index on a server."""
 
-    server: Server
-    tokenizer: Tokenizer
-    embedder: Embedder | None = None
+    def __init__(
+        self,
+        server: Server,
+        tokenizer: Tokenizer,
+        embedder: Embedder | None,
+        fusion: Fusion,
+        lexicon: TermLexicon | None = None,
+    ) -> None:
+        super().__init__(tokenizer, embedder, fusion, lexicon)
+        self._server = server
 
-
-class ServerSearch:
-    """A ``Retriever`` over an engine; safe to use from many tasks and threads."""
-
-    def __init__(self, engine: Engine, fusion: Fusion, lexicon: TermLexicon | None = None) -> None:
-        self._engine = engine
-        self._fusion = fusion
-        self._lexicon = lexicon
-        self._query_vector = functools.lru_cache(maxsize=CACHED_QUERIES)(
-            functools.partial(query_vector, engine.embedder)
-        )
-
-    async def search(self, query: str, k: int, collections: Sequence[str] = ()) -> Retrieval:
-        """The ``k`` best passages, best first; from all collections when none is named."""
-        return await asyncio.to_thread(self.search_now, query, k, collections)
-
-    async def search_many(self, queries: Sequence[str], k: int, collections: Sequence[str] = ()) -> list[Retrieval]:
-        """The same for each query, in order."""
-        return list(await asyncio.gather(*(self.search(query, k, collections) for query in queries)))
-
-    def search_now(self, query: str, k: int, collections: Sequence[str] = ()) -> Retrieval:
-        """``search`` on the calling thread."""
-        engine = self._engine
-        request = prepare_request(query, k, collections, engine.tokenizer, self._fusion, self._lexicon, engine.embedder)
-        if request is None:
-            return Retrieval(hits=())
+    def run(self, request: SearchRequest) -> Retrieval:
+        """What is found as of one moment, where the engine can do that."""
         vector = self._query_vector(request.meaning) if request.meaning else None
-        return engine.server.read(lambda reader: self._retrieval(reader, request, vector))
+        return self._server.read(lambda reader: self._retrieval(reader, request, vector))
 
     def _retrieval(self, reader: Reader, request: SearchRequest, vector: "NDArray[np.float32] | None") -> Retrieval:
         languages = reader.languages()
-        leaning = vector if vector is None else searching_vector(self._engine.embedder, vector, request, languages)
+        leaning = vector if vector is None else searching_vector(self._embedder, vector, request, languages)
         bm25, dense, idf = reader.lists(request, request.weighted(languages), leaning)
         others: Collection[int] = ()
         if len(languages) > 1 and dense.keys and self._fusion.tells_languages:

@@ -10,7 +10,7 @@ import io
 import re
 import threading
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -170,14 +170,28 @@ class BilingualTokenizer:
         text = _normal(text)
         return " ".join(self._bilingual(text)) if holds_hangul(text) else _chunkwise(text)
 
+    def joined_all(self, texts: Sequence[str]) -> list[str]:
+        """``joined`` of each text; morphemes are cut on several cores."""
+        if not isinstance(self.korean, KoreanMorphemes):
+            return [self.joined(text) for text in texts]
+        texts = [_normal(text) for text in texts]
+        korean = self.korean.terms_of([text if holds_hangul(text) else "" for text in texts])
+        return [
+            " ".join(_in_order(_latin(text), terms)) if holds_hangul(text) else _chunkwise(text)
+            for text, terms in zip(texts, korean, strict=True)
+        ]
+
     def translations(self, term: str) -> Translated:
         """Terms of the other language for ``term``, the likeliest first, each with its weight."""
         return shipped_translations().of(term)
 
     def _bilingual(self, text: str) -> list[str]:
-        found = [*_latin(text), *self.korean.terms(text)]
-        found.sort(key=lambda term: term[0])  # stable: terms of one place keep their order
-        return [term for _, term in found]
+        return _in_order(_latin(text), self.korean.terms(text))
+
+
+def _in_order(latin: Iterable[Term], korean: Iterable[Term]) -> list[str]:
+    found = sorted([*latin, *korean], key=lambda term: term[0])  # stable: terms of one place keep their order
+    return [term for _, term in found]
 
 
 def _normal(text: str) -> str:

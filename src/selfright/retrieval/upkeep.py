@@ -93,7 +93,7 @@ def check_projection(projection: Projection[Any], catalogue: Catalogue) -> Itera
         yield Finding(projection.name, problem)
     state = projection.state
     if state is not None and state.sequence > catalogue.sequence():
-        yield Finding(catalogue.path.name, lost_commits(projection, catalogue))
+        yield Finding(projection.name, lost_commits(projection, catalogue))
 
 
 def lost_commits(projection: Projection[Any], catalogue: Catalogue) -> str:

@@ -1,25 +1,25 @@
 """An index goes out in BEIR's layout and comes back as it was."""
 
 import json
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
-from selfright.domain.errors import IndexDamaged, InputError
+from selfright.domain.errors import InputError
 from selfright.domain.passages import Document, Passage
-from selfright.ingest.exporting import Record, VectorFormat, export, records_of
-from selfright.ingest.importing import Import
+from selfright.ingest.exporting import export
+from selfright.ingest.faiss_files import FaissVectors
+from selfright.ingest.importing import import_corpus
 from selfright.ingest.pipeline import ingest
 from selfright.ingest.splitting import split
 from tests.support.embedders import WordHashes
 from tests.support.passages import by_lines, document
-from tests.support.transfer import Matrix, Shelf, read_lines
+from tests.support.transfer import Shelf, read_lines
 
 PLAIN = Document(
     "guide.md",
@@ -31,24 +31,6 @@ PLAIN = Document(
     metadata={"author": "Ines", "source": "print"},
 )
 KOREAN = document("ko/안내.md", "첫째 줄이다.\n둘째 줄이다.", "안내")
-
-
-class Rows:
-    """A vector file in memory."""
-
-    def __init__(self) -> None:
-        self.blocks: list[NDArray[np.float32]] = []
-
-    def add(self, rows: NDArray[np.float32]) -> None:
-        self.blocks.append(rows.copy())
-
-    def open(self, path: Path) -> "AbstractContextManager[Rows]":
-        path.touch()
-        return nullcontext(self)
-
-    @property
-    def matrix(self) -> NDArray[np.float32]:
-        return np.concatenate(self.blocks)
 
 
 def filled(*documents: Document, embed: bool = True) -> Shelf:
@@ -65,8 +47,8 @@ def filled(*documents: Document, embed: bool = True) -> Shelf:
 
 def test_documents_as_rows(tmp_path: Path) -> None:
     shelf = filled(PLAIN, KOREAN)
-    report = export(records_of(shelf, passages=False, vectors=False), tmp_path / "out")
-    assert (report.documents, report.rows, report.vectors, report.failed) == (2, 2, 0, ())
+    report = export(shelf, tmp_path / "out")
+    assert (report.documents, report.rows, report.vectors) == (2, 2, 0)
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["corpus.jsonl"]
     first, second = read_lines(tmp_path / "out" / "corpus.jsonl")
     assert first == {
@@ -90,7 +72,7 @@ def test_documents_as_rows(tmp_path: Path) -> None:
 
 
 def test_passages_as_rows(tmp_path: Path) -> None:
-    report = export(records_of(filled(PLAIN), passages=True, vectors=False), tmp_path / "out", passages=True)
+    report = export(filled(PLAIN), tmp_path / "out", passages=True)
     assert (report.documents, report.rows) == (1, 2)
     rows = read_lines(tmp_path / "out" / "corpus.jsonl")
     assert [row["_id"] for row in rows] == ["guide.md#0", "guide.md#1"]
@@ -129,7 +111,7 @@ def test_adding_what_was_exported_gives_the_same_documents(
         each = document(name, text, title)
         before.put([(each, split(each))])
     before.commit()
-    export(records_of(before, passages=False, vectors=False), folder / "out")
+    export(before, folder / "out")
     after = Shelf()
     if texts:
         ingest([folder / "out" / "corpus.jsonl"], writer=Adding(after), library=after)
@@ -142,14 +124,12 @@ def test_adding_what_was_exported_gives_the_same_documents(
 
 @pytest.mark.parametrize("passages", [False, True])
 def test_importing_what_was_exported_embeds_nothing_and_gives_the_same(tmp_path: Path, passages: bool) -> None:
-    before, rows = filled(PLAIN, KOREAN), Rows()
-    records = records_of(before, passages=passages, vectors=True)
-    report = export(records, tmp_path / "out", passages=passages, vectors=VectorFormat(rows.open, 64))
+    before = filled(PLAIN, KOREAN)
+    report = export(before, tmp_path / "out", passages=passages, dimension=64)
     assert (report.rows, report.vectors) == (4 if passages else 2, 2)
     after, embedder = Shelf(), WordHashes()
     corpus, meta = tmp_path / "out" / "corpus.jsonl", tmp_path / "out" / "vectors.meta.jsonl"
-    with Import(corpus, meta, Matrix(rows.matrix), embedder) as checked:
-        checked.write(after, after)
+    import_corpus(corpus, meta, FaissVectors(tmp_path / "out" / "vectors.faiss"), embedder, lambda: cast(Any, after))
     assert set(embedder.embedded) <= {passage.text for passage in before.passages().values()} | {
         f"{passage.heading}\n{passage.text}" for passage in before.passages().values()
     }
@@ -173,15 +153,15 @@ def test_passages_keep_their_language(tmp_path: Path, passages: bool) -> None:
     both = document("both.md", "The first line is here.\n둘째 줄은 여기 있다.", "Both")
     _, cut = by_lines(both)
     first, second = replace(cut[0], language="en"), replace(cut[1], language="ko")
-    shelf, rows, after = Shelf(), Rows(), Shelf()
+    shelf, after = Shelf(), Shelf()
     matrix = WordHashes().embed([first.text, second.text])
     shelf.put([(both, [first, second])], {first.id: matrix[0], second.id: matrix[1]})
     shelf.commit()
-    records = records_of(shelf, passages=passages, vectors=True)
-    export(records, tmp_path / "out", passages=passages, vectors=VectorFormat(rows.open, 64))
+    export(shelf, tmp_path / "out", passages=passages, dimension=64)
     corpus, meta = tmp_path / "out" / "corpus.jsonl", tmp_path / "out" / "vectors.meta.jsonl"
-    with Import(corpus, meta, Matrix(rows.matrix), WordHashes()) as checked:
-        checked.write(after, after)
+    import_corpus(
+        corpus, meta, FaissVectors(tmp_path / "out" / "vectors.faiss"), WordHashes(), lambda: cast(Any, after)
+    )
     assert {passage.text: passage.language for passage in after.passages().values()} == {
         first.text: "en",
         second.text: "ko",
@@ -189,64 +169,59 @@ def test_passages_keep_their_language(tmp_path: Path, passages: bool) -> None:
 
 
 def test_a_passage_without_a_vector_keeps_its_line(tmp_path: Path) -> None:
-    rows = Rows()
-    export(
-        records_of(filled(KOREAN), passages=False, vectors=True), tmp_path / "o", vectors=VectorFormat(rows.open, 64)
-    )
+    export(filled(KOREAN), tmp_path / "o", dimension=64)
     meta = read_lines(tmp_path / "o" / "vectors.meta.jsonl")
     assert [line["embedded"] for line in meta] == [False, False]
-    assert not rows.matrix.any()
-    assert rows.matrix.shape == (2, 64)
+    rows = FaissVectors(tmp_path / "o" / "vectors.faiss").rows([0, 1])
+    assert not rows.any()
+    assert rows.shape == (2, 64)
 
 
 def test_an_empty_index_is_an_empty_file(tmp_path: Path) -> None:
-    report = export(iter(()), tmp_path / "out", vectors=VectorFormat(Rows().open, 64))
+    report = export(Shelf(), tmp_path / "out", dimension=64)
     assert report.rows == 0
     assert (tmp_path / "out" / "corpus.jsonl").read_bytes() == b""
 
 
-def test_what_could_not_be_read_is_told_and_the_rest_is_saved(tmp_path: Path) -> None:
-    records = [Record(PLAIN), IndexDamaged("document 'b'\n is broken"), Record(KOREAN)]
-    seen: list[tuple[int, int]] = []
-    report = export(records, tmp_path / "out", total=3, progress=lambda done, total, _: seen.append((done, total)))
-    assert (report.documents, report.failed) == (2, ("document 'b' is broken",))
-    assert seen == [(1, 3), (2, 3), (3, 3)]
-    assert len(read_lines(tmp_path / "out" / "corpus.jsonl")) == 2
+def test_an_index_that_breaks_leaves_no_folder(tmp_path: Path) -> None:
+    class Broken(Shelf):
+        def document(self, document_id: str) -> Document | None:
+            if document_id == KOREAN.id:
+                raise OSError("the disk is gone")
+            return super().document(document_id)
 
-
-def test_a_stream_that_breaks_leaves_no_folder(tmp_path: Path) -> None:
-    def broken() -> "object":
-        yield Record(PLAIN)
-        raise OSError("the disk is gone")
-
+    broken = Broken()
+    broken.committed = filled(PLAIN, KOREAN).committed
     with pytest.raises(OSError, match="the disk is gone"):
-        export(broken(), tmp_path / "new" / "out")  # type: ignore[arg-type]
+        export(broken, tmp_path / "new" / "out")
     assert list((tmp_path / "new").iterdir()) == []
     (tmp_path / "there").mkdir()
     with pytest.raises(OSError, match="the disk is gone"):
-        export(broken(), tmp_path / "there")  # type: ignore[arg-type]
+        export(broken, tmp_path / "there")
     assert list((tmp_path / "there").iterdir()) == []
 
 
 def test_a_folder_in_use_is_left_alone_unless_forced(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    export([Record(PLAIN)], out, vectors=VectorFormat(Rows().open, 64))
+    export(filled(PLAIN), out, dimension=64)
     (out / "queries.jsonl").write_text("mine", encoding="utf-8")
     with pytest.raises(InputError, match=r"is not empty; .*--force"):
-        export([Record(KOREAN)], out)
+        export(filled(KOREAN), out)
     assert read_lines(out / "corpus.jsonl")[0]["_id"] == "guide.md"
-    export([Record(KOREAN)], out, force=True)
+    export(filled(KOREAN), out, force=True)
     assert read_lines(out / "corpus.jsonl")[0]["_id"] == "ko/안내.md"
     # The vectors belonged to the rows that are gone; what else lies there is not ours.
     assert sorted(path.name for path in out.iterdir()) == ["corpus.jsonl", "queries.jsonl"]
     with pytest.raises(InputError, match="is a file"):
-        export([], out / "queries.jsonl", force=True)
+        export(Shelf(), out / "queries.jsonl", force=True)
 
 
 def test_a_row_is_one_line_whatever_the_text_holds(tmp_path: Path) -> None:
     text = 'a\u2028b\u0085c\r\nd"\\\n\x00\x1fe'
-    each = Document("x", "t", text)
-    export([Record(each, [Passage("x#0", "x", "t", text, 0, len(text))])], tmp_path / "out")
+    shelf = Shelf()
+    shelf.put([(Document("x", "t", text), [Passage("x#0", "x", "t", text, 0, len(text))])])
+    shelf.commit()
+    export(shelf, tmp_path / "out")
     data = (tmp_path / "out" / "corpus.jsonl").read_bytes()
     assert data.count(b"\n") == 1
     assert json.loads(data)["text"] == text

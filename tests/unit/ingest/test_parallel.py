@@ -153,4 +153,4 @@ def test_an_interrupted_run_ends_its_workers(files: Path, monkeypatch: pytest.Mo
     with pytest.raises(KeyboardInterrupt):
         ingest([files], store, store, processes=2)
     assert started
-    assert all(worker._process.poll() is not None for worker in started[0]._alive)
+    assert all(process.poll() is not None for process in started[0]._alive)

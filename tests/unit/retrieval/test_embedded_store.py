@@ -9,7 +9,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -21,7 +21,6 @@ from selfright.domain.errors import IncompatibleIndex, IndexBusy, IndexDamaged, 
 from selfright.domain.passages import DocumentInfo
 from selfright.domain.ports import Embedder, Tokenizer
 from selfright.retrieval import catalogue
-from selfright.retrieval.catalogue_file import read_stats, write_stats
 from selfright.retrieval.fusion import ReciprocalRankFusion
 from selfright.retrieval.korean import HangulBigrams
 from selfright.retrieval.stores.embedded import EmbeddedStore
@@ -33,15 +32,6 @@ TOKENIZER = BilingualTokenizer(HangulBigrams())
 BOATS = document("boats", "A keel keeps a boat upright.\nA sail needs wind.", "Boats")
 KITES = document("kites", "A kite flies when wind lifts it.", "Kites")
 KOREAN = document("yeon", "연은 바람이 있어야 난다.", "연")
-
-
-def forget_passages_by_language(path: Path) -> None:
-    """Makes the index what it was before passages were counted by language."""
-    with closing(sqlite3.connect(path / catalogue.FILE_NAME)) as connection:
-        stats = read_stats(connection, path / catalogue.FILE_NAME)
-        assert stats.passages_in == {"en": 3, "ko": 1}
-        write_stats(connection, replace(stats, passages_in=None))
-        connection.commit()
 
 
 @dataclass(frozen=True)
@@ -384,17 +374,3 @@ def test_plain_fusion_scores_by_ranks_alone(index: Path) -> None:
     for hit in hits:
         places = [place for place in (hit.bm25, hit.dense) if place]
         assert hit.rrf_score == pytest.approx(sum(1 / (60 + place.rank) for place in places))
-
-
-def test_an_index_without_passages_by_language_counts_them(index: Path) -> None:
-    with reopen(index) as store:
-        expected = store.idf(["바람", "wind"])
-    forget_passages_by_language(index)
-    with reopen(index) as store:
-        assert store.idf(["바람", "wind"]) == expected
-        assert [finding.problem for finding in store.verify()] == []
-        store.put([by_lines(document("saeng", "새는 바람을 탄다.\n연도 탄다.", "새"))])
-        store.remove(["kites"])
-        store.commit()
-    with closing(sqlite3.connect(index / catalogue.FILE_NAME)) as connection:
-        assert read_stats(connection, index / catalogue.FILE_NAME).passages_in == {"en": 2, "ko": 3}

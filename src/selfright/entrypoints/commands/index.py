@@ -8,7 +8,7 @@ import click
 
 from selfright.domain.passages import Origin
 from selfright.entrypoints.commands.index_sync import exit_code, sync, tell_report
-from selfright.entrypoints.commands.index_transfer import copy, export, import_
+from selfright.entrypoints.commands.index_transfer import export, import_
 from selfright.entrypoints.commands.options import (
     index_option,
     json_option,
@@ -77,7 +77,7 @@ def _form(collection: "Collection") -> dict[str, Any]:
 
 
 @click.command()
-@click.option("--repair", is_flag=True, help="Repair what can be repaired; documents that cannot be saved are named.")
+@click.option("--repair", is_flag=True, help="Rebuild what can be rebuilt from the catalogue.")
 @on_index
 @json_option
 def verify(selfright: "Selfright", repair: bool, as_json: bool) -> int:
@@ -115,9 +115,9 @@ def compact(selfright: "Selfright", as_json: bool) -> None:
 @on_index
 @json_option
 def reembed(selfright: "Selfright", to: str | None, as_json: bool) -> None:
-    """Embed every passage again with the configured embedder. Run it again to resume.
+    """Embed every passage again with the configured embedder.
 
-    Until all vectors are ready, the index is searched and changed as before. An index on a server needs --to.
+    Until all vectors are ready, the index is searched as before, but not changed. An index on a server needs --to.
     """
     from selfright.entrypoints.progress import bar
 
@@ -142,31 +142,6 @@ def reembed(selfright: "Selfright", to: str | None, as_json: bool) -> None:
         )
     if to is not None:
         click.echo("selfright: calibrations stay with the old index: run 'selfright calibrate' for this one", err=True)
-
-
-@click.command(name="embed-sentences")
-@on_index
-@json_option
-def embed_sentences(selfright: "Selfright", as_json: bool) -> int:
-    """Embed every sentence in advance, so that first answers are judged as fast as later ones.
-
-    Takes about as long as indexing. Run it again after changes, or to resume.
-    """
-    from selfright.entrypoints.progress import bar
-
-    with bar("Embedding sentences") as progress:
-        report = selfright.embed_sentences(progress=progress)
-    if as_json:
-        print_json(asdict(report))
-    else:
-        click.echo(f"ready: sentences {report.sentences:,}, documents {report.documents:,}")
-    if left := report.of - report.documents:
-        click.echo(
-            f"selfright: the embedding cache has no room for {left:,} more documents; set embedding_cache to more "
-            "bytes and run it again",
-            err=True,
-        )
-    return 1 if left else 0
 
 
 @click.group()
@@ -255,7 +230,7 @@ def list_(selfright: "Selfright", as_json: bool) -> None:
 @json_option
 def info(selfright: "Selfright", as_json: bool) -> None:
     """Show the index's sizes, tokenizer, embedder and kind of vector index."""
-    from selfright.domain.json_views import info_view
+    from selfright.schemas import info_view
 
     form = info_view(selfright.info())
     if as_json:
@@ -269,5 +244,5 @@ def info(selfright: "Selfright", as_json: bool) -> None:
         click.echo(f"{name:<15} {shown:,}" if isinstance(shown, int) else f"{name:<15} {shown}")
 
 
-for command in (sync, import_, export, copy, describe, collections, verify, compact, reembed, embed_sentences):
+for command in (sync, import_, export, describe, collections, verify, compact, reembed):
     index.add_command(command)

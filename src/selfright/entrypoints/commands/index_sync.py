@@ -1,12 +1,12 @@
 """``selfright index sync``: the index is what the folders are, once or from now on; and what it and ``add`` report."""
 
+import importlib
 import json
-import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
@@ -61,7 +61,7 @@ def one_line_json(form: dict[str, object]) -> str:
 
 
 def tell_changes(report: "Report") -> None:
-    """A line for each document that was added, replaced, moved or removed."""
+    """A line for each document that was added, replaced or removed."""
     for kind, document_id, source in report.changes:
         beside = f"\t{source}" if source and not source.endswith(f"/{document_id}") else ""
         click.echo(f"{kind}\t{document_id}{beside}")
@@ -78,7 +78,7 @@ def exit_code(report: "Report") -> int:
 def _counts(report: "Report", *, pruned: bool) -> dict[str, int]:
     counts = {"added": report.added, "replaced": report.replaced}
     if pruned:
-        counts |= {"replaced": report.replaced - report.moved, "moved": report.moved, "removed": report.removed}
+        counts["removed"] = report.removed
     counts |= {"unchanged": report.unchanged, "failed": len(report.failed), "skipped": report.skipped}
     return counts | {"passages": report.passages}
 
@@ -114,6 +114,7 @@ def _listed(counts: Iterable[tuple[str, int]]) -> str:
 
 
 _LISTED = 200  # failures that are named one by one
+_LOOK_MS = 500  # between two tries of what failed
 
 
 @click.command()
@@ -126,14 +127,6 @@ _LISTED = 200  # failures that are named one by one
 @click.option("--dry-run", is_flag=True, help="Show what would be done, and change nothing.")
 @click.option("--allow-empty", is_flag=True, help="Allow an empty folder to empty its part of the index.")
 @click.option("--watch", is_flag=True, help="Keep running and sync every change, until Ctrl-C.")
-@click.option(
-    "--every",
-    type=click.FloatRange(0.1, 3_600),
-    default=2.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="How often --watch looks.",
-)
 @set_option
 @json_option
 def sync(  # noqa: PLR0913, PLR0917 - one parameter for each option
@@ -144,14 +137,13 @@ def sync(  # noqa: PLR0913, PLR0917 - one parameter for each option
     dry_run: bool,
     allow_empty: bool,
     watch: bool,
-    every: float,
     assignments: tuple[str, ...],
     as_json: bool,
 ) -> int:
     """Sync the index with FOLDERs: add new documents, replace changed ones, remove those that are gone.
 
-    Only documents from these folders, in this collection, are ever removed. A moved file stays the same document.
-    Documents of a file that cannot be read now stay.
+    Only documents from these folders, in this collection, are ever removed. Documents of a file that cannot be read
+    now stay.
     """
     from selfright.api import Selfright
     from selfright.domain.errors import UsageError
@@ -161,7 +153,7 @@ def sync(  # noqa: PLR0913, PLR0917 - one parameter for each option
         raise UsageError("--watch and --dry-run exclude each other; leave one of them out")
     with Selfright.open(**values_of(assignments, index=index)) as selfright:
         if watch:
-            return Watch(selfright, folders, collection, origin, allow_empty, as_json).go(every)
+            return Watch(selfright, folders, collection, origin, allow_empty, as_json).go()
         with bar("Indexing") as progress:
             report = selfright.sync(
                 folders,
@@ -186,32 +178,32 @@ class Watch:
     allow_empty: bool
     as_json: bool
 
-    def go(self, every: float) -> int:
-        """Until Ctrl-C; looks again after ``every`` seconds. What cannot be done now is said once and tried again."""
+    def go(self) -> int:
+        """Until Ctrl-C. What cannot be done now is said once and tried again; raises ``MissingExtra``."""
         from selfright.domain.errors import SelfrightError
-        from selfright.ingest.syncing import folder_states
 
         states: dict[str, tuple[int, int]] = {}
-        told, last = "", None
-        while True:
-            try:
-                now = folder_states(self.folders)
-                if now != last:
+        told, pending = "", True
+        watched = _watchfiles().watch(
+            *self.folders, watch_filter=None, rust_timeout=_LOOK_MS, yield_on_timeout=True, raise_interrupt=False
+        )
+        try:
+            for changes in watched:
+                if not (changes or pending):
+                    continue
+                try:
                     self._pass(states)
-                    last = dict(now)
-                told = ""
-            except SelfrightError as error:
-                if last is None:
-                    raise
-                if str(error) != told:
-                    told = str(error)
-                    click.echo(f"selfright: {told}; trying again every {every:g} s", err=True)
-            except KeyboardInterrupt:
-                return 0
-            try:
-                time.sleep(every)
-            except KeyboardInterrupt:
-                return 0
+                    told, pending = "", False
+                except SelfrightError as error:
+                    if not states:
+                        raise
+                    pending = True
+                    if str(error) != told:
+                        told = str(error)
+                        click.echo(f"selfright: {told}; trying again", err=True)
+        except KeyboardInterrupt:
+            return 0
+        return 0
 
     def _pass(self, states: dict[str, tuple[int, int]]) -> None:
         from selfright.entrypoints.progress import bar
@@ -238,3 +230,12 @@ class Watch:
         if report.added or report.replaced or report.removed:
             tell_changes(report)
             click.echo(summary(report, pruned=True), err=True)
+
+
+def _watchfiles() -> Any:
+    from selfright.domain.errors import MissingExtra
+
+    try:
+        return importlib.import_module("watchfiles")
+    except ImportError as error:
+        raise MissingExtra("watchfiles, which tells of changes,", 'pip install "selfright[watch]"') from error

@@ -1,6 +1,5 @@
-"""``selfright index import``, ``export`` and ``copy``."""
+"""``selfright index import`` and ``export``."""
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -80,50 +79,17 @@ def export(
     vectors: bool,
     force: bool,
     as_json: bool,
-) -> int:
+) -> None:
     """Write the documents in the layout of BEIR: corpus.jsonl with _id, title, text, metadata."""
     from selfright.entrypoints.progress import bar
 
     with bar("Exporting") as progress:
         report = selfright.export(folder, passages=passages, vectors=vectors, force=force, progress=progress)
-    for why in report.failed:
-        click.echo(f"selfright: {why}", err=True)
-    counts = {
-        "documents": report.documents,
-        "rows": report.rows,
-        "vectors": report.vectors,
-        "failed": len(report.failed),
-    }
+    counts = {"documents": report.documents, "rows": report.rows, "vectors": report.vectors}
     if as_json:
-        print_json({**counts, "folder": str(report.folder), "errors": list(report.failed)})
+        print_json({**counts, "folder": str(report.folder)})
     else:
         click.echo(", ".join(f"{name} {number:,}" for name, number in counts.items()) + f" → {report.folder}")
-    return 1 if report.failed else 0
-
-
-@click.command(name="copy")
-@click.option("--to", required=True, metavar="LOCATION", help="Folder, milvus://… or postgresql://… to copy to.")
-@click.option("--into", is_flag=True, help="Add to what is there, replacing documents with the same ids.")
-@on_index
-@json_option
-def copy(selfright: "Selfright", to: str, into: bool, as_json: bool) -> None:
-    """Copy the index with its vectors, and compare the two. Run it again to resume, or to update the copy.
-
-    A target that started as a copy of this index loses what the index no longer has.
-    """
-    from selfright.entrypoints.progress import bar
-
-    with bar("Copying") as progress:
-        report = selfright.copy_index(to, into=into, progress=progress)
-    if as_json:
-        print_json(asdict(report))
-        return
-    counts = {"copied": report.copied, "unchanged": report.unchanged, "removed": report.removed}
-    click.echo(", ".join(f"{name} {number:,}" for name, number in counts.items()))
-    compared = {"documents": report.documents, "passages": report.passages, "vectors": report.vectors}
-    click.echo("equal: " + ", ".join(f"{name} {number:,}" for name, number in compared.items()))
-    if report.overlap is not None:
-        click.echo(f"of the ten best passages for {report.queries} sample queries both find {report.overlap:.0%}")
 
 
 def _check_files(faiss: Path | None, meta: Path | None, *, no_vectors: bool) -> None:

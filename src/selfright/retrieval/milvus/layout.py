@@ -34,8 +34,7 @@ _NOTHING = {"nothing": [0.0, 0.0]}  # every collection of Milvus needs a vector
 class Counts:
     """What the index holds; ``length`` in terms, ``blank`` passages have no vector, ``size`` are the bytes written.
 
-    ``languages`` counts documents, ``passages_in`` passages by the language of their document; None in an index made
-    without it.
+    ``languages`` counts documents, ``passages_in`` passages by the language of their document.
     """
 
     passages: int = 0
@@ -44,31 +43,24 @@ class Counts:
     size: int = 0
     collections: Counter[str] = field(default_factory=Counter)
     languages: Counter[str] = field(default_factory=Counter)
-    passages_in: Counter[str] | None = field(default_factory=Counter)
-
-    @property
-    def korean(self) -> int | None:
-        """The number of passages in Korean, if it is known."""
-        return None if self.passages_in is None else self.passages_in["ko"]
+    passages_in: Counter[str] = field(default_factory=Counter)
 
     def move(self, head: Sequence[Any], sign: int) -> None:
         """Counts a document that came (1) or went (-1), but for its passages' terms; ``head`` is as in ``head_of``."""
         self.collections[head[11]] += sign
         self.languages[head[7]] += sign
-        if self.passages_in is not None:
-            self.passages_in[head[7]] += sign * head[2]
+        self.passages_in[head[7]] += sign * head[2]
 
     def text(self) -> str:
         """As it is kept."""
-        counted = [self.passages, self.length, self.blank, self.size, dict(+self.collections), dict(+self.languages)]
-        return json.dumps(counted if self.passages_in is None else [*counted, dict(+self.passages_in)])
+        counters = (dict(+counter) for counter in (self.collections, self.languages, self.passages_in))
+        return json.dumps([self.passages, self.length, self.blank, self.size, *counters])
 
     @classmethod
     def of(cls, text: str) -> "Counts":
         """As it was kept."""
-        passages, length, blank, size, collections, languages, *more = json.loads(text)
-        passages_in = Counter(more[0]) if more else None
-        return cls(passages, length, blank, size, Counter(collections), Counter(languages), passages_in)
+        passages, length, blank, size, *counters = json.loads(text)
+        return cls(passages, length, blank, size, *map(Counter, counters))
 
 
 def make(server: Server, about: Mapping[str, str], dimension: int) -> None:

@@ -164,7 +164,7 @@ class IndexReader:
             found = {row["term"]: int(row["df"]) for row in self._server.get("terms", missing, ["term", "df"])}
             known.update((term, found.get(term, 0)) for term in missing)
         frequencies = [known.get(term, 0) for term in stored]
-        return Population(self.counts.passages, self.counts.korean).idf(terms, frequencies)
+        return Population(self.counts.passages, self.counts.passages_in["ko"]).idf(terms, frequencies)
 
     def _words(self, text: str, weights: Mapping[str, float], limit: int, condition: str) -> Scored:
         if not weights:

@@ -132,10 +132,6 @@ class Writing:
         """Keeps what the operator says of a collection."""
         write_about(self._server, {f"collection:{id_hash(name)}": json.dumps([name, *description])})
 
-    def note(self, name: str, text: str) -> None:
-        """Keeps a text about the index."""
-        write_about(self._server, {f"note:{name}": text})
-
     def tidy(self) -> None:
         """Removes what a commit that was cut off left, and counts everything anew."""
         server = self._server

@@ -8,14 +8,14 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-from selfright.domain.errors import StoreError
+from selfright.domain.errors import IndexDamaged, NotAnIndex, StoreError
 from selfright.domain.passages import Document, Passage, StoreInfo
 from selfright.domain.ports import Embedder, TermLexicon, Tokenizer
 from selfright.domain.routing import Collection
 from selfright.domain.stores import Abilities, Finding
 from selfright.retrieval import upkeep
 from selfright.retrieval.catalogue import Catalogue
-from selfright.retrieval.catalogue_file import LOCK_NAME
+from selfright.retrieval.catalogue_file import FILE_NAME, LOCK_NAME
 from selfright.retrieval.catalogue_writer import CatalogueWriter, CollectionTable
 from selfright.retrieval.dense import DenseIndex
 from selfright.retrieval.files import WriterLock, folder_bytes
@@ -28,7 +28,6 @@ from selfright.retrieval.stores.reading import ReadableStore
 from selfright.retrieval.upkeep import ProjectionSync
 
 _HELPERS = 4
-_WRITTEN = 250  # documents written while the terms of the next ones are made
 
 
 class EmbeddedStore(ReadableStore):
@@ -76,6 +75,22 @@ class EmbeddedStore(ReadableStore):
             return cls(catalogue, tokenizer, fitting(catalogue.meta, catalogue.folder, tokenizer, embedder))
 
     @classmethod
+    def check(
+        cls, path: Path, tokenizer: Tokenizer, embedder: Embedder | AsMade | None, *, repair: bool = False
+    ) -> list[Finding]:
+        """``verify`` for the index at ``path``, also where it cannot be opened.
+
+        Raises ``IndexNotFound``, ``NotAnIndex`` and ``IncompatibleIndex``.
+        """
+        try:
+            with cls.unchecked(path, tokenizer, embedder) as store:
+                return store.verify(repair=repair)
+        except (IndexDamaged, NotAnIndex) as error:
+            if isinstance(error, NotAnIndex) and not (path / "lexical").exists():
+                raise
+            return [Finding(FILE_NAME, str(error))]
+
+    @classmethod
     def create(cls, path: Path | str, tokenizer: Tokenizer, embedder: Embedder | None) -> "EmbeddedStore":
         """A new, empty index; the folder must be empty or not exist, else ``NotAnIndex``."""
         Catalogue.create(Path(path), tokenizer.name, *embedder_name(embedder)).close()
@@ -84,7 +99,6 @@ class EmbeddedStore(ReadableStore):
     def close(self) -> None:
         """Closes all files; what was not committed is dropped."""
         with self._writing:
-            self._preparer.close()
             self._helpers.shutdown()
             self._catalogue.close()
             self._lock.release()
@@ -131,10 +145,8 @@ class EmbeddedStore(ReadableStore):
             check_input(document, passages)
         with self._changing():
             every = [passage for _, passages in batch for passage in passages]
-            prepared = self._preparer.prepare(every, self._writer, vectors)
-            for start in range(0, len(batch), _WRITTEN):
-                some = batch[start : start + _WRITTEN]
-                self._writer.put([(document, list(islice(prepared, len(passages)))) for document, passages in some])
+            prepared = iter(self._preparer.prepare(every, self._writer, vectors))
+            self._writer.put([(document, list(islice(prepared, len(passages)))) for document, passages in batch])
 
     def remove(self, document_ids: Sequence[str]) -> list[str]:
         """Removes documents; gives back the ids that were there."""
@@ -169,12 +181,13 @@ class EmbeddedStore(ReadableStore):
     def verify(self, *, repair: bool = False) -> list[Finding]:
         """Reads and checks everything. With ``repair`` search indexes are made anew and damaged vectors embedded anew.
 
-        Records that are damaged are only named: ``salvage`` saves the others.
+        Records of the catalogue that are damaged are only named, and nothing is made of them.
         """
-        if not repair:
-            return list(self._findings())
+        findings = list(self._findings())
+        if not repair or not findings or any(finding.file == FILE_NAME for finding in findings):
+            return findings
         with self._upkeeping():
-            return self._repaired()
+            return self._repaired(findings)
 
     def compact(self) -> None:
         """Frees what replaced and removed documents have left behind, and makes the search indexes anew."""
@@ -235,13 +248,12 @@ class EmbeddedStore(ReadableStore):
         yield from upkeep.check_vectors(self._catalogue)
         yield from self._projections.findings()
 
-    def _repaired(self) -> list[Finding]:
-        before = list(self._findings())
+    def _repaired(self, before: list[Finding]) -> list[Finding]:
         if self.embedder is not None and any(finding.file.startswith("vectors/") for finding in before):
             with self._writer.step():
                 upkeep.mend_vectors(self._catalogue, self._writer, self.embedder.embed)
             self._writer.commit()
-        self._projections.sync(anew=bool(before))
+        self._projections.sync(anew=True)
         after = {(finding.file, finding.problem) for finding in self._findings()}
         return [replace(found, mended=(found.file, found.problem) not in after) for found in before]
 

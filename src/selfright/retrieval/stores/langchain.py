@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
-from typing import Any, NoReturn, Protocol
+from typing import Any
 
 from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
 from langchain_core.documents import Document as LangChainDocument
@@ -11,7 +11,6 @@ from pydantic import Field
 
 from selfright.domain.errors import StoreError, UsageError
 from selfright.domain.passages import Document, DocumentInfo, Hit, Passage, Retrieval, StoreInfo
-from selfright.domain.stores import NONE
 from selfright.domain.text import language_of, several
 from selfright.retrieval.stores.seen import MAX_CHARACTERS, MAX_DOCUMENTS, SeenDocuments, digest
 
@@ -24,7 +23,7 @@ _LONGEST_VALUE = 1_000
 _EQUAL_WEIGHT = 1.0
 
 
-class LangChainStore:
+class ForeignRetriever:
     """Retriever, library and term statistics over any LangChain retriever, for asking without an index of our own.
 
     A chain that takes a question and ends with documents will do too.
@@ -33,8 +32,6 @@ class LangChainStore:
     cuts. The library knows the documents found so far, the last ``max_documents`` of them, which is what citations
     need. All terms weigh the same, so that an answer does not depend on what was asked before. Thread-safe.
     """
-
-    abilities = NONE
 
     def __init__(
         self, retriever: RetrieverLike, max_documents: int = MAX_DOCUMENTS, max_characters: int = MAX_CHARACTERS
@@ -91,26 +88,10 @@ class LangChainStore:
 
     def info(self) -> StoreInfo:
         """Not known of a retriever: raises ``UsageError``."""
-        self._refuse("has no figures to show")
-
-    # Writer
-
-    def put(self, batch: Sequence[tuple[Document, Sequence[Passage]]]) -> None:
-        """Not possible: raises ``UsageError``."""
-        del batch
-        self._refuse("takes no documents")
-
-    def remove(self, document_ids: Sequence[str]) -> list[str]:
-        """Not possible: raises ``UsageError``."""
-        del document_ids
-        self._refuse("removes no documents")
-
-    def commit(self) -> None:
-        """Nothing is ever open."""
-
-    def close(self) -> None:
-        """Forgets what was found; the retriever is its owner's to close."""
-        self._seen.clear()
+        raise UsageError(
+            f"the LangChain retriever {type(self._retriever).__name__} has no figures to show; "
+            "ask where its documents are kept, or open an index: Selfright.open('folder')"
+        )
 
     # TermStatistics
 
@@ -122,24 +103,6 @@ class LangChainStore:
         """
         return [_EQUAL_WEIGHT] * len(terms)
 
-    def _refuse(self, what: str) -> NoReturn:
-        raise UsageError(
-            f"the LangChain retriever {type(self._retriever).__name__} {what}; "
-            "do that where its documents are kept, or open an index: Selfright.open('folder')"
-        )
-
-
-class Searcher(Protocol):
-    """Searches from threads and from coroutines: what ``Selfright`` does."""
-
-    def search(self, query: str, k: int = 10, collections: Sequence[str] = ()) -> Sequence[Hit]:
-        """The ``k`` best passages, best first; works inside a running event loop too."""
-        ...
-
-    async def asearch(self, query: str, k: int = 10, collections: Sequence[str] = ()) -> Sequence[Hit]:
-        """``search`` as a coroutine."""
-        ...
-
 
 class SelfrightRetriever(BaseRetriever):
     """Selfright's hybrid search for LangChain: chains, ensembles, agents.
@@ -150,7 +113,7 @@ class SelfrightRetriever(BaseRetriever):
     be given again with each call: ``retriever.invoke(query, k=3)``.
     """
 
-    searcher: Any = Field(repr=False, exclude=True)
+    searcher: Any = Field(repr=False, exclude=True)  # a ``Selfright``, or what searches as it does
     k: int = Field(default=10, ge=1)
     collections: tuple[str, ...] = ()
 
@@ -163,8 +126,7 @@ class SelfrightRetriever(BaseRetriever):
         collections: str | Sequence[str] | None = None,
     ) -> list[LangChainDocument]:
         del run_manager
-        searcher: Searcher = self.searcher
-        return [as_langchain(hit) for hit in searcher.search(query, *self._wanted(k, collections))]
+        return [as_langchain(hit) for hit in self.searcher.search(query, *self._wanted(k, collections))]
 
     async def _aget_relevant_documents(
         self,
@@ -175,8 +137,7 @@ class SelfrightRetriever(BaseRetriever):
         collections: str | Sequence[str] | None = None,
     ) -> list[LangChainDocument]:
         del run_manager
-        searcher: Searcher = self.searcher
-        return [as_langchain(hit) for hit in await searcher.asearch(query, *self._wanted(k, collections))]
+        return [as_langchain(hit) for hit in await self.searcher.asearch(query, *self._wanted(k, collections))]
 
     def _wanted(self, k: int | None, collections: str | Sequence[str] | None) -> tuple[int, tuple[str, ...]]:
         return self.k if k is None else k, self.collections if collections is None else several(collections)

@@ -20,7 +20,7 @@ from selfright.retrieval.milvus.server import Server
 from selfright.retrieval.milvus.writing import Writing
 from selfright.retrieval.preparing import GivenVectors, Preparer, check_input, embedder_name
 from selfright.retrieval.schema import AsMade, IndexMeta, at_hand, check_format, fitting
-from selfright.retrieval.server_search import Engine, ServerSearch
+from selfright.retrieval.server_search import ServerSearch
 from selfright.retrieval.stores.reading import ReadableStore
 
 _LITE = Abilities(atomic=False, history_free=False, upkeep=False)
@@ -45,7 +45,7 @@ class MilvusStore(ReadableStore):
         self._writing = Writing(server, self._reader, meta.dimension)
         self._changing = threading.RLock()
         self._preparer = Preparer(tokenizer, embedder)
-        self._engine = Engine(self._reader, tokenizer, embedder)
+        self._tokenizer, self._embedder = tokenizer, embedder
         self._search = self.with_fusion(fusion_named("adaptive", embedder=embedder))
 
     @classmethod
@@ -88,7 +88,6 @@ class MilvusStore(ReadableStore):
         """Lets go of the server; what was not committed is dropped."""
         with self._changing:
             self._writing.discard()
-            self._preparer.close()
             self._reader.close()
             self._server.close()
 
@@ -96,7 +95,7 @@ class MilvusStore(ReadableStore):
 
     def with_fusion(self, fusion: Fusion, lexicon: TermLexicon | None = None) -> ServerSearch:
         """A retriever over this index that fuses in another way, or knows names in the other language."""
-        return ServerSearch(self._engine, fusion, lexicon)
+        return ServerSearch(self._reader, self._tokenizer, self._embedder, fusion, lexicon)
 
     # Library
 
@@ -132,11 +131,6 @@ class MilvusStore(ReadableStore):
                 all_[name] = Collection(name, description, kinds, tuple(slots), counts[name])
         return [collection for _, collection in sorted(all_.items())]
 
-    def note(self, name: str) -> str | None:
-        """A text that was kept about the index, None when there is none."""
-        self._reader.refresh()
-        return self._reader.about.get(f"note:{name}")
-
     # Writer
 
     def put(self, batch: Sequence[tuple[Document, Sequence[Passage]]], vectors: GivenVectors | None = None) -> None:
@@ -152,7 +146,7 @@ class MilvusStore(ReadableStore):
         with self._changing, self._writing.step():
             made = Vectors()
             every = [passage for _, passages in latest for passage in passages]
-            prepared = self._preparer.prepare(every, made, vectors)
+            prepared = iter(self._preparer.prepare(every, made, vectors))
             ready = [(document, [next(prepared) for _ in passages]) for document, passages in latest]
             self._writing.put(ready, made.by_row)
 
@@ -166,12 +160,6 @@ class MilvusStore(ReadableStore):
         with self._changing, self._writing.step():
             classes = [kind.value for kind in collection.classes]
             self._writing.describe(collection.name, [collection.description, classes, list(collection.slots)])
-        self.commit()
-
-    def keep_note(self, name: str, text: str) -> None:
-        """Keeps a text about the index; joins what is uncommitted, and commits."""
-        with self._changing, self._writing.step():
-            self._writing.note(name, text)
         self.commit()
 
     def discard(self) -> None:

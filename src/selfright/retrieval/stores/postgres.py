@@ -10,15 +10,17 @@ from selfright.domain.routing import Collection
 from selfright.domain.stores import Abilities
 from selfright.retrieval.fusion import Fusion, fusion_named
 from selfright.retrieval.locations import Location
-from selfright.retrieval.postgres.connections import Connections
+from selfright.retrieval.postgres.connections import index_database
 from selfright.retrieval.postgres.copying import Vectors
 from selfright.retrieval.postgres.reading import IndexReader
-from selfright.retrieval.postgres.schema import IndexSpec, open_or_create, packed, unpacked
+from selfright.retrieval.postgres.schema import IndexSpec, open_or_create
 from selfright.retrieval.postgres.writing import Writing
 from selfright.retrieval.preparing import GivenVectors, Preparer, check_input, embedder_name
 from selfright.retrieval.schema import AsMade, IndexMeta, at_hand, fitting
-from selfright.retrieval.server_search import Engine, ServerSearch
+from selfright.retrieval.server_search import ServerSearch
 from selfright.retrieval.stores.reading import ReadableStore
+from selfright.storage.postgres import PostgresDatabase
+from selfright.storage.postgres_address import decode, encode
 
 _WRITTEN = 250  # documents written at a time
 
@@ -37,17 +39,17 @@ class PostgresStore(ReadableStore):
 
     def __init__(
         self,
-        connections: Connections,
+        database: PostgresDatabase,
         meta: IndexMeta,
         tokenizer: Tokenizer,
         embedder: Embedder | None,
     ) -> None:
-        self._connections = connections
+        self._database = database
         self._meta = meta
-        self._reader = IndexReader(connections, meta.dimension)
-        self._writing = Writing(connections, meta.dimension)
+        self._reader = IndexReader(database, meta.dimension)
+        self._writing = Writing(database, meta.dimension)
         self._preparer = Preparer(tokenizer, embedder)
-        self._engine = Engine(self._reader, tokenizer, embedder)
+        self._tokenizer, self._embedder = tokenizer, embedder
         self._search = self.with_fusion(fusion_named("adaptive", embedder=embedder))
 
     @classmethod
@@ -64,38 +66,36 @@ class PostgresStore(ReadableStore):
         Raises ``IndexNotFound``, ``NotAnIndex``, ``IncompatibleIndex`` or ``StoreUnavailable``.
         """
         name, dimension = embedder_name(at_hand(embedder) if create else None)
-        connections = Connections(place)
+        database = index_database(place)
         try:
-            meta = open_or_create(connections, IndexSpec(tokenizer.name, name, dimension, create))
+            meta = open_or_create(database, IndexSpec(tokenizer.name, name, dimension, create))
             known = fitting(meta, place.shown, tokenizer, embedder)
-            connections.vectors = meta.dimension > 0
-            store = cls(connections, meta, tokenizer, known)
+            store = cls(database, meta, tokenizer, known)
             store._reader.refresh()
         except BaseException:
-            connections.close()
+            database.close()
             raise
         return store
 
     @classmethod
     def made_with(cls, place: Location) -> IndexMeta:
         """How the index at ``place`` was made. Raises as ``open`` does."""
-        connections = Connections(place)
+        database = index_database(place)
         try:
-            return open_or_create(connections, IndexSpec("", "", 0, create=False))
+            return open_or_create(database, IndexSpec("", "", 0, create=False))
         finally:
-            connections.close()
+            database.close()
 
     def close(self) -> None:
         """Closes all connections; what was not committed is dropped."""
-        self._preparer.close()
         self._writing.close()
-        self._connections.close()
+        self._database.close()
 
     # Retriever
 
     def with_fusion(self, fusion: Fusion, lexicon: TermLexicon | None = None) -> ServerSearch:
         """A retriever over this index that fuses in another way, or knows names in the other language."""
-        return ServerSearch(self._engine, fusion, lexicon)
+        return ServerSearch(self._reader, self._tokenizer, self._embedder, fusion, lexicon)
 
     # Library
 
@@ -105,7 +105,7 @@ class PostgresStore(ReadableStore):
         self._reader.refresh()
         dense = "hnsw (pgvector)" if self._reader.shape.graph else "exact"
         return StoreInfo(
-            location=self._connections.place.shown,
+            location=self._database.address.shown,
             format_version=self._meta.format_version,
             documents=languages.total(),
             passages=passages,
@@ -124,14 +124,10 @@ class PostgresStore(ReadableStore):
         counts = self._reader.counts()[0]
         all_ = {name: Collection(name, documents=count) for name, count in counts.items()}
         for packed_name, description, classes, slots in self._reader.described():
-            name = unpacked(packed_name)
+            name = decode(packed_name)
             kinds = tuple(QueryClass(value) for value in json.loads(classes))
-            all_[name] = Collection(name, unpacked(description), kinds, tuple(json.loads(slots)), counts[name])
+            all_[name] = Collection(name, decode(description), kinds, tuple(json.loads(slots)), counts[name])
         return [collection for _, collection in sorted(all_.items())]
-
-    def note(self, name: str) -> str | None:
-        """A text that was kept about the index, None when there is none."""
-        return self._reader.note(name)
 
     # Writer
 
@@ -148,7 +144,7 @@ class PostgresStore(ReadableStore):
         with self._writing.step() as connection:
             kept = Vectors(connection, self._meta.dimension)
             every = [passage for _, passages in latest for passage in passages]
-            prepared = iter(list(self._preparer.prepare(every, kept, vectors)))
+            prepared = iter(self._preparer.prepare(every, kept, vectors))
             self._writing.remove(connection, [document.id for document, _ in latest])
             for start in range(0, len(latest), _WRITTEN):
                 some = latest[start : start + _WRITTEN]
@@ -167,16 +163,7 @@ class PostgresStore(ReadableStore):
             connection.execute(
                 "INSERT INTO collections VALUES (%s, %s, %s, %s) ON CONFLICT (name) DO UPDATE SET "
                 "description = excluded.description, classes = excluded.classes, slots = excluded.slots",
-                (packed(collection.name), packed(collection.description), classes, json.dumps(list(collection.slots))),
-            )
-        self.commit()
-
-    def keep_note(self, name: str, text: str) -> None:
-        """Keeps a text about the index; joins what is uncommitted, and commits."""
-        with self._writing.step() as connection:
-            connection.execute(
-                "INSERT INTO about VALUES (%s, %s) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-                (packed(f"note:{name}"), packed(text)),
+                (encode(collection.name), encode(collection.description), classes, json.dumps(list(collection.slots))),
             )
         self.commit()
 

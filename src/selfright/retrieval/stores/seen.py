@@ -50,12 +50,6 @@ class SeenDocuments:
         with self._lock:
             return sorted(self._by_id.values(), key=lambda document: document.id)
 
-    def clear(self) -> None:
-        """Forgets all."""
-        with self._lock:
-            self._room += sum(len(document.text) for document in self._by_id.values())
-            self._by_id.clear()
-
 
 def digest(text: str) -> str:
     """What tells one text from another: 16 hexadecimal digits of its SHA-256."""

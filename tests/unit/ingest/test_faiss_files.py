@@ -1,4 +1,4 @@
-"""Vectors out of FAISS files, whatever kind of index they are in, and into one row by row."""
+"""Vectors out of FAISS files, whatever kind of index they are in, and into one."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from selfright.domain.errors import InputError, StoreError, UnreadableFile
-from selfright.retrieval.faiss_files import FaissVectors, FlatFaissFile
+from selfright.domain.errors import InputError, UnreadableFile
+from selfright.ingest.faiss_files import FaissVectors, FlatVectors
 
 DIMENSION, COUNT = 16, 200
 
@@ -106,21 +106,13 @@ def test_what_is_no_index_is_named(tmp_path: Path, saved: Callable[..., Path]) -
             FaissVectors(tmp_path / "bad.faiss")
 
 
-@pytest.mark.parametrize("blocks", [(), (3,), (1, 0, 150, 7)])
-def test_written_row_by_row_it_is_what_faiss_writes(
-    tmp_path: Path, matrix: NDArray[np.float32], blocks: tuple[int, ...]
-) -> None:
-    with FlatFaissFile(tmp_path / "mine.faiss", DIMENSION) as file:
-        place = 0
-        for size in blocks:
-            file.add(matrix[place : place + size])
-            place += size
-    index = faiss.IndexFlatIP(DIMENSION)
-    index.add(matrix[:place])
-    faiss.write_index(index, str(tmp_path / "theirs.faiss"))
-    assert (tmp_path / "mine.faiss").read_bytes() == (tmp_path / "theirs.faiss").read_bytes()
-
-
-def test_rows_of_another_length_are_refused(tmp_path: Path, matrix: NDArray[np.float32]) -> None:
-    with pytest.raises(StoreError, match="rows of 8 numbers"), FlatFaissFile(tmp_path / "x.faiss", 8) as file:
-        file.add(matrix)
+@pytest.mark.parametrize("blocks", [(), (3,), (1, 150, 7)])
+def test_what_is_written_comes_back(tmp_path: Path, matrix: NDArray[np.float32], blocks: tuple[int, ...]) -> None:
+    made, place = FlatVectors(DIMENSION), 0
+    for size in blocks:
+        made.add(matrix[place : place + size])
+        place += size
+    made.write(tmp_path / "mine.faiss")
+    vectors = FaissVectors(tmp_path / "mine.faiss")
+    assert (vectors.count, vectors.dimension, vectors.kind) == (place, DIMENSION, "IndexFlatIP")
+    assert np.array_equal(vectors.rows(range(place)), matrix[:place])
