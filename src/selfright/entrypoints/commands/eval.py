@@ -12,7 +12,6 @@ from selfright.entrypoints.commands.options import F, index_option, json_option,
 
 if TYPE_CHECKING:
     from selfright.api import Selfright
-    from selfright.domain.passages import Language
     from selfright.evals.beir import RetrievalSet
     from selfright.evals.results import Kind, Study
     from selfright.evals.systems import System
@@ -126,15 +125,12 @@ def measure_answers(kind: "Kind", systems: "Sequence[System]", *, file: Path, ou
 
 @evaluate.command()
 @click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
-@click.option(
-    "--language", type=click.Choice(["en", "ko"]), default="en", show_default=True, help="Language of the page."
-)
 @no_texts_option
 @json_option
-def report(folder: Path, language: "Language", no_texts: bool, as_json: bool) -> None:
+def report(folder: Path, no_texts: bool, as_json: bool) -> None:
     """Write the report of the evaluation in FOLDER again: one self-contained HTML file.
 
-    An evaluation with --out writes report.html itself; this writes it in another language, or without the texts.
+    An evaluation with --out writes report.html itself; this writes it anew, or without the texts.
     """
     from selfright.domain.errors import InputError
     from selfright.evals.report.writing import write_report
@@ -145,7 +141,7 @@ def report(folder: Path, language: "Language", no_texts: bool, as_json: bool) ->
     if not file.is_file():
         raise InputError(f"there is no study.json in {folder}; give the --out folder of an evaluation or an ablation")
     study = read_study(file)
-    path = write_report(redacted(study) if no_texts else study, folder, language)
+    path = write_report(redacted(study) if no_texts else study, folder)
     if as_json:
         print_json({"files": [str(path)]})
     else:
@@ -153,11 +149,17 @@ def report(folder: Path, language: "Language", no_texts: bool, as_json: bool) ->
 
 
 def _written(study: "Study", out: Path, no_texts: bool = False) -> list[Path]:
+    from selfright.domain.errors import MissingExtra
     from selfright.evals.report.writing import write_report
     from selfright.evals.writing import redacted, write
 
     kept = redacted(study) if no_texts else study
-    return [*write(kept, out), write_report(kept, out)]
+    files = write(kept, out)
+    try:
+        return [*files, write_report(kept, out)]
+    except MissingExtra as error:  # what was measured is written and told all the same
+        click.echo(f"selfright: no report.html: {error}", err=True)
+        return files
 
 
 @contextmanager
