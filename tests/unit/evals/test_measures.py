@@ -16,19 +16,19 @@ from selfright.evals.measures.retrieval import (
     TargetedRetrievalRate,
 )
 from selfright.evals.measures.standard import (
+    ANSWERED,
     BETTER,
+    CUT_SHORT,
+    GROUNDING,
+    INFINITE_LOOP,
+    ITERATIONS,
+    LLM_CALLS,
+    OWN_QUALITY,
+    QUALITY,
+    RETRIEVAL_AVOIDED,
+    SECOND_PASS_QUALITY,
     STANDARD,
-    Answered,
-    CutShort,
-    Grounding,
-    InfiniteLoop,
-    Iterations,
-    LLMCalls,
-    OwnQuality,
-    Quality,
-    RetrievalAvoided,
-    SecondPassQuality,
-    Tokens,
+    TOKENS,
 )
 from selfright.evals.measures.words import F1, Containment, ExactMatch, Right
 from selfright.evals.metrics import Metric, Sample, Value
@@ -85,19 +85,19 @@ def test_a_long_gold_answer_need_not_be_said_letter_by_letter() -> None:
 
 
 def test_judgements() -> None:
-    assert value(Quality()) == 0.8
-    assert value(Grounding()) == 0.9
-    assert value(Quality(), abstained=True) is None
-    assert value(Quality(), judged=None) is None
-    assert value(OwnQuality()) is None
-    assert value(OwnQuality(), evaluation=judgement(0.42)) == 0.42
-    assert (value(Answered()), value(Answered(), abstained=True)) == (1.0, 0.0)
+    assert value(QUALITY) == 0.8
+    assert value(GROUNDING) == 0.9
+    assert value(QUALITY, abstained=True) is None
+    assert value(QUALITY, judged=None) is None
+    assert value(OWN_QUALITY) is None
+    assert value(OWN_QUALITY, evaluation=judgement(0.42)) == 0.42
+    assert (value(ANSWERED), value(ANSWERED, abstained=True)) == (1.0, 0.0)
 
 
 def test_the_second_pass() -> None:
     passes = (one_pass("a", overall=0.45), one_pass("a", "c", overall=0.68), one_pass("x", overall=0.71))
-    assert value(SecondPassQuality(), passes=passes) == 0.68
-    assert value(SecondPassQuality()) is None
+    assert value(SECOND_PASS_QUALITY, passes=passes) == 0.68
+    assert value(SECOND_PASS_QUALITY) is None
     assert value(RetrievalRecall("second_pass_recall", 1), passes=passes) == 1.0
     assert value(RetrievalPrecision("second_pass_precision", 1), passes=passes) == 1.0
     assert value(RetrievalPrecision("second_pass_precision", 1)) is None
@@ -127,12 +127,12 @@ def test_citations() -> None:
 
 
 def test_cost() -> None:
-    assert value(Iterations(), passes=(one_pass(), one_pass())) == 2.0
-    assert value(Iterations(), passes=()) == 1.0
-    assert value(LLMCalls()) == 2.0
-    assert value(Tokens()) == 120.0
-    assert value(InfiniteLoop(), passes=(one_pass(),) * 3) == 0.0
-    assert value(InfiniteLoop(), passes=(one_pass(),) * 4) == 1.0
+    assert value(ITERATIONS, passes=(one_pass(), one_pass())) == 2.0
+    assert value(ITERATIONS, passes=()) == 1.0
+    assert value(LLM_CALLS) == 2.0
+    assert value(TOKENS) == 120.0
+    assert value(INFINITE_LOOP, passes=(one_pass(),) * 3) == 0.0
+    assert value(INFINITE_LOOP, passes=(one_pass(),) * 4) == 1.0
 
 
 def test_what_was_cut_short() -> None:
@@ -140,14 +140,14 @@ def test_what_was_cut_short() -> None:
         Visit("quality_check", "again: rewrite"),
         Visit("quality_check", "stop: max_iterations", "max_iterations"),
     )
-    assert value(CutShort(), path=stopped, stop_reason="abstained") == 1.0
-    assert value(CutShort(), path=(Visit("quality_check", "stop: stagnated", "stagnated"),)) == 0.0
-    assert value(CutShort(), stop_reason="deadline") == 1.0
+    assert value(CUT_SHORT, path=stopped, stop_reason="abstained") == 1.0
+    assert value(CUT_SHORT, path=(Visit("quality_check", "stop: stagnated", "stagnated"),)) == 0.0
+    assert value(CUT_SHORT, stop_reason="deadline") == 1.0
 
 
 def test_a_turn_without_a_search_avoided_it() -> None:
-    assert value(RetrievalAvoided(), path=(Visit("generate", "1 sentences"),)) == 1.0
-    assert value(RetrievalAvoided(), path=(Visit("generate", ""), Visit("retrieve", "3 passages"))) == 0.0
+    assert value(RETRIEVAL_AVOIDED, path=(Visit("generate", "1 sentences"),)) == 1.0
+    assert value(RETRIEVAL_AVOIDED, path=(Visit("generate", ""), Visit("retrieve", "3 passages"))) == 0.0
 
 
 def test_each_metric_has_a_name_of_its_own_and_a_reason() -> None:
