@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from selfright.domain.answers import EvaluationRequest
+from selfright.domain.answers import Citation, EvaluationRequest
 from selfright.domain.errors import JudgeFailed
 from selfright.domain.judgements import AnswerQuality, Evaluation, EvaluationSource
 from selfright.evals.aggregation import measured
@@ -33,7 +33,7 @@ from selfright.evals.measures.standard import (
 from selfright.evals.measures.words import F1, Containment, ExactMatch, Right
 from selfright.evals.metrics import Metric, Sample, Value
 from selfright.evals.questions import Question
-from selfright.evals.results import Cited, Visit
+from selfright.evals.results import Visit
 from selfright.evals.systems import EXPECTED, PROFILES
 from tests.support.studies import FLAGS, judgement, one_pass, row, sample, turn
 
@@ -121,7 +121,7 @@ def test_targeted_retrieval() -> None:
 
 
 def test_citations() -> None:
-    cited = tuple(Cited(name, 0, 1, "x") for name in ("a", "b", "b"))
+    cited = tuple(Citation(1, "p", name, "", "", 0, 1, "x") for name in ("a", "b", "b"))
     assert value(CitationPrecision(), citations=cited) == 0.5
     assert value(CitationPrecision()) is None
 
@@ -196,7 +196,7 @@ class Believer:
 
 def test_a_judge_as_a_metric() -> None:
     judge = JudgedBy(Believer(), "believed", "grounding")
-    cited = (Cited("a", 4, 20, "We know. It is Orla."),)
+    cited = (Citation(1, "p", "a", "", "", 4, 20, "We know. It is Orla."),)
     assert judge.measure(sample(made=turn(citations=cited))) == Value(1.0, "llm: adequate")
     assert judge.measure(sample(made=turn("It is not.", citations=cited))).value == 0.0
     failed = judge.measure(sample())
