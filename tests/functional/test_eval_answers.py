@@ -1,5 +1,6 @@
 """``eval answers`` and ``ablate``: what they measure, that it is the same each time, and what survives a kill."""
 
+import importlib.util
 import json
 import signal
 import subprocess
@@ -102,6 +103,19 @@ def test_texts_can_be_left_out(cli: Cli, questions: Path, indexed: Path, tmp_pat
     assert done.code == 0, done.err
     for name in ("study.json", "rows.csv"):
         assert "Orla" not in (tmp_path / name).read_text(encoding="utf-8")
+
+
+def test_without_what_the_report_needs_the_data_is_written_all_the_same(
+    cli: Cli, questions: Path, indexed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    find = importlib.util.find_spec
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "jinja2" else find(name))
+    done = cli("eval", "answers", questions, "--index", indexed, "--preset", "basic", "--limit", 1, "--out", tmp_path)
+    assert done.code == 0, done.err
+    assert "no report.html" in done.err
+    assert 'pip install "selfright[eval]"' in done.err
+    assert {path.name for path in tmp_path.iterdir()} >= {"study.json", "rows.csv", "summary.csv"}
+    assert not (tmp_path / "report.html").exists()
 
 
 Ablate = Callable[..., Study]

@@ -30,7 +30,7 @@ from selfright.evals.measures.standard import (
     STANDARD,
     TOKENS,
 )
-from selfright.evals.measures.words import F1, Containment, ExactMatch, Right
+from selfright.evals.measures.words import EXACT_MATCH, F1, Containment, Right
 from selfright.evals.metrics import Metric, Sample, Value
 from selfright.evals.questions import Question
 from selfright.evals.results import Visit
@@ -48,17 +48,17 @@ def value(metric: Metric, question: Question = KNOWN, **given: object) -> float 
 
 def test_words() -> None:
     assert value(Containment()) == 1.0
-    assert value(ExactMatch()) == 0.0
-    assert value(ExactMatch(), answer="Orla Keane. [1]") == 1.0
-    assert value(F1(), answer="the Orla") == 1.0
-    assert value(F1()) == pytest.approx(0.5)  # it is orla : 1 of 3, 1 of 1
+    assert value(EXACT_MATCH) == 0.0
+    assert value(EXACT_MATCH, answer="Orla Keane. [1]") == 1.0
+    assert value(F1, answer="the Orla") == 1.0
+    assert value(F1) == pytest.approx(0.5)  # it is orla : 1 of 3, 1 of 1
     assert value(Containment(), OPEN) is None
 
 
 def test_squad_counts_a_refusal_as_the_answer_to_what_has_none() -> None:
-    assert value(ExactMatch(), NONE, abstained=True, answer="I found nothing on that.") == 1.0
-    assert value(F1(), NONE, abstained=False) == 0.0
-    assert value(F1(), KNOWN, abstained=True) == 0.0
+    assert value(EXACT_MATCH, NONE, abstained=True, answer="I found nothing on that.") == 1.0
+    assert value(F1, NONE, abstained=False) == 0.0
+    assert value(F1, KNOWN, abstained=True) == 0.0
 
 
 @pytest.mark.parametrize(

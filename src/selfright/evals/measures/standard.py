@@ -14,7 +14,7 @@ from selfright.evals.measures.retrieval import (
     RetrievalRecall,
     TargetedRetrievalRate,
 )
-from selfright.evals.measures.words import F1, Containment, ExactMatch, Right
+from selfright.evals.measures.words import EXACT_MATCH, F1, Containment, Right
 from selfright.evals.metrics import Metric, Sample, Value, without
 from selfright.evals.results import Judgement
 
@@ -123,8 +123,8 @@ STANDARD: Sequence[Metric] = (
     Right(),
     ANSWERED,
     Containment(),
-    F1(),
-    ExactMatch(),
+    F1,
+    EXACT_MATCH,
     QUALITY,
     GROUNDING,
     OWN_QUALITY,
