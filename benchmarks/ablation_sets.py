@@ -71,8 +71,7 @@ def published(run: Path, folder: Path) -> None:
     """Page and means of a run, without the large files beside them; the page links to what lies beside it."""
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copy(run / "summary.csv", folder)
-    for language in ("en", "ko"):
-        write_report(redacted(read_study(run / "study.json")), folder, language)
+    write_report(redacted(read_study(run / "study.json")), folder)
 
 
 if __name__ == "__main__":

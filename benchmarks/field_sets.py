@@ -26,7 +26,7 @@ from selfright.domain.text import has_hangul, language_of
 from selfright.entrypoints.progress import bar
 from selfright.entrypoints.studies import tell
 from selfright.evals.aggregation import STEPS, reached
-from selfright.evals.readers.formats import load
+from selfright.evals.reading import load
 from selfright.evals.report.writing import write_report
 from selfright.evals.results import Row, Study
 from selfright.evals.running import Plan, evaluate

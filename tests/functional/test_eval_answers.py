@@ -1,11 +1,12 @@
 """``eval answers`` and ``ablate``: what they measure, that it is the same each time, and what survives a kill."""
 
+import importlib.util
 import json
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +103,19 @@ def test_texts_can_be_left_out(cli: Cli, questions: Path, indexed: Path, tmp_pat
     assert done.code == 0, done.err
     for name in ("study.json", "rows.csv"):
         assert "Orla" not in (tmp_path / name).read_text(encoding="utf-8")
+
+
+def test_without_what_the_report_needs_the_data_is_written_all_the_same(
+    cli: Cli, questions: Path, indexed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    find = importlib.util.find_spec
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "jinja2" else find(name))
+    done = cli("eval", "answers", questions, "--index", indexed, "--preset", "basic", "--limit", 1, "--out", tmp_path)
+    assert done.code == 0, done.err
+    assert "no report.html" in done.err
+    assert 'pip install "selfright[eval]"' in done.err
+    assert {path.name for path in tmp_path.iterdir()} >= {"study.json", "rows.csv", "summary.csv"}
+    assert not (tmp_path / "report.html").exists()
 
 
 Ablate = Callable[..., Study]
@@ -229,8 +243,6 @@ def test_a_model_can_judge_and_is_counted_apart(
         (("--preset", "ful"), 2, "did you mean 'full'"),
         (("--set", "topk=3"), 2, "unknown setting 'topk'"),
         (("--judge", "model"), 2, "a model is to judge, but none is configured"),
-        (("--format", "squat"), 2, "did you mean 'squad'"),
-        (("--own-passages",), 2, "give one of them"),
     ],
 )
 def test_wrong_use_is_said_before_anything_is_asked(
@@ -250,20 +262,6 @@ def test_a_bad_row_is_named_with_its_line(cli: Cli, indexed: Path, tmp_path: Pat
 def test_without_an_index_there_is_nothing_to_ask(cli: Cli, questions: Path, tmp_path: Path) -> None:
     done = cli("eval", "answers", questions, "--index", tmp_path / "nothing")
     assert (done.code, done.out) == (1, "")
-
-
-def test_a_sets_own_passages_can_be_searched(cli: Cli, tmp_path: Path, home_folder: Path) -> None:
-    asked = [
-        {"id": "x1", "question": "Who is the harbour master?", "answers": [{"text": "Orla Keane", "answer_start": 0}]}
-    ]
-    paragraphs = [{"context": "Orla Keane is the harbour master of Dunmore.", "qas": asked}]
-    path = tmp_path / "squad.json"
-    path.write_text(json.dumps({"data": [{"title": "Dunmore", "paragraphs": paragraphs}]}))
-    done = cli("eval", "answers", path, "--own-passages", "--preset", "basic", "--json")
-    assert done.code == 0, done.err
-    summary: Mapping[str, Any] = json.loads(done.out)["runs"][0]["summary"]
-    assert (summary["right"]["mean"], summary["retrieval_recall"]["mean"]) == (1.0, 1.0)
-    assert len(list((home_folder / "home" / "evaluations" / "indexes").glob("*.complete"))) == 1
 
 
 def test_a_watched_turn_is_the_turn(indexed: Path) -> None:

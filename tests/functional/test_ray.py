@@ -1,4 +1,4 @@
-"""Bulk ingestion and evaluation on a cluster of two local nodes: the same as in one process, whatever is lost.
+"""Bulk ingestion on a cluster of two local nodes: the same as in one process, whatever is lost.
 
 In one module, for starting the cluster takes longer than most of these tests.
 """
@@ -10,8 +10,7 @@ import logging
 import os
 import random
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,20 +20,12 @@ if sys.platform == "win32" or importlib.util.find_spec("ray") is None:
     pytest.skip("Ray is not installed", allow_module_level=True)
 
 from selfright.assembly.ingestion import BulkTarget, add_to
-from selfright.domain.errors import StoreError
-from selfright.entrypoints.cli import main
-from selfright.evals.readers.formats import load
-from selfright.evals.results import read_study
-from selfright.evals.running import Plan, evaluate
-from selfright.evals.systems import of_presets
 from selfright.ingest.pipeline import Report, ingest
 from selfright.ingest.ray_cluster import RayCluster
 from tests.functional.conftest import DOCUMENTS, Cli
-from tests.support.asking import Signs
 from tests.support.contents import contents
 from tests.support.embedders import WordHashes
 from tests.support.histories import TOKENIZER, create_store, misranked, open_store, random_text
-from tests.support.studies import numbers
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own, of files and processes left open
 
@@ -191,85 +182,3 @@ def test_broken_off_it_goes_on_behind_the_last_commit(
     assert 0 < kept < alone[1].added
     assert report.added == alone[1].added - kept
     same(tmp_path / "index", alone[0])
-
-
-# Evaluation
-
-PROFILES = ("baseline", "full_context_engineering")
-ASKED = (
-    ("How often is the lamp of the Dunmore lighthouse changed?", "90 days"),
-    ("How often does the fog horn of the lighthouse sound?", "twice a minute"),
-    ("Who is the harbour master of Dunmore?", "Orla Keane"),
-    ("What does mooring in the harbour cost?", "12 euros a night"),
-    ("What does the Dunmore zoo charge for penguins?", ""),
-    ("Where do large boats anchor?", "outside"),
-)
-
-
-@pytest.fixture
-def plan(documents: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plan:
-    monkeypatch.setenv("SELFRIGHT_EMBEDDER", "none")
-    index, file = tmp_path / "index", tmp_path / "asked.jsonl"
-    english = [str(documents / name) for name in ("lighthouse.md", "harbour.md")]  # morphemes take long to load
-    assert main(["index", "add", *english, "--index", str(index)]) == 0
-    rows = [{"question": asked, "answers": [gold]} if gold else {"question": asked} for asked, gold in ASKED]
-    file.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
-    return Plan("ablation", load(file), of_presets(PROFILES), {"index": str(index)}, seed=5)
-
-
-def halfway(happens: Callable[[], None]) -> Callable[[int, int, str], None]:
-    def progress(done: int, total: int, name: str) -> None:
-        if done == total // 2:
-            happens()
-
-    return progress
-
-
-def test_a_node_removed_halfway_changes_nothing(
-    nodes: Any, second: Any, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    signs = Signs(tmp_path)
-    signs.leave(f"second-{second.node_id}")
-    removed: list[Any] = []
-
-    def remove() -> None:
-        signs.leave("half")
-        signs.wait("stuck")
-        nodes.remove_node(second, allow_graceful=False)
-        removed.append(second)
-
-    monkeypatch.setattr("selfright.evals.nodes.ENTRY", "tests.support.asking:start")
-    there = evaluate(replace(plan, ray="auto"), tmp_path / "out", halfway(remove))
-    assert removed == [second]
-    assert numbers(there) == numbers(evaluate(replace(plan, workers=1)))
-    assert all(run.complete and len(run.rows) == len(ASKED) for run in there.runs)
-    assert (tmp_path / "out" / "rows.jsonl").read_bytes().count(b"\n") == 1 + 2 * len(ASKED)
-
-
-@pytest.mark.usefixtures("nodes")
-def test_broken_off_on_a_cluster_it_goes_on_wherever_it_likes(plan: Plan, cli: Cli, tmp_path: Path) -> None:
-    def end() -> None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        evaluate(replace(plan, ray="auto"), tmp_path / "out", halfway(end))
-    kept = (tmp_path / "out" / "rows.jsonl").read_bytes()
-    assert kept.count(b"\n") == 1 + len(ASKED)
-    command = ("ablate", tmp_path / "asked.jsonl", "--index", tmp_path / "index", "--profiles", ",".join(PROFILES),
-               "--seed", 5)  # fmt: skip
-    done = cli(*command, "--out", tmp_path / "out", "--ray", "auto")
-    assert done.code == 0, done.err
-    assert (tmp_path / "out" / "rows.jsonl").read_bytes().startswith(kept)
-    whole = read_study(tmp_path / "out" / "study.json")
-    assert numbers(whole) == numbers(evaluate(replace(plan, workers=1)))
-    both = cli(*command, "--ray", "auto", "--workers", 2)
-    assert (both.code, "give one of them" in both.err) == (2, True)
-
-
-@pytest.mark.usefixtures("nodes")
-def test_a_node_asks_with_its_own_key_or_says_that_it_has_none(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "only-known-here")
-    values = {**plan.values, "llm": "openai:gpt-4o-mini"}
-    with pytest.raises(StoreError, match=r"cannot ask the questions.*OPENAI_API_KEY") as refused:
-        evaluate(replace(plan, values=values, ray="auto"))
-    assert "only-known-here" not in str(refused.value)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.field_sets import FIELD, KINDS, kind_of, problems
-from selfright.evals.readers.formats import load
+from selfright.evals.reading import load
 
 SETS = sorted(place.parent for place in FIELD.glob("*/questions.jsonl"))
 DOCUMENTS = {"en/tea.md": "Tea is served\nat five. Biscuits are free.", "ko/차.md": "차는 다섯 시에 나옵니다."}

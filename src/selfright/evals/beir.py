@@ -7,7 +7,6 @@ A corpus is indexed once and kept: a few at a time, the one used longest ago goe
 """
 
 import hashlib
-import json
 import random
 import shutil
 from collections.abc import Mapping
@@ -17,10 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from selfright.api import Selfright
 from selfright.domain.errors import IncompatibleIndex, InputError
-from selfright.evals.questions import QuestionSet, file_sha256
-from selfright.evals.readers.rows import BadRow, identifier, json_lines, text
+from selfright.evals.questions import file_sha256
 from selfright.evals.results import DataSet
-from selfright.retrieval.files import write_atomically
+from selfright.evals.rows import BadRow, identifier, json_lines, text
 from selfright.settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -156,17 +154,6 @@ def corpus_index(corpus: Path, values: Mapping[str, Any], progress: "Progress | 
     done.touch()  # also says when it was used last
     _forget_oldest(place.parent)
     return selfright
-
-
-def write_passages(data: QuestionSet, place: Path) -> Path:
-    """The texts that came with the questions as a corpus of their own, each once. Raises ``InputError`` without any."""
-    passages = {name: (title, text) for question in data.questions for name, title, text in question.passages}
-    if not passages:
-        raise InputError(f"{data.name} ({data.format}) brings no passages of its own; give an index with --index")
-    rows = ({"_id": name, "title": title, "text": text} for name, (title, text) in passages.items())
-    corpus = place / "passages.jsonl"
-    write_atomically(corpus, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode())
-    return corpus
 
 
 def folder(settings: Settings) -> Path:

@@ -1,47 +1,33 @@
-"""Regular expressions of a question set, searched by a process of their own: one may go on for years, and is ended."""
+"""Regular expressions of a question set, searched for a bounded time: one may go on for years."""
 
-import atexit
-import re
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections.abc import Sequence
 from typing import Any
 
-from selfright.domain.errors import InputError
-from selfright.processes import Workers
+from selfright.domain.errors import InputError, MissingExtra
 
-_ENTRY = f"{__name__}:start"
 _PATIENCE_S = 5.0
 
 
+def compiled(pattern: str) -> Any:
+    """The pattern, which ignores case. Raises ``ValueError`` for what is none, ``MissingExtra`` without the library."""
+    try:
+        import regex
+    except ModuleNotFoundError:
+        raise MissingExtra(
+            "regex, which searches for the 'patterns' of questions,", 'pip install "selfright[eval]"'
+        ) from None
+    try:
+        return regex.compile(pattern, regex.IGNORECASE)  # type: ignore[no-untyped-call]
+    except (regex.error, OverflowError, RecursionError) as error:
+        raise ValueError(str(error)) from None
+
+
 def is_any_in(patterns: Sequence[str], line: str) -> bool:
-    """Whether one of the patterns is found in the line, ignoring case.
-
-    Raises ``InputError`` if that takes more than 5 s twice, or cannot be done apart: here it could not be ended.
-    """
-    (found,) = _workers().map([{"patterns": list(patterns), "line": line}], _not_searched)
-    return found
-
-
-def start(setup: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], bool]:
-    """The worker's side."""
-    del setup
-    return _search
-
-
-@cache
-def _workers() -> Workers:
-    workers = Workers(_ENTRY, {}, 1, _PATIENCE_S)
-    atexit.register(workers.close)
-    return workers
-
-
-def _search(task: Mapping[str, Any]) -> bool:
-    return any(re.search(pattern, task["line"], re.IGNORECASE) for pattern in task["patterns"])
-
-
-def _not_searched(task: Mapping[str, Any]) -> bool:
-    raise InputError(
-        f"a text of {len(task['line']):,} characters could not be searched for these 'patterns' of a question in two "
-        f"tries of {_PATIENCE_S:.0f} s, by a process of its own; write them without a repeated part in a repeated "
-        f"part: {task['patterns']}"
-    )
+    """Whether one of the patterns is found in the line. Raises ``InputError`` if one takes more than 5 s."""
+    try:
+        return any(compiled(pattern).search(line, timeout=_PATIENCE_S) for pattern in patterns)
+    except TimeoutError:
+        raise InputError(
+            f"a text of {len(line):,} characters could not be searched for these 'patterns' of a question in "
+            f"{_PATIENCE_S:g} s each; write them without a repeated part in a repeated part: {list(patterns)}"
+        ) from None

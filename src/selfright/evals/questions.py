@@ -19,7 +19,7 @@ class Question:
 
     ``answers`` are gold strings, each of them right; ``patterns`` are regular expressions of which each that is found
     is right, for answers that can be worded in many ways. ``answerable`` is None where nobody says. ``relevant`` are
-    ids of documents that hold the answer. ``passages`` are texts that came with it, ``(id, title, text)``.
+    ids of documents that hold the answer.
     """
 
     id: str
@@ -29,16 +29,14 @@ class Question:
     relevant: tuple[str, ...] = ()
     history: tuple[Message, ...] = ()
     profile: Mapping[str, Any] = field(default_factory=dict)
-    passages: tuple[tuple[str, str, str], ...] = ()
     patterns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionSet:
-    """Questions in the file's order with the file's name, form and SHA-256; ``of`` is how many it has in all."""
+    """Questions in the file's order with the file's name and SHA-256; ``of`` is how many it has in all."""
 
     name: str
-    format: str
     sha256: str
     questions: tuple[Question, ...]
     of: int
@@ -52,7 +50,7 @@ class QuestionSet:
 
     def facts(self) -> DataSet:
         """As results name it."""
-        return DataSet(self.name, self.format, self.sha256, len(self.questions), self.of)
+        return DataSet(self.name, "selfright", self.sha256, len(self.questions), self.of)
 
 
 def file_sha256(paths: Sequence[Path]) -> str:

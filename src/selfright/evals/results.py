@@ -24,6 +24,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from selfright.domain.answers import Citation
 from selfright.domain.errors import InputError
 
 if TYPE_CHECKING:
@@ -75,17 +76,6 @@ class Pass:
 
 
 @dataclass(frozen=True, slots=True)
-class Cited:
-    """A citation of an answer: ``text`` is the document's from ``start`` to ``end``."""
-
-    document_id: str
-    start: int
-    end: int
-    text: str
-    url: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Visit:
     """A node of the turn's path, and what it decided, in a few words; ``stop`` is why it ended the loop."""
 
@@ -127,7 +117,7 @@ class Turn:
     judged: Judgement | None
     passes: tuple[Pass, ...]
     path: tuple[Visit, ...]
-    citations: tuple[Cited, ...]
+    citations: tuple[Citation, ...]
     removed_claims: tuple[str, ...]
     notes: tuple[str, ...]
     llm_calls: int
@@ -330,18 +320,7 @@ class Study:
 
 def dumped(study: Study) -> bytes:
     """The study as JSON."""
-    return _adapter(Study).dump_json(study, indent=1) + b"\n"
-
-
-def row_line(row: Row) -> bytes:
-    """A row as one line of JSON, without the line's end."""
-    return _adapter(Row).dump_json(row)
-
-
-def row_of(line: bytes | str) -> Row:
-    """A row from its line. Raises ``ValueError`` for anything else."""
-    row: Row = _adapter(Row).validate_json(line)
-    return row
+    return adapter(Study).dump_json(study, indent=1) + b"\n"
 
 
 def read_study(path: Path) -> Study:
@@ -349,7 +328,7 @@ def read_study(path: Path) -> Study:
     if path.stat().st_size > MOST_BYTES:
         raise InputError(f"{path} has {path.stat().st_size:,} bytes; a study has at most {MOST_BYTES:,}")
     try:
-        study: Study = _adapter(Study).validate_json(path.read_bytes())
+        study: Study = adapter(Study).validate_json(path.read_bytes())
     except ValueError as error:
         first = str(error).splitlines()[0]
         raise InputError(f"{path} is no study ({first}); give the study.json of an evaluation") from None
@@ -359,7 +338,8 @@ def read_study(path: Path) -> Study:
 
 
 @cache
-def _adapter(kind: type) -> "TypeAdapter[Any]":
+def adapter(kind: Any) -> "TypeAdapter[Any]":
+    """What writes and reads records of a kind as JSON."""
     from pydantic import TypeAdapter
 
     return TypeAdapter(kind)

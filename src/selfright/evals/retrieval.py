@@ -4,7 +4,7 @@ Rankings are measured by ``ir-measures`` over trec_eval, and written as run file
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -98,17 +98,6 @@ class Measured:
     rankings: Mapping[str, Rankings]
 
 
-@dataclass(slots=True)
-class _Runs:
-    """Rankings as they come, by system and query."""
-
-    rankings: dict[str, dict[str, Sequence[str]]] = field(default_factory=lambda: {name: {} for name in SYSTEMS})
-
-    def add(self, query: str, found: Mapping[str, Sequence[str]]) -> None:
-        for system, ranking in found.items():
-            self.rankings[system][query] = ranking
-
-
 def evaluate_retrieval(
     selfright: Selfright,
     data: RetrievalSet,
@@ -124,14 +113,16 @@ def evaluate_retrieval(
     """
     wanted = parsed(measures)
     names = [str(measure) for measure in wanted]
-    depth, runs = depth_of(wanted), _Runs()
+    depth = depth_of(wanted)
+    rankings: dict[str, dict[str, Sequence[str]]] = {name: {} for name in SYSTEMS}
     for number, query in enumerate(data.queries):
         if progress:
             progress(number, len(data.queries), query.text)
-        runs.add(query.id, _rankings(selfright, query.text, depth))
+        for system, ranking in _rankings(selfright, query.text, depth).items():
+            rankings[system][query.id] = ranking
     index = provenance.index_facts(selfright)
     systems = [name for name in SYSTEMS if name in ("bm25", "hybrid") or index.embedder not in ("", "none")]
-    results = tuple(_result(name, runs.rankings[name], data.queries, wanted, names, seed) for name in systems)
+    results = tuple(_result(name, rankings[name], data.queries, wanted, names, seed) for name in systems)
     pairs = [(base, other) for number, base in enumerate(systems) for other in systems[number + 1 :]]
     study = Study(
         kind="retrieval",
@@ -144,7 +135,7 @@ def evaluate_retrieval(
         runs=results,
         comparisons=compare(results, pairs, seed),
     )
-    return Measured(study, {name: runs.rankings[name] for name in systems})
+    return Measured(study, {name: rankings[name] for name in systems})
 
 
 def write_runs(measured: Measured, out: Path) -> list[Path]:

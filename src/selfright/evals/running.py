@@ -3,20 +3,18 @@
 import hashlib
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from selfright.api import Selfright
-from selfright.domain.errors import SelfrightError, UsageError
+from selfright.domain.errors import SelfrightError
 from selfright.domain.traces import Judge
 from selfright.evals import provenance
 from selfright.evals.aggregation import aggregated, measured
 from selfright.evals.intervals import compare, ladder
 from selfright.evals.measures.standard import STANDARD
 from selfright.evals.metrics import Metric
-from selfright.evals.nodes import Asking, asking_on
 from selfright.evals.questions import Question, QuestionSet
 from selfright.evals.results import Kind, Row, RunResult, Study
 from selfright.evals.systems import System
@@ -40,9 +38,8 @@ class Plan:
     """What is to be measured.
 
     ``values`` are settings and flags as for ``Selfright.open``; flags among them hold for every system. ``workers`` is
-    None for as many as pay; ``ray`` is the address of a cluster that asks instead (``local``, ``auto``, ``host:port``).
-    ``budget_calls`` are the most calls of a model in all, the judge's among them. The systems are compared with the
-    first one, and each with the one before it.
+    None for as many as pay. ``budget_calls`` are the most calls of a model in all, the judge's among them. The systems
+    are compared with the first one, and each with the one before it.
     """
 
     kind: Kind
@@ -52,7 +49,6 @@ class Plan:
     judge: Judge = "local"
     seed: int = 0
     workers: int | None = None
-    ray: str | None = None
     budget_calls: int | None = None
     metrics: Sequence[Metric] = STANDARD
 
@@ -60,12 +56,9 @@ class Plan:
 def evaluate(plan: Plan, out: Path | None = None, progress: Progress | None = None) -> Study:
     """Asks every question of every system and sums up. With ``out``, rows are kept there and a killed run goes on.
 
-    Raises ``IndexNotFound``, and ``UsageError`` for an unknown preset, flag or setting, for ``workers`` beside ``ray``,
-    and for an ``out`` that holds another plan's rows; with ``ray`` also what ``evals.nodes.asking_on`` raises. A
-    question that fails is a row with its error.
+    Raises ``IndexNotFound``, and ``UsageError`` for an unknown preset, flag or setting, and for an ``out`` that
+    holds another plan's rows. A question that fails is a row with its error.
     """
-    if plan.ray and plan.workers:
-        raise UsageError("'workers' ask on this machine, and 'ray' asks on a cluster instead; give one of them")
     with tempfile.TemporaryDirectory(prefix="selfright-eval-") as home:
         # Profiles, sessions and traces of an evaluation are nobody's.
         values = {"home": home, "database": "", **plan.values}
@@ -96,14 +89,10 @@ class _Evaluation:
     def _ask(self, log: RowLog | None, progress: Progress) -> None:
         total = len(self._plan.systems) * len(self._plan.data.questions)
         progress(len(self._rows), total, "")
-        with self._asking() as answers:
-            self._ask_all(answers, log, lambda name: progress(len(self._rows), total, name))
-
-    def _ask_all(self, answers: Asking, log: RowLog | None, progress: Callable[[str], None]) -> None:
         failed = 0
         # A round ends when all that is still asked could together overrun the budget; what they left over goes on.
         while tasks := list(self._within(self._open())):
-            for (system, _), row in zip(tasks, answers(tasks), strict=True):
+            for (system, _), row in zip(tasks, self._answers(tasks), strict=True):
                 self._rows[system.name, row.question_id] = row
                 failed = failed + 1 if row.error else 0
                 if failed == _MOST_FAILURES:
@@ -112,16 +101,7 @@ class _Evaluation:
                     )
                 if log is not None and row.error is None:
                     log.append(system.name, row)
-                progress(system.name)
-
-    @contextmanager
-    def _asking(self) -> Iterator[Asking]:
-        """What asks: this machine or, where there is something to ask, the cluster."""
-        if not self._plan.ray or not self._open():
-            yield self._answers
-            return
-        with asking_on(self._plan.ray, self._selfright, self._values, self._plan.judge, self._index) as answers:
-            yield answers
+                progress(len(self._rows), total, system.name)
 
     def _open(self) -> list[tuple[System, Question]]:
         return [

@@ -3,7 +3,6 @@
 A turn becomes a record with all that metrics and reports need, and no object of the engine.
 """
 
-import json
 import logging
 import uuid
 from collections.abc import Callable, Mapping, Sequence
@@ -12,36 +11,36 @@ from itertools import zip_longest
 from typing import Any
 
 from selfright.api import Selfright
-from selfright.domain.answers import Answer, Iteration, Message
+from selfright.domain.answers import Iteration
 from selfright.domain.errors import StoreError, UsageError
 from selfright.domain.judgements import Evaluation
 from selfright.domain.traces import Examined, WatchedPass
 from selfright.evals.aggregation import held
 from selfright.evals.measures.words import normalised
 from selfright.evals.questions import Question
-from selfright.evals.results import Cited, Judgement, Pass, Row, Turn, Visit, row_line, row_of
+from selfright.evals.results import Judgement, Pass, Row, Turn, Visit, adapter
 from selfright.evals.systems import System
-from selfright.schemas import answer_view, evaluation_form
 
 BROUGHT = 0.75
 """The share of a missing item's words that one passage must hold to have brought it."""
-
-_LONGEST_QUOTE = 2_000
-_TOLD = ("answer", "abstained", "language", "verdict", "stop_reason", "degraded")
 
 
 def record(examined: Examined, question: Question) -> Turn:
     """The turn as results keep it, with what its steps had of the question's gold answers."""
     answer = examined.answer
-    form = answer_view(answer)
     return Turn(
-        **{name: form[name] for name in _TOLD},
-        **form["cost"],
-        evaluation=judgement(answer.evaluation) if answer.evaluation else None,
-        judged=judgement(examined.judged) if examined.judged else None,
+        answer=answer.answer,
+        abstained=answer.abstained,
+        language=answer.language,
+        verdict=answer.verdict,
+        stop_reason=answer.stop_reason,
+        degraded=answer.degraded,
+        **asdict(answer.cost),
+        evaluation=_judgement(answer.evaluation),
+        judged=_judgement(examined.judged),
         passes=_passes(answer.iterations, examined.passes),
         path=tuple(Visit(step.node, step.said, step.outcome.stop or "") for step in answer.trace),
-        citations=_citations(answer),
+        citations=answer.citations,
         removed_claims=answer.removed_claims,
         notes=answer.notes,
         judge_calls=examined.judge_cost.llm_calls,
@@ -49,10 +48,11 @@ def record(examined: Examined, question: Question) -> Turn:
     )
 
 
-def judgement(evaluation: Evaluation) -> Judgement:
+def _judgement(evaluation: Evaluation | None) -> Judgement | None:
     """The scores of an evaluation."""
-    form = evaluation_form(evaluation)
-    return Judgement(**{field.name: getattr(form, field.name) for field in fields(Judgement)})
+    if evaluation is None:
+        return None
+    return Judgement(**{field.name: getattr(evaluation, field.name) for field in fields(Judgement)})
 
 
 def brought(items: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
@@ -104,12 +104,6 @@ def _pass(iteration: Iteration, seen: WatchedPass | None, before: WatchedPass | 
     )
 
 
-def _citations(answer: Answer) -> tuple[Cited, ...]:
-    return tuple(
-        Cited(one.document_id, one.start, one.end, one.text[:_LONGEST_QUOTE], one.url) for one in answer.citations
-    )
-
-
 log = logging.getLogger(__name__)
 
 
@@ -117,26 +111,24 @@ def start(setup: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], Any]:
     """The worker's side: opens the index once, then answers tasks."""
     selfright = Selfright.open(**setup["values"])
     judge = setup["judge"]
-    return lambda task: json.loads(row_line(asked(selfright, *read_task(task), judge)))
+    return lambda task: adapter(Row).dump_python(asked(selfright, *read_task(task), judge), mode="json")
 
 
-def task_of(system: System, question: Question) -> dict[str, Any]:
+def task_of(system: System, question: Question) -> Any:
     """What a worker is sent."""
-    return {"system": asdict(system), "question": {**asdict(question), "passages": ()}}
+    return adapter(tuple[System, Question]).dump_python((system, question), mode="json")
 
 
-def read_task(task: Mapping[str, Any]) -> tuple[System, Question]:
+def read_task(task: Any) -> tuple[System, Question]:
     """What a worker makes of it."""
-    given = dict(task["question"])
-    given["history"] = tuple(Message(**message) for message in given["history"])
-    for name in ("answers", "relevant", "passages", "patterns"):
-        given[name] = tuple(given[name])
-    return System(**task["system"]), Question(**given)
+    found: tuple[System, Question] = adapter(tuple[System, Question]).validate_python(task)
+    return found
 
 
 def read_result(result: Any) -> Row:
     """A row that a worker sent."""
-    return row_of(json.dumps(result))
+    row: Row = adapter(Row).validate_python(result)
+    return row
 
 
 def lost(task: Mapping[str, Any]) -> Row:

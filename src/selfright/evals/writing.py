@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any, Self
 
 from selfright.domain.errors import IndexBusy, UsageError
-from selfright.evals.results import Pass, Row, Study, Turn, Value, dumped, row_line, row_of
+from selfright.evals.results import Pass, Row, Study, Turn, Value, adapter, dumped
 from selfright.retrieval.files import WriterLock, write_atomically
 
 _TURN = ("answer", "abstained", "verdict", "stop_reason", "degraded", "language")
@@ -86,7 +86,7 @@ def _without_words(turn: Turn) -> Turn:
     return replace(
         turn,
         answer="",
-        citations=tuple(replace(cited, text="") for cited in turn.citations),
+        citations=tuple(replace(cited, title="", section="", text="") for cited in turn.citations),
         passes=tuple(map(_pass_without_words, turn.passes)),
         removed_claims=("",) * len(turn.removed_claims),
         notes=(),
@@ -130,7 +130,7 @@ class RowLog:
     def append(self, system: str, row: Row) -> None:
         """Keeps a row; it is lasting after at most 16 rows, or a second and the next row."""
         head = json.dumps(system, ensure_ascii=False).encode()
-        self._file.write(b'{"system":' + head + b',"row":' + row_line(row) + b"}\n")
+        self._file.write(b'{"system":' + head + b',"row":' + adapter(Row).dump_json(row) + b"}\n")
         self._file.flush()
         self._unsafe += 1
         if self._unsafe >= _BATCH_ROWS or time.monotonic() - self._safe_at >= _BATCH_S:
@@ -172,7 +172,7 @@ class RowLog:
         while (line := file.readline()).endswith(b"\n"):
             try:
                 kept = json.loads(line)
-                row = row_of(json.dumps(kept["row"]))
+                row = adapter(Row).validate_python(kept["row"])
                 self.rows[kept["system"], row.question_id] = row
             except (ValueError, KeyError, TypeError):
                 break

@@ -14,12 +14,11 @@ from selfright.evals import patterns as searching
 from selfright.evals.aggregation import STEPS, funnels, reached
 from selfright.evals.measures.words import Containment, Right, gold_in
 from selfright.evals.questions import Question
-from selfright.evals.readers.formats import own_questions
-from selfright.evals.readers.rows import BadRow
+from selfright.evals.reading import question_of
 from selfright.evals.results import Held, Row
+from selfright.evals.rows import BadRow
 from selfright.evals.systems import System
 from selfright.evals.worker import read_task, task_of
-from selfright.processes import Workers
 from tests.support.studies import row, sample, turn
 
 NOTHING = Held(*[False] * 5)
@@ -102,14 +101,13 @@ def test_a_pattern_is_searched_in_a_text_as_one_line(text: str, found: bool) -> 
 
 
 def test_a_pattern_that_would_go_on_for_ever_is_ended_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    workers = Workers("selfright.evals.patterns:start", {}, 1, patience_s=0.2)
-    monkeypatch.setattr(searching, "_workers", lambda: workers)
-    with workers, pytest.raises(InputError, match="could not be searched"):
+    monkeypatch.setattr(searching, "_PATIENCE_S", 0.2)
+    with pytest.raises(InputError, match="could not be searched"):
         gold_in("a" * 5_000 + "!", Question("q", "?", patterns=("a*" * 100 + "$",)))
 
 
 def test_patterns_are_read_and_sent_to_workers() -> None:
-    (question,) = own_questions({"question": "How long?", "patterns": [r"27 days", "27일"]}, "line 1")
+    question = question_of({"question": "How long?", "patterns": [r"27 days", "27일"]}, "line 1")
     assert (question.patterns, question.answerable) == (("27 days", "27일"), True)
     question = replace(question, history=(Message("user", "hello"),))
     system = System("basic", "basic")
@@ -119,4 +117,4 @@ def test_patterns_are_read_and_sent_to_workers() -> None:
 @pytest.mark.parametrize("patterns", [["(27"], ["a" * 501], ["a"] * 51, [27]])
 def test_what_is_no_pattern_is_said_and_not_searched_for(patterns: list[object]) -> None:
     with pytest.raises(BadRow, match="expected"):
-        own_questions({"question": "How long?", "patterns": patterns}, "line 1")
+        question_of({"question": "How long?", "patterns": patterns}, "line 1")

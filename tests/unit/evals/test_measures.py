@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from selfright.domain.answers import EvaluationRequest
+from selfright.domain.answers import Citation, EvaluationRequest
 from selfright.domain.errors import JudgeFailed
 from selfright.domain.judgements import AnswerQuality, Evaluation, EvaluationSource
 from selfright.evals.aggregation import measured
@@ -16,24 +16,24 @@ from selfright.evals.measures.retrieval import (
     TargetedRetrievalRate,
 )
 from selfright.evals.measures.standard import (
+    ANSWERED,
     BETTER,
+    CUT_SHORT,
+    GROUNDING,
+    INFINITE_LOOP,
+    ITERATIONS,
+    LLM_CALLS,
+    OWN_QUALITY,
+    QUALITY,
+    RETRIEVAL_AVOIDED,
+    SECOND_PASS_QUALITY,
     STANDARD,
-    Answered,
-    CutShort,
-    Grounding,
-    InfiniteLoop,
-    Iterations,
-    LLMCalls,
-    OwnQuality,
-    Quality,
-    RetrievalAvoided,
-    SecondPassQuality,
-    Tokens,
+    TOKENS,
 )
-from selfright.evals.measures.words import F1, Containment, ExactMatch, Right
+from selfright.evals.measures.words import EXACT_MATCH, F1, Containment, Right
 from selfright.evals.metrics import Metric, Sample, Value
 from selfright.evals.questions import Question
-from selfright.evals.results import Cited, Visit
+from selfright.evals.results import Visit
 from selfright.evals.systems import EXPECTED, PROFILES
 from tests.support.studies import FLAGS, judgement, one_pass, row, sample, turn
 
@@ -48,17 +48,17 @@ def value(metric: Metric, question: Question = KNOWN, **given: object) -> float 
 
 def test_words() -> None:
     assert value(Containment()) == 1.0
-    assert value(ExactMatch()) == 0.0
-    assert value(ExactMatch(), answer="Orla Keane. [1]") == 1.0
-    assert value(F1(), answer="the Orla") == 1.0
-    assert value(F1()) == pytest.approx(0.5)  # it is orla : 1 of 3, 1 of 1
+    assert value(EXACT_MATCH) == 0.0
+    assert value(EXACT_MATCH, answer="Orla Keane. [1]") == 1.0
+    assert value(F1, answer="the Orla") == 1.0
+    assert value(F1) == pytest.approx(0.5)  # it is orla : 1 of 3, 1 of 1
     assert value(Containment(), OPEN) is None
 
 
 def test_squad_counts_a_refusal_as_the_answer_to_what_has_none() -> None:
-    assert value(ExactMatch(), NONE, abstained=True, answer="I found nothing on that.") == 1.0
-    assert value(F1(), NONE, abstained=False) == 0.0
-    assert value(F1(), KNOWN, abstained=True) == 0.0
+    assert value(EXACT_MATCH, NONE, abstained=True, answer="I found nothing on that.") == 1.0
+    assert value(F1, NONE, abstained=False) == 0.0
+    assert value(F1, KNOWN, abstained=True) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -85,19 +85,19 @@ def test_a_long_gold_answer_need_not_be_said_letter_by_letter() -> None:
 
 
 def test_judgements() -> None:
-    assert value(Quality()) == 0.8
-    assert value(Grounding()) == 0.9
-    assert value(Quality(), abstained=True) is None
-    assert value(Quality(), judged=None) is None
-    assert value(OwnQuality()) is None
-    assert value(OwnQuality(), evaluation=judgement(0.42)) == 0.42
-    assert (value(Answered()), value(Answered(), abstained=True)) == (1.0, 0.0)
+    assert value(QUALITY) == 0.8
+    assert value(GROUNDING) == 0.9
+    assert value(QUALITY, abstained=True) is None
+    assert value(QUALITY, judged=None) is None
+    assert value(OWN_QUALITY) is None
+    assert value(OWN_QUALITY, evaluation=judgement(0.42)) == 0.42
+    assert (value(ANSWERED), value(ANSWERED, abstained=True)) == (1.0, 0.0)
 
 
 def test_the_second_pass() -> None:
     passes = (one_pass("a", overall=0.45), one_pass("a", "c", overall=0.68), one_pass("x", overall=0.71))
-    assert value(SecondPassQuality(), passes=passes) == 0.68
-    assert value(SecondPassQuality()) is None
+    assert value(SECOND_PASS_QUALITY, passes=passes) == 0.68
+    assert value(SECOND_PASS_QUALITY) is None
     assert value(RetrievalRecall("second_pass_recall", 1), passes=passes) == 1.0
     assert value(RetrievalPrecision("second_pass_precision", 1), passes=passes) == 1.0
     assert value(RetrievalPrecision("second_pass_precision", 1)) is None
@@ -121,18 +121,18 @@ def test_targeted_retrieval() -> None:
 
 
 def test_citations() -> None:
-    cited = tuple(Cited(name, 0, 1, "x") for name in ("a", "b", "b"))
+    cited = tuple(Citation(1, "p", name, "", "", 0, 1, "x") for name in ("a", "b", "b"))
     assert value(CitationPrecision(), citations=cited) == 0.5
     assert value(CitationPrecision()) is None
 
 
 def test_cost() -> None:
-    assert value(Iterations(), passes=(one_pass(), one_pass())) == 2.0
-    assert value(Iterations(), passes=()) == 1.0
-    assert value(LLMCalls()) == 2.0
-    assert value(Tokens()) == 120.0
-    assert value(InfiniteLoop(), passes=(one_pass(),) * 3) == 0.0
-    assert value(InfiniteLoop(), passes=(one_pass(),) * 4) == 1.0
+    assert value(ITERATIONS, passes=(one_pass(), one_pass())) == 2.0
+    assert value(ITERATIONS, passes=()) == 1.0
+    assert value(LLM_CALLS) == 2.0
+    assert value(TOKENS) == 120.0
+    assert value(INFINITE_LOOP, passes=(one_pass(),) * 3) == 0.0
+    assert value(INFINITE_LOOP, passes=(one_pass(),) * 4) == 1.0
 
 
 def test_what_was_cut_short() -> None:
@@ -140,14 +140,14 @@ def test_what_was_cut_short() -> None:
         Visit("quality_check", "again: rewrite"),
         Visit("quality_check", "stop: max_iterations", "max_iterations"),
     )
-    assert value(CutShort(), path=stopped, stop_reason="abstained") == 1.0
-    assert value(CutShort(), path=(Visit("quality_check", "stop: stagnated", "stagnated"),)) == 0.0
-    assert value(CutShort(), stop_reason="deadline") == 1.0
+    assert value(CUT_SHORT, path=stopped, stop_reason="abstained") == 1.0
+    assert value(CUT_SHORT, path=(Visit("quality_check", "stop: stagnated", "stagnated"),)) == 0.0
+    assert value(CUT_SHORT, stop_reason="deadline") == 1.0
 
 
 def test_a_turn_without_a_search_avoided_it() -> None:
-    assert value(RetrievalAvoided(), path=(Visit("generate", "1 sentences"),)) == 1.0
-    assert value(RetrievalAvoided(), path=(Visit("generate", ""), Visit("retrieve", "3 passages"))) == 0.0
+    assert value(RETRIEVAL_AVOIDED, path=(Visit("generate", "1 sentences"),)) == 1.0
+    assert value(RETRIEVAL_AVOIDED, path=(Visit("generate", ""), Visit("retrieve", "3 passages"))) == 0.0
 
 
 def test_each_metric_has_a_name_of_its_own_and_a_reason() -> None:
@@ -196,7 +196,7 @@ class Believer:
 
 def test_a_judge_as_a_metric() -> None:
     judge = JudgedBy(Believer(), "believed", "grounding")
-    cited = (Cited("a", 4, 20, "We know. It is Orla."),)
+    cited = (Citation(1, "p", "a", "", "", 4, 20, "We know. It is Orla."),)
     assert judge.measure(sample(made=turn(citations=cited))) == Value(1.0, "llm: adequate")
     assert judge.measure(sample(made=turn("It is not.", citations=cited))).value == 0.0
     failed = judge.measure(sample())

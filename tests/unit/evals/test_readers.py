@@ -1,19 +1,16 @@
-"""Question sets in each form: recognised, read whole, and refused with the line and what was expected there."""
+"""Question sets: read whole, and refused with the line and what was expected there."""
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
-from pyarrow import parquet
 
 from selfright.domain.answers import Message
-from selfright.domain.errors import InputError, MissingExtra, UnknownName
+from selfright.domain.errors import InputError
 from selfright.evals.questions import Question
-from selfright.evals.readers.formats import load
+from selfright.evals.reading import load
 
 Write = Callable[[str, Any], Path]
 
@@ -36,7 +33,7 @@ def test_our_own_form(write: Write) -> None:
         "history": [{"role": "user", "content": "hi"}], "profile": {"age": 60},
     }  # fmt: skip
     found = load(write("set.jsonl", [row, {"question": "why?", "answerable": False}, {"question": "so?"}]))
-    assert (found.format, found.of, found.name) == ("selfright", 3, "set.jsonl")
+    assert (found.of, found.name) == (3, "set.jsonl")
     history = (Message("user", "hi"),)
     assert found.questions[0] == Question("a", "언제?", ("90일",), True, ("lamp.md",), history, {"age": 60})
     assert [(q.id, q.answerable) for q in found.questions[1:]] == [("line-2", False), ("line-3", None)]
@@ -50,88 +47,6 @@ def test_sets_with_one_answer_and_its_document(write: Write) -> None:
     first, second = load(write("qa.jsonl", rows)).questions
     assert (first.id, first.answers, first.relevant, first.answerable) == ("7", ("gold",), ("630",), True)
     assert (second.relevant, second.answerable) == ((), False)
-
-
-def test_squad_and_what_cannot_be_answered(write: Write) -> None:
-    asked = [
-        {"id": "x1", "question": "Who?", "answers": 2 * [{"text": "Orla", "answer_start": 4}]},
-        {"id": "x2", "question": "Why?", "answers": [], "is_impossible": True},
-    ]  # fmt: skip
-    data = {"version": "v2.0", "data": [{"title": "Dunmore", "paragraphs": [{"context": "It is Orla.", "qas": asked}]}]}
-    found = load(write("dev.json", data))
-    assert found.format == "squad"
-    first, second = found.questions
-    assert (first.answers, first.relevant, first.answerable) == (("Orla",), ("Dunmore-000",), True)
-    assert (second.answers, second.relevant, second.answerable) == ((), (), False)
-    assert first.passages == second.passages == (("Dunmore-000", "Dunmore", "It is Orla."),)
-
-
-def test_pubmedqa(write: Write) -> None:
-    entry = {"QUESTION": "Does it?", "CONTEXTS": ["One.", "Two."], "LONG_ANSWER": "It does.", "final_decision": "yes"}
-    found = load(write("ori_pqal.json", {"123": entry}))
-    assert found.format == "pubmedqa"
-    assert found.questions == (
-        Question("123", "Does it?", ("It does.",), True, ("123",), passages=(("123", "", "One.\n\nTwo."),)),
-    )
-
-
-def test_clapnq(write: Write) -> None:
-    passage = {"title": "Lamp", "text": "It burns .", "sentences": ["It burns ."]}
-    rows = [
-        {"id": "1", "input": "what burns", "passages": [passage], "output": [{"answer": "The lamp.", "meta": {}}]},
-        {"id": "2", "input": "what sinks", "passages": [passage], "output": [{"answer": ""}]},
-    ]
-    found = load(write("clapnq.jsonl", rows))
-    assert found.format == "clapnq"
-    assert [(q.answers, q.answerable, q.relevant) for q in found.questions] == [
-        (("The lamp.",), True, ("1-0",)),
-        ((), False, ()),
-    ]
-
-
-def test_ragas_of_both_ages_and_conversations(write: Write) -> None:
-    talk = [
-        {"type": "human", "content": "Hi"}, {"type": "ai", "content": "Hello"},
-        {"type": "tool", "content": "{}"}, {"type": "human", "content": "And the lamp?"},
-    ]  # fmt: skip
-    rows = [
-        {"user_input": "Who?", "response": "x", "reference": "Orla", "reference_contexts": ["It is Orla."]},
-        {"user_input": talk, "reference": "90 days"},
-        {"question": "Old?", "contexts": ["c"], "answer": "x", "ground_truth": "yes"},
-    ]
-    found = load(write("ragas.jsonl", rows))
-    assert found.format == "ragas"
-    first, second, third = found.questions
-    assert (first.answers, first.relevant) == (("Orla",), ("line-1-0",))
-    assert (second.question, second.history) == (
-        "And the lamp?",
-        (Message("user", "Hi"), Message("assistant", "Hello")),
-    )
-    assert (third.question, third.answers, third.relevant) == ("Old?", ("yes",), ())
-    assert load(write("ragas.json", rows)).questions[0].question == "Who?"
-
-
-def test_flashrag(write: Write) -> None:
-    found = load(write("nq.jsonl", [{"id": "t_0", "question": "q", "golden_answers": ["a", "b"], "metadata": {}}]))
-    assert (found.format, found.questions) == ("flashrag", (Question("t_0", "q", ("a", "b"), True),))
-
-
-def test_autorag(tmp_path: Path) -> None:
-    columns = {
-        "qid": ["1", "2"], "query": ["who?", "why?"],
-        "retrieval_gt": [[["a"], ["b", "a"]], [["c"]]], "generation_gt": [["Orla"], ["so"]],
-    }  # fmt: skip
-    parquet.write_table(pa.table(columns), tmp_path / "qa.parquet")
-    found = load(tmp_path / "qa.parquet")
-    assert found.format == "autorag"
-    assert found.questions[0] == Question("1", "who?", ("Orla",), True, ("a", "b"))
-
-
-def test_without_the_library_its_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "qa.parquet").write_bytes(b"PAR1")
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'selfright\[eval\]'"):
-        load(tmp_path / "qa.parquet")
 
 
 def test_every_bad_row_is_named(write: Write) -> None:
@@ -150,27 +65,15 @@ def test_every_bad_row_is_named(write: Write) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "why"),
     [
-        ("empty.jsonl", "", "no known form"),
-        ("other.jsonl", '{"text": "a document"}\n', "no known form"),
+        ("empty.jsonl", "", "no questions in it"),
+        ("other.jsonl", '{"text": "a document"}\n', "line 1: expected a text as 'question'"),
         ("twice.jsonl", '{"id": 1, "question": "a"}\n{"id": 1, "question": "b"}\n', "stands twice"),
-        ("squad.json", '{"data": [{"paragraphs": [{"context": "c", "qas": [{"id": 1}]}]}]}', "article 1: expected"),
-        ("broken.json", "{", "not JSON"),
-        ("no.parquet", "this is no table", "cannot be read as Parquet"),
-        ("clapnq.jsonl", '{"input": "q", "passages": [{"title": "t"}]}\n', "line 1: expected a text as 'text'"),
-        ("mixed.jsonl", '{"id": "1", "question": "q", "golden_answers": []}\n{"question": "q"}\n', "line 2: not a row"),
+        ("broken.jsonl", "{", "not JSON"),
     ],
 )  # fmt: skip
 def test_what_is_no_question_set(write: Write, name: str, content: str, why: str) -> None:
     with pytest.raises(InputError, match=why):
         load(write(name, content))
-
-
-def test_a_form_can_be_named_and_must_exist(write: Write) -> None:
-    path = write("set.jsonl", [{"question": "q", "golden_answers": ["a"], "answers": ["b"]}])
-    assert load(path).questions[0].answers == ("a",)
-    assert load(path, "selfright").questions[0].answers == ("b",)
-    with pytest.raises(UnknownName, match="did you mean 'squad'"):
-        load(path, "squat")
 
 
 def test_a_mark_at_the_start_and_other_encodings(write: Write, tmp_path: Path) -> None:
@@ -184,10 +87,8 @@ def test_a_mark_at_the_start_and_other_encodings(write: Write, tmp_path: Path) -
 @pytest.mark.parametrize("row", [{"id": "a\ud800", "question": "q"}, {"question": "q", "answers": ["\udfff"]}])
 def test_half_a_character_is_no_text(tmp_path: Path, row: dict[str, Any]) -> None:
     (tmp_path / "set.jsonl").write_text(json.dumps(row), encoding="utf-8")
-    (tmp_path / "set.json").write_text(json.dumps([row]), encoding="utf-8")
-    for name in ("set.jsonl", "set.json"):
-        with pytest.raises(InputError, match="half of a surrogate pair"):
-            load(tmp_path / name)
+    with pytest.raises(InputError, match="half of a surrogate pair"):
+        load(tmp_path / "set.jsonl")
 
 
 def test_a_pair_that_is_escaped_is_text(tmp_path: Path) -> None:

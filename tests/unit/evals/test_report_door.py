@@ -16,13 +16,12 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_report_is_made_in_either_language(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_report_is_made_anew(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["eval", "report", str(folder)]) == 0
-    assert main(["eval", "report", str(folder), "--language", "ko", "--json"]) == 0
+    assert main(["eval", "report", str(folder), "--json"]) == 0
     said = capsys.readouterr().out
     assert f"wrote {folder / 'report.html'}" in said
-    assert json.loads(said[said.index("{") :]) == {"files": [str(folder / "report.ko.html")]}
-    assert "요약" in (folder / "report.ko.html").read_text(encoding="utf-8")
+    assert json.loads(said[said.index("{") :]) == {"files": [str(folder / "report.html")]}
     assert "who built boat" in (folder / "report.html").read_text(encoding="utf-8")
 
 

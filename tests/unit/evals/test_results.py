@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from selfright.domain.answers import Citation
 from selfright.domain.errors import InputError
 from selfright.evals.aggregation import aggregated
 from selfright.evals.intervals import compare
-from selfright.evals.results import FORM, Cited, DataSet, IndexFacts, RunResult, Study, dumped, read_study
+from selfright.evals.results import FORM, DataSet, IndexFacts, RunResult, Study, dumped, read_study
 from selfright.evals.writing import redacted, write
 from tests.support.studies import one_pass, row, turn
 
@@ -19,7 +20,8 @@ SECRET = "SECRET"
 
 def study() -> Study:
     told = turn(
-        answer=f"{SECRET} said", citations=(Cited("a", 0, 6, SECRET),), removed_claims=(SECRET,), notes=(SECRET,),
+        answer=f"{SECRET} said", citations=(Citation(1, "p", "a", SECRET, SECRET, 0, 6, SECRET),),
+        removed_claims=(SECRET,), notes=(SECRET,),
         passes=(one_pass("a", missing_info=(SECRET,), brought=(SECRET,), new=(SECRET,)),),
     )  # fmt: skip
     asked = replace(row("=1+1", {"right": 1.0, "f1": None}, told), question=SECRET, answers=(SECRET,))

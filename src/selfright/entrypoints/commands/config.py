@@ -144,9 +144,7 @@ def _checked(settings: "Settings", found: "Probes", items: int | None) -> "tuple
         documents.write_text("".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows), encoding="utf-8")
         apart = settings.with_values({"index": Path(folder) / "index", "llm_judging": "always"})
         with open_bench(apart, documents, NoWriter()) as bench, bar("Asking") as progress:
-            report = asyncio.run(
-                check_model(bench, found, lambda done, *, total, before: progress(before + done, total, ""), items)
-            )
+            report = asyncio.run(check_model(bench, found, progress, items))
     return report, time.perf_counter() - began
 
 

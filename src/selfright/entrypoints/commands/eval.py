@@ -12,9 +12,7 @@ from selfright.entrypoints.commands.options import F, index_option, json_option,
 
 if TYPE_CHECKING:
     from selfright.api import Selfright
-    from selfright.domain.passages import Language
     from selfright.evals.beir import RetrievalSet
-    from selfright.evals.questions import QuestionSet
     from selfright.evals.results import Kind, Study
     from selfright.evals.systems import System
 
@@ -25,10 +23,6 @@ limit_option = click.option(
     "--limit", type=click.IntRange(min=1), metavar="N", help="Ask at most N questions, chosen by the seed."
 )
 seed_option = click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
-format_option = click.option("--format", "form", metavar="NAME", help="Format of the file, if it is not recognised.")
-own_option = click.option(
-    "--own-passages", is_flag=True, help="Search only the passages that the set contains, in a separate index."
-)
 judge_option = click.option(
     "--judge",
     type=click.Choice(["local", "model", "none"]),
@@ -39,9 +33,6 @@ judge_option = click.option(
 workers_option = click.option(
     "--workers", type=click.IntRange(1, 4), metavar="N", help="Number of processes [default: by the amount of work]."
 )
-ray_option = click.option(
-    "--ray", metavar="ADDRESS", help="Ask on a Ray cluster: local, auto or host:port. Its nodes must see the index."
-)
 budget_option = click.option(
     "--budget-calls", type=click.IntRange(min=1), metavar="N", help="The most model calls, the judge's included."
 )
@@ -51,8 +42,8 @@ no_texts_option = click.option("--no-texts", is_flag=True, help="Write ids and f
 def asking_options(command: F) -> F:
     """What a command that asks questions takes, in the order of its help."""
     options = (
-        index_option, own_option, format_option, out_option, judge_option, limit_option, seed_option, workers_option,
-        ray_option, budget_option, no_texts_option, set_option, json_option,
+        index_option, out_option, judge_option, limit_option, seed_option, workers_option,
+        budget_option, no_texts_option, set_option, json_option,
     )  # fmt: skip
     return reduce(lambda made, option: option(made), reversed(options), command)
 
@@ -101,8 +92,7 @@ def retrieval(folder: Path, split: str, measures: tuple[str, ...], index: str | 
 def answers(presets: tuple[str, ...], **options: Any) -> int:
     """Ask the questions of FILE under each preset; the presets are compared with the first one.
 
-    FILE is JSONL as described in the documentation, or squad, pubmedqa, clapnq, ragas, autorag or flashrag. With
-    --out, an interrupted run resumes.
+    FILE is JSONL as described in the documentation. With --out, an interrupted run resumes.
     """
     from selfright.evals.systems import of_presets
 
@@ -113,15 +103,15 @@ def measure_answers(kind: "Kind", systems: "Sequence[System]", *, file: Path, ou
     """Asks, writes and tells, as the options of both commands say; gives back the exit code."""
     from selfright.entrypoints.progress import bar
     from selfright.entrypoints.studies import failures, figures, tell
-    from selfright.evals.readers.formats import load
+    from selfright.evals.reading import load
     from selfright.evals.running import Plan
     from selfright.evals.running import evaluate as run
 
-    data = load(file, options["form"]).sample(options["limit"], options["seed"])
-    values = _values(data, options["index"], options["own_passages"], values_of(options["assignments"]))
+    data = load(file).sample(options["limit"], options["seed"])
+    values = values_of(options["assignments"]) | ({"index": options["index"]} if options["index"] else {})
     plan = Plan(
         kind, data, systems, values,
-        **{name: options[name] for name in ("judge", "seed", "workers", "ray", "budget_calls")},
+        **{name: options[name] for name in ("judge", "seed", "workers", "budget_calls")},
     )  # fmt: skip
     with bar("Asking") as progress:
         study = run(plan, out, progress)
@@ -135,15 +125,12 @@ def measure_answers(kind: "Kind", systems: "Sequence[System]", *, file: Path, ou
 
 @evaluate.command()
 @click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
-@click.option(
-    "--language", type=click.Choice(["en", "ko"]), default="en", show_default=True, help="Language of the page."
-)
 @no_texts_option
 @json_option
-def report(folder: Path, language: "Language", no_texts: bool, as_json: bool) -> None:
+def report(folder: Path, no_texts: bool, as_json: bool) -> None:
     """Write the report of the evaluation in FOLDER again: one self-contained HTML file.
 
-    An evaluation with --out writes report.html itself; this writes it in another language, or without the texts.
+    An evaluation with --out writes report.html itself; this writes it anew, or without the texts.
     """
     from selfright.domain.errors import InputError
     from selfright.evals.report.writing import write_report
@@ -154,7 +141,7 @@ def report(folder: Path, language: "Language", no_texts: bool, as_json: bool) ->
     if not file.is_file():
         raise InputError(f"there is no study.json in {folder}; give the --out folder of an evaluation or an ablation")
     study = read_study(file)
-    path = write_report(redacted(study) if no_texts else study, folder, language)
+    path = write_report(redacted(study) if no_texts else study, folder)
     if as_json:
         print_json({"files": [str(path)]})
     else:
@@ -162,30 +149,17 @@ def report(folder: Path, language: "Language", no_texts: bool, as_json: bool) ->
 
 
 def _written(study: "Study", out: Path, no_texts: bool = False) -> list[Path]:
+    from selfright.domain.errors import MissingExtra
     from selfright.evals.report.writing import write_report
     from selfright.evals.writing import redacted, write
 
     kept = redacted(study) if no_texts else study
-    return [*write(kept, out), write_report(kept, out)]
-
-
-def _values(data: "QuestionSet", index: str | None, own_passages: bool, values: dict[str, Any]) -> dict[str, Any]:
-    """The settings to open with; the index is the set's own where that is wanted."""
-    from selfright.domain.errors import UsageError
-
-    if not own_passages:
-        return {**values, "index": index} if index else values
-    if index:
-        raise UsageError("--own-passages searches what the set brings, and --index what you have; give one of them")
-    import tempfile
-
-    from selfright.entrypoints.progress import bar
-    from selfright.evals.beir import corpus_index, write_passages
-
-    with tempfile.TemporaryDirectory() as place, bar("Indexing") as progress:
-        selfright = corpus_index(write_passages(data, Path(place)), values, progress)
-        selfright.close()
-        return {**values, "index": str(selfright.settings.index)}
+    files = write(kept, out)
+    try:
+        return [*files, write_report(kept, out)]
+    except MissingExtra as error:  # what was measured is written and told all the same
+        click.echo(f"selfright: no report.html: {error}", err=True)
+        return files
 
 
 @contextmanager

@@ -28,9 +28,8 @@ def show_reports() -> None:
         st.info(plain(words["reports_none"].format(folder=folder)))
         return
     name = st.selectbox(words["reports_pick"], list(found))
-    own = found[name] / f"report.{mind.language}.html"
     try:
-        report = read(own if own.is_file() else found[name] / REPORT)
+        report = read(found[name] / REPORT)
     except OSError as error:
         st.error(plain(words["reports_broken"].format(name=name, why=error.strerror or type(error).__name__)))
         return

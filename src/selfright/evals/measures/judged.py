@@ -4,14 +4,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from selfright.background import LoopThread
-from selfright.domain.answers import Draft, EvaluationRequest
+from selfright.domain.answers import Citation, Draft, EvaluationRequest
 from selfright.domain.errors import ModelError
 from selfright.domain.passages import Hit, Passage
 from selfright.domain.ports import Evaluator
 from selfright.domain.text import language_of
 from selfright.evals.measures.words import answer_of
 from selfright.evals.metrics import Sample, Value, without
-from selfright.evals.results import Cited
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +45,6 @@ def _request(sample: Sample) -> EvaluationRequest:
     return EvaluationRequest(sample.question.question, Draft(answer), language_of(answer), hits=hits)
 
 
-def _passage(cited: Cited) -> Passage:
+def _passage(cited: Citation) -> Passage:
     name = f"{cited.document_id}#{cited.start}"
     return Passage(name, cited.document_id, "", cited.text, cited.start, cited.end, url=cited.url)

@@ -3,9 +3,10 @@
 The study's judge is the same for every system; the turn's own judge is measured beside it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Literal
 
 from selfright.evals.measures.retrieval import (
     CitationPrecision,
@@ -13,80 +14,49 @@ from selfright.evals.measures.retrieval import (
     RetrievalRecall,
     TargetedRetrievalRate,
 )
-from selfright.evals.measures.words import F1, Containment, ExactMatch, Right
+from selfright.evals.measures.words import EXACT_MATCH, F1, Containment, Right
 from selfright.evals.metrics import Metric, Sample, Value, without
 from selfright.evals.results import Judgement
 
+_LIMITS = ("max_iterations", "budget", "deadline")
+
 
 @dataclass(frozen=True, slots=True)
-class Quality:
-    """S0's quality: ``overall`` (0.4 grounding + 0.4 completeness + 0.2 accuracy) by the study's judge.
+class StudyJudge:
+    """A score of the study's judge; abstentions are left out, for there is nothing to judge."""
 
-    Abstentions are left out: there is nothing to judge. Read it beside ``answered``.
-    """
-
-    name: str = "quality"
+    name: str
+    score: Literal["overall", "grounding"]
 
     def measure(self, sample: Sample) -> Value:
         """By the same judge for every system."""
         judged = sample.turn.judged
         if sample.turn.abstained or judged is None:
             return without("abstained" if sample.turn.abstained else "not judged")
-        return Value(judged.overall, _why(judged))
+        return Value(getattr(judged, self.score), _why(judged))
 
 
 @dataclass(frozen=True, slots=True)
-class Grounding:
-    """S0's grounding: how far the answer rests on what the turn looked at, by the study's judge."""
+class Each:
+    """What can be said of every turn, by a function of the sample."""
 
-    name: str = "grounding"
-
-    def measure(self, sample: Sample) -> Value:
-        """By the same judge for every system."""
-        judged = sample.turn.judged
-        if sample.turn.abstained or judged is None:
-            return without("abstained" if sample.turn.abstained else "not judged")
-        return Value(judged.grounding, _why(judged))
+    name: str
+    measure: Callable[[Sample], Value]
 
 
-@dataclass(frozen=True, slots=True)
-class OwnQuality:
-    """``overall`` of the turn's own evaluation: what the loop went by. None for presets that do not judge."""
-
-    name: str = "own_quality"
-
-    def measure(self, sample: Sample) -> Value:
-        """By the judge of that preset."""
-        evaluation = sample.turn.evaluation
-        return Value(evaluation.overall, _why(evaluation)) if evaluation else without("the preset does not judge")
+def _own_quality(sample: Sample) -> Value:
+    evaluation = sample.turn.evaluation
+    return Value(evaluation.overall, _why(evaluation)) if evaluation else without("the preset does not judge")
 
 
-@dataclass(frozen=True, slots=True)
-class SecondPassQuality:
-    """S3's quality of the second pass: ``overall`` of its draft by the turn's own judge, where there was one."""
-
-    name: str = "second_pass_quality"
-
-    def measure(self, sample: Sample) -> Value:
-        """None for turns of one pass."""
-        passes = sample.turn.passes
-        if len(passes) < 2:
-            return without("one pass was enough, or all there is")
-        if passes[1].overall is None:
-            return without("the second pass was not judged")
-        first = passes[0].overall
-        return Value(passes[1].overall, f"after {first:.2f}" if first is not None else "the first was not judged")
-
-
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """1 when the turn answered, 0 when it abstained."""
-
-    name: str = "answered"
-
-    def measure(self, sample: Sample) -> Value:
-        """Of every turn."""
-        return Value(float(not sample.turn.abstained), sample.turn.stop_reason)
+def _second_pass_quality(sample: Sample) -> Value:
+    passes = sample.turn.passes
+    if len(passes) < 2:
+        return without("one pass was enough, or all there is")
+    if passes[1].overall is None:
+        return without("the second pass was not judged")
+    first = passes[0].overall
+    return Value(passes[1].overall, f"after {first:.2f}" if first is not None else "the first was not judged")
 
 
 def _why(judgement: Judgement) -> str:
@@ -96,103 +66,69 @@ def _why(judgement: Judgement) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Iterations:
-    """S0's iterations: passes retrieve → … → evaluate."""
-
-    name: str = "iterations"
-
-    def measure(self, sample: Sample) -> Value:
-        """At least one; also of a turn that retrieved nothing."""
-        return Value(float(max(1, len(sample.turn.passes))), f"stopped: {sample.turn.stop_reason}")
+def _iterations(sample: Sample) -> Value:
+    return Value(float(max(1, len(sample.turn.passes))), f"stopped: {sample.turn.stop_reason}")
 
 
-@dataclass(frozen=True, slots=True)
-class LLMCalls:
-    """S0's LLM calls: all calls of the turn; those of the study's judge are not among them."""
-
-    name: str = "llm_calls"
-
-    def measure(self, sample: Sample) -> Value:
-        """0 offline."""
-        return Value(float(sample.turn.llm_calls), "degraded" if sample.turn.degraded else "")
+def _tokens(sample: Sample) -> Value:
+    given, written = sample.turn.prompt_tokens, sample.turn.completion_tokens
+    return Value(float(given + written), f"{given} in, {written} out")
 
 
-@dataclass(frozen=True, slots=True)
-class Tokens:
-    """Tokens in and out, as the provider counts them."""
-
-    name: str = "tokens"
-
-    def measure(self, sample: Sample) -> Value:
-        """Prompt and completion together."""
-        turn = sample.turn
-        total = turn.prompt_tokens + turn.completion_tokens
-        return Value(float(total), f"{turn.prompt_tokens} in, {turn.completion_tokens} out")
+def _infinite_loop(sample: Sample) -> Value:
+    """The bound is the flag's, plus the first pass."""
+    most, passes = 1 + int(sample.flags["max_refine_iterations"]), len(sample.turn.passes)
+    return Value(float(passes > most), f"{passes} of at most {most} passes")
 
 
-@dataclass(frozen=True, slots=True)
-class Seconds:
-    """Wall time of the turn; with several workers on a busy machine more than it would take alone."""
-
-    name: str = "seconds"
-
-    def measure(self, sample: Sample) -> Value:
-        """As the turn's own meter has it."""
-        return Value(sample.turn.seconds, "")
+def _cut_short(sample: Sample) -> Value:
+    """By the stop reason; of one that abstained, by what stopped the loop before."""
+    reason = next((visit.stop for visit in sample.turn.path if visit.stop), sample.turn.stop_reason)
+    return Value(float(reason in _LIMITS), reason)
 
 
-@dataclass(frozen=True, slots=True)
-class InfiniteLoop:
-    """S0's infinite-loop rate: 1 for a turn that made more passes than ``max_refine_iterations`` allows.
-
-    Such a turn would have gone on if nothing from outside had stopped it.
-    """
-
-    name: str = "infinite_loop_rate"
-
-    def measure(self, sample: Sample) -> Value:
-        """The bound is the flag's, plus the first pass."""
-        most = 1 + int(sample.flags["max_refine_iterations"])
-        passes = len(sample.turn.passes)
-        return Value(float(passes > most), f"{passes} of at most {most} passes")
+def _retrieval_avoided(sample: Sample) -> Value:
+    searches = sum(visit.node == "retrieve" for visit in sample.turn.path)
+    return Value(float(not searches), f"{searches} searches")
 
 
-@dataclass(frozen=True, slots=True)
-class RetrievalAvoided:
-    """S2's saving: 1 for a turn that was answered without a single search, from the model or the conversation."""
-
-    name: str = "retrieval_avoided"
-
-    def measure(self, sample: Sample) -> Value:
-        """By the nodes that ran."""
-        searches = sum(visit.node == "retrieve" for visit in sample.turn.path)
-        return Value(float(not searches), f"{searches} searches")
-
-
-@dataclass(frozen=True, slots=True)
-class CutShort:
-    """1 for a turn that wanted another pass and was stopped by the limit, the budget or the deadline."""
-
-    name: str = "cut_short"
-
-    def measure(self, sample: Sample) -> Value:
-        """By the stop reason; of one that abstained, by what stopped the loop before."""
-        limits = ("max_iterations", "budget", "deadline")
-        reason = next((visit.stop for visit in sample.turn.path if visit.stop), sample.turn.stop_reason)
-        return Value(float(reason in limits), reason)
-
+QUALITY = StudyJudge("quality", "overall")
+"""S0's quality: 0.4 grounding + 0.4 completeness + 0.2 accuracy. Read it beside ``answered``."""
+GROUNDING = StudyJudge("grounding", "grounding")
+"""S0's grounding: how far the answer rests on what the turn looked at."""
+OWN_QUALITY = Each("own_quality", _own_quality)
+"""``overall`` of the turn's own evaluation: what the loop went by. None for presets that do not judge."""
+SECOND_PASS_QUALITY = Each("second_pass_quality", _second_pass_quality)
+"""S3's quality of the second pass: ``overall`` of its draft by the turn's own judge, where there was one."""
+ANSWERED = Each("answered", lambda sample: Value(float(not sample.turn.abstained), sample.turn.stop_reason))
+"""1 when the turn answered, 0 when it abstained."""
+ITERATIONS = Each("iterations", _iterations)
+"""S0's iterations: passes retrieve → … → evaluate; at least one."""
+LLM_CALLS = Each(
+    "llm_calls", lambda sample: Value(float(sample.turn.llm_calls), "degraded" if sample.turn.degraded else "")
+)
+"""S0's LLM calls: all calls of the turn; those of the study's judge are not among them."""
+TOKENS = Each("tokens", _tokens)
+"""Tokens in and out, as the provider counts them."""
+SECONDS = Each("seconds", lambda sample: Value(sample.turn.seconds, ""))
+"""Wall time of the turn; with several workers on a busy machine more than it would take alone."""
+INFINITE_LOOP = Each("infinite_loop_rate", _infinite_loop)
+"""S0's infinite-loop rate: 1 for a turn that made more passes than ``max_refine_iterations`` allows."""
+CUT_SHORT = Each("cut_short", _cut_short)
+"""1 for a turn that wanted another pass and was stopped by the limit, the budget or the deadline."""
+RETRIEVAL_AVOIDED = Each("retrieval_avoided", _retrieval_avoided)
+"""S2's saving: 1 for a turn that was answered without a single search, from the model or the conversation."""
 
 STANDARD: Sequence[Metric] = (
     Right(),
-    Answered(),
+    ANSWERED,
     Containment(),
-    F1(),
-    ExactMatch(),
-    Quality(),
-    Grounding(),
-    OwnQuality(),
-    SecondPassQuality(),
+    F1,
+    EXACT_MATCH,
+    QUALITY,
+    GROUNDING,
+    OWN_QUALITY,
+    SECOND_PASS_QUALITY,
     RetrievalPrecision(),
     RetrievalRecall(),
     RetrievalPrecision("second_pass_precision", 1),
@@ -200,19 +136,18 @@ STANDARD: Sequence[Metric] = (
     TargetedRetrievalRate(),
     TargetedRetrievalRate("targeted_retrieval_new", only_new=True),
     CitationPrecision(),
-    Iterations(),
-    LLMCalls(),
-    Tokens(),
-    Seconds(),
-    InfiniteLoop(),
-    CutShort(),
-    RetrievalAvoided(),
+    ITERATIONS,
+    LLM_CALLS,
+    TOKENS,
+    SECONDS,
+    INFINITE_LOOP,
+    CUT_SHORT,
+    RETRIEVAL_AVOIDED,
 )
 
 BETTER: Mapping[str, bool] = MappingProxyType(
     {
-        metric.name: metric.name
-        not in ("iterations", "llm_calls", "tokens", "seconds", "infinite_loop_rate", "cut_short")
+        metric.name: metric not in (ITERATIONS, LLM_CALLS, TOKENS, SECONDS, INFINITE_LOOP, CUT_SHORT)
         for metric in STANDARD
     }
 )

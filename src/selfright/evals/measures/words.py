@@ -9,7 +9,7 @@ import re
 import string
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from selfright.domain.composing import MARKER
@@ -82,11 +82,6 @@ def contains(answer: str, gold: str) -> bool:
     return _holds_korean(tokens, wanted.replace(" ", ""))
 
 
-def best(score: "Iterable[float]") -> float:
-    """The highest of the scores against several gold answers; 0 without any."""
-    return max(score, default=0.0)
-
-
 def _with_points(text: str) -> str:
     return normalised(_DECIMAL.sub(_POINT, text.translate(_DASHES)))
 
@@ -134,31 +129,24 @@ ENOUGH = 0.6
 
 
 @dataclass(frozen=True, slots=True)
-class ExactMatch:
-    """1 when the answer is a gold answer, both normalised; of an unanswerable question, when none is given (SQuAD)."""
+class NearestGold:
+    """A likeness (0…1) to the nearest gold answer; of an unanswerable question, to having said nothing (SQuAD)."""
 
-    name: str = "exact_match"
+    name: str
+    likeness: Callable[[str, str], float]
 
     def measure(self, sample: Sample) -> Value:
-        """Against the best of the gold answers."""
+        """None where nobody knows the answer."""
         golds = golds_of(sample)
         if golds is None:
             return without("no gold answer")
-        return Value(best(float(exact(answer_of(sample), gold)) for gold in golds), f"{len(golds)} gold answers")
+        return Value(max(self.likeness(answer_of(sample), gold) for gold in golds), f"{len(golds)} gold answers")
 
 
-@dataclass(frozen=True, slots=True)
-class F1:
-    """Overlap with the nearest gold answer: of words, in Korean of characters."""
-
-    name: str = "f1"
-
-    def measure(self, sample: Sample) -> Value:
-        """Against the best of the gold answers."""
-        golds = golds_of(sample)
-        if golds is None:
-            return without("no gold answer")
-        return Value(best(f1(answer_of(sample), gold) for gold in golds), f"{len(golds)} gold answers")
+EXACT_MATCH = NearestGold("exact_match", lambda answer, gold: float(exact(answer, gold)))
+"""1 when the answer is a gold answer, both normalised."""
+F1 = NearestGold("f1", f1)
+"""Overlap with the nearest gold answer: of words, in Korean of characters."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,13 @@
 The set ships: questions over small documents, answers true and false, messages, follow-ups, queries.
 """
 
-import json
 import random
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, partial
 from importlib.resources import files
-from typing import Any, Protocol
+from typing import Any, TypeVar
 
 from selfright.assembly.examining import Bench
 from selfright.domain.answers import Draft, EvaluationRequest, GenerationRequest, Message, RewriteRequest, Sentence
@@ -51,22 +50,9 @@ class Probes:
 @cache
 def probes() -> Probes:
     """The set that ships."""
-    read = json.loads(files("selfright.evals.models").joinpath(_FILE).read_text(encoding="utf-8"))
-    questions = tuple(
-        Question(row["question"], row["language"], row["document"], row["gold"], row["true"], row["false"])
-        for row in read["questions"]
-    )
-    return Probes(
-        tuple(read["documents"]), questions, *(tuple(read[name]) for name in ("messages", "followups", "rewrites"))
-    )
+    from pydantic import TypeAdapter
 
-
-class Heard(Protocol):
-    """Hears how many items of a job are done, how many were ``before`` it, and how many there are in all."""
-
-    def __call__(self, done: int, *, total: int, before: int) -> None:
-        """One more is done."""
-        ...
+    return TypeAdapter(Probes).validate_json(files("selfright.evals.models").joinpath(_FILE).read_bytes())
 
 
 _SHOWN = 4  # passages of a question that are graded
@@ -76,15 +62,10 @@ _UNKNOWN = 0.5
 _CHOICE = 1
 
 
-@dataclass(slots=True)
-class _Pair:
-    """Values by item: the model's, and ours."""
-
-    theirs: list[float] = field(default_factory=list)
-    ours: list[float] = field(default_factory=list)
-
-
 Items = list[Callable[[], Awaitable[tuple[float, float]]]]
+"""Each gives the model's value and ours."""
+Progress = Callable[[int, int, str], None]
+T = TypeVar("T")
 
 
 def planned_calls(probes: Probes, most: int | None = None) -> int:
@@ -94,7 +75,9 @@ def planned_calls(probes: Probes, most: int | None = None) -> int:
     return sum(count if most is None else min(count, most) for count in jobs)
 
 
-async def check_model(bench: Bench, probes: Probes, heard: Heard | None = None, most: int | None = None) -> CheckReport:
+async def check_model(
+    bench: Bench, probes: Probes, progress: Progress | None = None, most: int | None = None
+) -> CheckReport:
     """Asks everything once, one call after the other. Raises nothing of a model's: what fails counts as unusable.
 
     With ``most``, no more items of a job than that, always the same ones: quicker, and less is told apart.
@@ -115,12 +98,17 @@ async def check_model(bench: Bench, probes: Probes, heard: Heard | None = None, 
         Job.ANSWER: [partial(_written, bench, q, hits[q.text]) for q in probes.questions],
     }
     jobs = {job: _some(items, most) for job, items in jobs.items()}
-    total = sum(map(len, jobs.values()))
+    total, begun = sum(map(len, jobs.values())), 0
     reports: list[JobReport] = []
     for job, items in jobs.items():
-        done = sum(len(one.theirs) for one in reports)
-        reports.append(await _job(bench, job, items, partial(heard, total=total, before=done) if heard else None))
+        reports.append(await _job(bench, job, items, partial(_tell, progress, begun, total)))
+        begun += len(items)
     return CheckReport(bench.name, tuple(reports), bench.meter.prompt_tokens, bench.meter.completion_tokens)
+
+
+def _tell(progress: Progress | None, begun: int, total: int, done: int) -> None:
+    if progress:
+        progress(begun + done, total, "")
 
 
 def _some(items: Items, most: int | None) -> Items:
@@ -131,19 +119,18 @@ def _some(items: Items, most: int | None) -> Items:
     return [items[n] for n in sorted(chosen)]
 
 
-async def _job(bench: Bench, job: Job, items: Items, heard: Callable[[int], None] | None) -> JobReport:
-    pair, calls, failed, began = _Pair(), bench.meter.llm_calls, 0, time.perf_counter()
+async def _job(bench: Bench, job: Job, items: Items, tell: Callable[[int], None]) -> JobReport:
+    values: list[tuple[float, float]] = []
+    calls, failed, began = bench.meter.llm_calls, 0, time.perf_counter()
     for n, item in enumerate(items, start=1):
         before = _failures(bench)
-        theirs, ours = await item()
+        values.append(await item())
         failed += _failures(bench) > before
-        pair.theirs.append(theirs)
-        pair.ours.append(ours)
-        if heard:
-            heard(n)
+        tell(n)
     asked = bench.meter.llm_calls - calls
     usable = 1 - failed / len(items) if items and asked else 0.0
-    return JobReport(job, tuple(pair.theirs), tuple(pair.ours), usable, time.perf_counter() - began, asked)
+    theirs, ours = (tuple(value[place] for value in values) for place in (0, 1))
+    return JobReport(job, theirs, ours, usable, time.perf_counter() - began, asked)
 
 
 def _failures(bench: Bench) -> int:
@@ -157,14 +144,19 @@ async def _found(bench: Bench, question: Question) -> tuple[Hit, ...]:
     return tuple(hit for hit in found.hits if hit.passage.language == question.language)[:_SHOWN]
 
 
-async def _graded(bench: Bench, question: Question, hits: Sequence[Hit]) -> tuple[float, float]:
-    ours = await bench.offline.grader.grade(question.text, hits)
+async def _tried(bench: Bench, asked: Awaitable[T]) -> T | None:
+    """What the model made of it; None where that is of no use."""
     try:
-        theirs = await bench.model.grader.grade(question.text, hits)
+        return await asked
     except FAILURES:
         bench.failed += 1
-        return _UNKNOWN, _order(ours, hits, question)
-    return _order(theirs, hits, question), _order(ours, hits, question)
+        return None
+
+
+async def _graded(bench: Bench, question: Question, hits: Sequence[Hit]) -> tuple[float, float]:
+    ours = await bench.offline.grader.grade(question.text, hits)
+    theirs = await _tried(bench, bench.model.grader.grade(question.text, hits))
+    return _order(theirs, hits, question) if theirs else _UNKNOWN, _order(ours, hits, question)
 
 
 def _order(grading: Grading, hits: Sequence[Hit], question: Question) -> float:
@@ -193,16 +185,12 @@ async def _judged(bench: Bench, question: Question, hits: Sequence[Hit], text: s
         question=question.text, draft=draft, language=question.language, hits=tuple(hits), strips=whole(hits)
     )
 
-    def value(quality: AnswerQuality) -> float:
-        return float((quality is AnswerQuality.ADEQUATE) == holds)
-
     ours = await bench.offline.evaluator.evaluate(request)
-    try:
-        theirs = await bench.model.evaluator.evaluate(request)
-    except FAILURES:
-        bench.failed += 1
-        return _UNKNOWN, value(ours.answer_quality)
-    return value(theirs.answer_quality), value(ours.answer_quality)
+    theirs = await _tried(bench, bench.model.evaluator.evaluate(request))
+    values = [
+        float((one.answer_quality is AnswerQuality.ADEQUATE) == holds) if one else _UNKNOWN for one in (theirs, ours)
+    ]
+    return values[0], values[1]
 
 
 async def _classified(bench: Bench, text: str, kind: str) -> tuple[float, float]:

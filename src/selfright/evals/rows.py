@@ -6,9 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from selfright.domain.errors import InputError
-
-MOST_BYTES = 2_000_000_000
 LONGEST_ROW = 20_000_000
 
 Row = tuple[str, Any]
@@ -45,20 +42,6 @@ def _object(line: bytes) -> Mapping[str, Any] | BadRow:
     except (ValueError, RecursionError) as error:
         return BadRow(f"not JSON ({error}); expected one object a line")
     return value if isinstance(value, dict) else BadRow(f"expected an object, got {kind(value)}")
-
-
-def whole_json(path: Path) -> Any:
-    """The value of a JSON file. Raises ``InputError`` when it is none, or too large to be read at once."""
-    if path.stat().st_size > MOST_BYTES:
-        raise InputError(f"{path} has {path.stat().st_size:,} bytes; a question set has at most {MOST_BYTES:,}")
-    try:
-        value = json.loads(path.read_bytes().decode("utf-8-sig"))
-        json.dumps(value, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        raise InputError(f"half of a surrogate pair (\\ud800 to \\udfff) stands in {path}; take it out") from None
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path} is not JSON ({error}); expected a question set") from None
-    return value
 
 
 def text(row: Mapping[str, Any], name: str) -> str:

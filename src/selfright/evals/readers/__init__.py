@@ -1,1 +1,0 @@
-"""Readers of question sets, one module for each public format."""

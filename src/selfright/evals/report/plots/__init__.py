@@ -1,1 +1,0 @@
-"""Drawing: plots as inline SVG, made of shapes and text alone."""
