@@ -47,7 +47,7 @@ _ASKED: tuple[tuple[AnswerType, re.Pattern[str]], ...] = (
             r"|rate|ratio|proportion|amount|price|cost|population|size|length|height|weight|limit|maximum|minimum|default|count)\b",
             r"(?<![가-힣])몇(?!몇)",
             r"얼마",
-            r"(?:비율|수치|개수|횟수|인구|가격|크기|길이|높이|무게|확률|한도|최대|최소|나이)[은는이가]?\s*"
+            r"(?:비율|수치|용량|개수|횟수|인구|가격|크기|길이|높이|무게|확률|한도|최대|최소|나이)[은는이가]?\s*"
             r"(?:\?|$|무엇|어떻|얼마)",
         ),
     ),
@@ -107,7 +107,7 @@ _ASKED: tuple[tuple[AnswerType, re.Pattern[str]], ...] = (
             r"\bname (?:the|some|three|two|all)\b",
             r"\b(?:what|which) \w+s are\b",
             r"\b(?:what|which) (?:kinds?|types?|sorts?) of\b",
-            r"(?:종류|목록|예시|특징|장점|단점)(?:들)?[은는이가]?\s*(?:에는|\?|$|무엇|뭐|어떤)",
+            r"(?:종류|목록|예시|특징|장점|단점|작용)(?:들)?[은는이가]?\s*(?:에는|\?|$|무엇|뭐|어떤)",
             r"어떤 것들|무엇들|나열",
         ),
     ),
