@@ -125,6 +125,6 @@ def mcp(values: dict[str, Any], http: bool, host: str, port: int) -> None:
             Selfright.open(**values), host, port, lambda url: click.echo(f"Selfright's MCP is at {url}/mcp", err=True)
         )
         return
-    from selfright.entrypoints.server.stdio import run
+    from selfright.entrypoints.server.mcp import serve_stdio
 
-    asyncio.run(run(Selfright.open(**values)))
+    asyncio.run(serve_stdio(Selfright.open(**values)))

@@ -14,11 +14,10 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import Response
 
 from selfright.domain.errors import IndexNotFound, SelfrightError
-from selfright.entrypoints.server.admission import Limits, RateLimit, TurnLimiter
+from selfright.entrypoints.server.admission import Limits, RateLimit, limits_of
 from selfright.entrypoints.server.authentication import Authenticator, AuthMiddleware
 from selfright.entrypoints.server.errors import DOCUMENTED, Refused, unusable_body
 from selfright.entrypoints.server.keys import Keys, open_keys
-from selfright.entrypoints.server.metrics import Metrics
 from selfright.entrypoints.server.middleware import BodyLimit, Envelope, refusal_for
 from selfright.entrypoints.server.routes import (
     ask,
@@ -57,8 +56,7 @@ def create_app(
     settings = selfright.settings
     limits = limits or limits_of(settings)
     keys = keys or open_keys(settings)
-    limiter = TurnLimiter(limits)
-    service = Service(selfright, limits, limiter, Metrics(limiter))
+    service = Service(selfright, limits)
     authenticator = _authenticator(settings, limits, keys, keyed)
     mounted = _mcp(service)
 
@@ -90,12 +88,6 @@ def create_app(
     for router in _ROUTERS:
         app.include_router(router)
     return app
-
-
-def limits_of(settings: Any) -> Limits:
-    """The limits as the settings ``serve_*`` have them."""
-    names = ("turns", "queue", "rate", "upload_bytes")
-    return Limits(**{name: getattr(settings, f"serve_{name}") for name in names})
 
 
 def _authenticator(settings: Any, limits: Limits, keys: Keys, keyed: bool) -> Authenticator:

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import secrets
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -17,9 +17,10 @@ from mcp.types import ToolAnnotations
 from pydantic import Field
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from selfright.domain.errors import InputError, SelfrightError
+from selfright.domain.errors import IndexNotFound, InputError, SelfrightError
 from selfright.domain.passages import DEFAULT_COLLECTION
 from selfright.domain.turns import TurnOptions
+from selfright.entrypoints.server.admission import limits_of
 from selfright.entrypoints.server.errors import Refused
 from selfright.entrypoints.server.middleware import refusal_for
 from selfright.entrypoints.server.routes.documents import place_for, safe_name
@@ -31,6 +32,7 @@ from selfright.schemas import answer_view, search_view, searched_view
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
+    from selfright.api import Selfright
     from selfright.domain.traces import Trace
 
 log = logging.getLogger(__name__)
@@ -154,6 +156,16 @@ def build(service: Service) -> MCPServer[Any]:
     for tool in (tools.search, tools.ask, tools.ingest, tools.explain):
         server.add_tool(tool, annotations=_ADDS if tool == tools.ingest else _READS)
     return server
+
+
+async def serve_stdio(selfright: "Selfright") -> None:
+    """Serves the program that started it until that closes, as the user of this machine; closes the Selfright."""
+    try:
+        with suppress(IndexNotFound):
+            await selfright.aprepare()
+        await build(Service(selfright, limits_of(selfright.settings))).run_stdio_async()
+    finally:
+        await selfright.aclose()
 
 
 @contextmanager
