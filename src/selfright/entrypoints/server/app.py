@@ -31,8 +31,9 @@ from selfright.entrypoints.server.routes.documents import remove_leftovers
 from selfright.entrypoints.server.service import Service, in_thread
 
 if TYPE_CHECKING:
+    from mcp.server.mcpserver import MCPServer
+
     from selfright.api import Selfright
-    from selfright.entrypoints.server.mcp import Mounted
 
 _ROUTERS = tuple(each.router for each in (ask, documents, user_data, traces, openai, health))
 _CODES = {404: "not_found", 405: "method_not_allowed", 406: "not_acceptable", 415: "unsupported_media_type"}
@@ -58,14 +59,14 @@ def create_app(
     keys = keys or open_keys(settings)
     service = Service(selfright, limits)
     authenticator = _authenticator(settings, limits, keys, keyed)
-    mounted = _mcp(service)
+    agents = _mcp(service)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         with suppress(IndexNotFound):
             await selfright.aprepare()
         await in_thread(remove_leftovers)
-        async with mounted.running() if mounted else nullcontext():
+        async with agents.session_manager.run() if agents else nullcontext():
             ready()
             yield
         keys.close()
@@ -81,7 +82,7 @@ def create_app(
         redirect_slashes=False,
         responses=DOCUMENTED,
         lifespan=lifespan,
-        middleware=_layers(service, authenticator, mounted),
+        middleware=_layers(service, authenticator, agents),
         exception_handlers={RequestValidationError: _invalid, HTTPException: _http, SelfrightError: _ours},
     )
     app.state.service = service
@@ -101,16 +102,16 @@ def _authenticator(settings: Any, limits: Limits, keys: Keys, keyed: bool) -> Au
     )
 
 
-def _mcp(service: Service) -> "Mounted | None":
+def _mcp(service: Service) -> "MCPServer[Any] | None":
     """The MCP server, where its package is installed."""
     if importlib.util.find_spec("mcp") is None:
         return None
-    from selfright.entrypoints.server.mcp import Mounted, build
+    from selfright.entrypoints.server.mcp import build
 
-    return Mounted(build(service))
+    return build(service)
 
 
-def _layers(service: Service, authenticator: Authenticator, mounted: "Mounted | None") -> list[Middleware]:
+def _layers(service: Service, authenticator: Authenticator, agents: "MCPServer[Any] | None") -> list[Middleware]:
     layers: list[Middleware] = []
     if authenticator.origins:  # outermost, so that a page can read why it was refused
         layers.append(
@@ -126,10 +127,10 @@ def _layers(service: Service, authenticator: Authenticator, mounted: "Mounted | 
         Middleware(AuthMiddleware, authenticator=authenticator),
         Middleware(BodyLimit, limits=service.limits),
     ]
-    if mounted:
-        from selfright.entrypoints.server.mcp import Layer
+    if agents:
+        from selfright.entrypoints.server.mcp import Layer, over_http
 
-        layers.append(Middleware(Layer, mounted=mounted))
+        layers.append(Middleware(Layer, mounted=over_http(agents)))
     return layers
 
 

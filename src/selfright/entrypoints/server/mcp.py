@@ -3,8 +3,8 @@
 import asyncio
 import logging
 import secrets
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -30,8 +30,6 @@ from selfright.entrypoints.server.turns import PreparedTurn, finished
 from selfright.schemas import answer_view, search_view, searched_view
 
 if TYPE_CHECKING:
-    from starlette.applications import Starlette
-
     from selfright.api import Selfright
     from selfright.domain.traces import Trace
 
@@ -192,28 +190,19 @@ def _request_id(ctx: Asking) -> str:
     return secrets.token_hex(8) if request is None else str(request.scope["state"]["request_id"])
 
 
-class Mounted:
-    """Streamable HTTP within the service, authenticated, at ``/mcp``. ``running`` is the time it can answer in."""
+def over_http(server: MCPServer[Any]) -> ASGIApp:
+    """Streamable HTTP at ``/mcp``, while the server's ``session_manager`` runs.
 
-    def __init__(self, server: MCPServer[Any]) -> None:
-        # The service itself looks at Host, Origin and key. Without state any process may answer any request.
-        settings = TransportSecuritySettings(enable_dns_rebinding_protection=False)
-        self.app: Starlette = server.streamable_http_app(
-            streamable_http_path=PATH, stateless_http=True, transport_security=settings
-        )
-        self._server = server
-
-    @asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
-        """Runs what the transport needs."""
-        async with self._server.session_manager.run():
-            yield
+    The service itself looks at Host, Origin and key. Without state any process may answer any request.
+    """
+    settings = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    return server.streamable_http_app(streamable_http_path=PATH, stateless_http=True, transport_security=settings)
 
 
 class Layer:
     """The layer of the service that hands what comes to ``/mcp`` to MCP."""
 
-    def __init__(self, app: ASGIApp, mounted: Mounted) -> None:
+    def __init__(self, app: ASGIApp, mounted: ASGIApp) -> None:
         self._app, self._mounted = app, mounted
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -222,4 +211,4 @@ class Layer:
         if here and scope["method"] != "POST":
             # Nothing is sent unasked: a stream for that would hold its connection for ever.
             raise Refused(405, "method_not_allowed", f"{PATH} takes POST requests only", headers={"Allow": "POST"})
-        await (self._mounted.app if here else self._app)(scope, receive, send)
+        await (self._mounted if here else self._app)(scope, receive, send)
