@@ -4,7 +4,6 @@ import json
 import math
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from selfright.entrypoints.studies import of_calibration
 
 if TYPE_CHECKING:
     from selfright.api import Selfright
+    from selfright.roles.calibration.measures import Point
     from selfright.roles.calibration.refit import CalibrationReport, ClaimReport, Opinions
 
 _PATH = click.Path(path_type=Path)
@@ -58,7 +58,7 @@ def calibrate(selfright: "Selfright", labelled: Path, out: Path | None, risk: fl
         check_installed()
     with bar("Grading") as progress:
         report, path = selfright.calibrate(labelled, risk=risk, progress=progress, accept=yes or _asked)
-    figures = _plain(_figures(report))
+    figures = _figures(report)
     files = _written(out, report, figures) if out else []
     stored = {"stored": str(path) if path else None, "harms": list(harms(report))}
     form = {**figures, **stored, "files": [str(file) for file in files]}
@@ -112,7 +112,7 @@ def _set_lines(report: "CalibrationReport") -> Iterator[str]:
     found = report.calibration
     yield click.style("\nanswering only the surest questions, by the grader's sufficiency", bold=True)
     for point in _sampled(report):
-        yield f"  {point['coverage']:4.0%} answered: {point['risk']:4.0%} without a passage that helps"
+        yield f"  {point.coverage:4.0%} answered: {point.risk:4.0%} without a passage that helps"
     yield f"  area under the curve: {report.aurc:.3f}"
     if not report.thresholds_fitted:
         yield "\nthresholds stay: they need questions with a passage that helps, and questions without one"
@@ -125,41 +125,33 @@ def _set_lines(report: "CalibrationReport") -> Iterator[str]:
 
 
 def _figures(report: "CalibrationReport | ClaimReport") -> dict[str, Any]:
+    """What ``--json`` says. JSON knows no NaN: a figure that the rows do not yield is null."""
+    from pydantic import TypeAdapter
+
     from selfright.roles.calibration.refit import CalibrationReport
 
     kind = "passages" if isinstance(report, CalibrationReport) else "claims"
     found: dict[str, Any] = {
-        kind: {"before": asdict(report.before), "after": asdict(report.after)},
+        kind: {"before": report.before, "after": report.after},
         "method": report.method,
-        "reliability": {
-            "before": [asdict(bin_) for bin_ in report.reliability_before],
-            "after": [asdict(bin_) for bin_ in report.reliability_after],
-        },
+        "reliability": {"before": report.reliability_before, "after": report.reliability_after},
         "calibration": report.calibration.stored(),
     }
     if report.opinions:
-        found["judge"] = asdict(report.opinions)
+        found["judge"] = report.opinions
     if isinstance(report, CalibrationReport):
-        found["sets"] = {"before": asdict(report.sets_before), "after": asdict(report.sets_after)}
+        found["sets"] = {"before": report.sets_before, "after": report.sets_after}
         found["risk_coverage"] = {"aurc": report.aurc, "points": _sampled(report)}
-        found["verdicts"] = [asdict(shares) for shares in report.verdicts]
+        found["verdicts"] = report.verdicts
         found["thresholds_fitted"] = report.thresholds_fitted
-    return found
+    plain: dict[str, Any] = json.loads(TypeAdapter(dict[str, Any]).dump_json(found))
+    return plain
 
 
-def _sampled(report: "CalibrationReport") -> list[dict[str, float]]:
+def _sampled(report: "CalibrationReport") -> list["Point"]:
     """The points of the curve at or just above each tenth of the questions, each once."""
     points = [next(p for p in report.curve if p.coverage >= share - 1e-9) for share in _COVERAGES]
-    return [asdict(point) for point in dict.fromkeys(points)]
-
-
-def _plain(value: Any) -> Any:
-    """JSON knows no NaN: a figure that the rows do not yield is null."""
-    if isinstance(value, dict):
-        return {name: _plain(each) for name, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    return list(dict.fromkeys(points))
 
 
 def _written(out: Path, report: "CalibrationReport | ClaimReport", figures: dict[str, Any]) -> list[Path]:
