@@ -40,13 +40,8 @@ def tell_report(report: "Report", *, as_json: bool, pruned: bool = False, dry_ru
     else:
         if dry_run:
             tell_changes(report)
-        click.echo(summary(report, pruned=pruned, dry_run=dry_run))
-
-
-def summary(report: "Report", *, pruned: bool, dry_run: bool = False) -> str:
-    """The counts in one line."""
-    counts = counted(_counts(report, pruned=pruned))
-    return f"{counts} (nothing was changed: --dry-run)" if dry_run else counts
+        counts = counted(_counts(report, pruned=pruned))
+        click.echo(f"{counts} (nothing was changed: --dry-run)" if dry_run else counts)
 
 
 def report_form(report: "Report", *, pruned: bool, dry_run: bool = False) -> dict[str, object]:
@@ -209,7 +204,7 @@ class Watch:
             say(f"{path}: {why}")
         if report.added or report.replaced or report.removed:
             tell_changes(report)
-            click.echo(summary(report, pruned=True), err=True)
+            click.echo(counted(_counts(report, pruned=True)), err=True)
 
 
 def _watchfiles() -> Any:
