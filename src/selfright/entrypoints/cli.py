@@ -58,25 +58,11 @@ def cli(debug: bool) -> None:
     logging.basicConfig(level=logging.DEBUG if debug else logging.ERROR, format="%(name)s: %(message)s")
 
 
-for command in (
-    demo,
-    index,
-    search,
-    ask,
-    chat,
-    calibrate,
-    evaluate,
-    ablate,
-    graph,
-    config,
-    profile,
-    trace,
-    serve,
-    keys,
-    mcp,
-    models,
-    ui,
-):
+_COMMANDS = (
+    demo, index, search, ask, chat, calibrate, evaluate, ablate, graph, config, profile, trace, serve, keys, mcp,
+    models, ui,
+)  # fmt: skip
+for command in _COMMANDS:
     cli.add_command(command)
 
 

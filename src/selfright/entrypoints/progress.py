@@ -28,7 +28,7 @@ def bar(label: str) -> Iterator["Progress"]:
     Elsewhere than on a terminal a line comes once a minute.
     """
     if not sys.stderr.isatty():
-        yield _Lines(label).move
+        yield _lines(label)
         return
     from rich.progress import BarColumn, TaskProgressColumn, TimeElapsedColumn, TimeRemainingColumn
 
@@ -73,14 +73,14 @@ def _shown(name: str) -> str:
     return "".join(filter(str.isprintable, name[-_LONGEST:]))
 
 
-class _Lines:
+def _lines(label: str) -> "Progress":
     """A line from time to time, for work that takes long where nobody watches."""
+    last = time.monotonic()
 
-    def __init__(self, label: str) -> None:
-        self._label, self._last = label, time.monotonic()
+    def move(done: int, total: int, name: str) -> None:
+        nonlocal last
+        if time.monotonic() - last >= _QUIET_S and total:
+            last = time.monotonic()
+            click.echo(f"selfright: {label}: {done / total:.0%}, {_shown(name)}", err=True)
 
-    def move(self, done: int, total: int, name: str) -> None:
-        """Told how far the work is."""
-        if time.monotonic() - self._last >= _QUIET_S and total:
-            self._last = time.monotonic()
-            click.echo(f"selfright: {self._label}: {done / total:.0%}, {_shown(name)}", err=True)
+    return move

@@ -1,13 +1,13 @@
 """A study in the terminal: tables on stdout, what became of each question, where the files are, what to do next."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
-    from selfright.evals.results import Comparison, Funnel, RunResult, Study
+    from selfright.evals.results import Abstention, Comparison, Funnel, RunResult, Study
     from selfright.roles.calibration.refit import CalibrationReport, ClaimReport
 
 _FEW_QUESTIONS = 50
@@ -28,7 +28,8 @@ def of_study(study: "Study") -> str:
     lead = next(iter(study.runs[0].summary)) if study.kind == "retrieval" else "right"
     told = _compared(study, lead)
     loss = "" if study.kind == "retrieval" else _largest_loss(study)
-    few = f" ({study.data.questions} questions are few: the intervals are wide)" if _is_small(study) else ""
+    questions = study.data.questions
+    few = f" ({questions} questions are few: the intervals are wide)" if questions < _FEW_QUESTIONS else ""
     return f"advice: {told}{few}{f'; most right answers are lost where {loss}' if loss else ''}"
 
 
@@ -66,10 +67,6 @@ def _compared(study: "Study", lead: str) -> str:
     return "compare two presets or more ('--preset basic --preset full') to see what correcting changes"
 
 
-def _is_small(study: "Study") -> bool:
-    return study.data.questions < _FEW_QUESTIONS
-
-
 def _largest_loss(study: "Study") -> str:
     lost = dict.fromkeys(_REMEDIES, 0)
     for funnel in study.runs[-1].funnels:
@@ -102,21 +99,26 @@ _MOST_IDS = 12
 
 def tell(study: "Study", files: Sequence[Path]) -> None:
     """What was measured, for people."""
+    for line in _lines(study, files):
+        click.echo(line)
+
+
+def _lines(study: "Study", files: Sequence[Path]) -> Iterator[str]:
     names = list(study.runs[0].summary) if study.kind == "retrieval" else list(_ANSWERS)
-    click.echo(_head(study))
+    yield _head(study)
     width = min(_LONGEST, max(len(run.system) for run in study.runs))
-    click.secho("\n" + " " * width + "".join(f"{name:>{_column(name)}}" for name in names), bold=True)
+    yield click.style("\n" + " " * width + "".join(f"{name:>{_column(name)}}" for name in names), bold=True)
     for run in study.runs:
-        click.echo(f"{run.system[:width]:{width}}" + "".join(_cell(run, name) for name in names))
-    click.echo("95 % intervals are in the files" if files else "95 % intervals: with --json, or in files with --out")
+        yield f"{run.system[:width]:{width}}" + "".join(f"{_mean(run, name):>{_column(name)}}" for name in names)
+    yield "95 % intervals are in the files" if files else "95 % intervals: with --json, or in files with --out"
     if study.kind == "ablation":
-        _tell_improvements(study)
-    _tell_comparisons(study)
+        yield from _improvements(study)
+    yield from _comparisons(study)
     if study.kind != "retrieval":
-        _tell_runs(study)
-    for file in files:
-        click.echo(f"wrote {file}")
-    click.echo(of_study(study))
+        for run in study.runs:
+            yield from _run(run)
+    yield from (f"wrote {file}" for file in files)
+    yield of_study(study)
 
 
 def failures(study: "Study") -> int:
@@ -129,11 +131,8 @@ def failures(study: "Study") -> int:
             click.echo(f"selfright: {run.system}: {len(failed)} questions failed, the first of them {first}", err=True)
         missing = study.data.questions - len(run.rows)
         if missing:
-            click.echo(
-                f"selfright: {run.system}: {missing} questions were not asked, for the budget of calls is spent; "
-                "run again with a larger --budget-calls, and the rows that are there are kept",
-                err=True,
-            )
+            why = "the budget of calls is spent; run again with a larger --budget-calls, and the rows that are there"
+            click.echo(f"selfright: {run.system}: {missing} questions were not asked, for {why} are kept", err=True)
         code = 1 if failed or missing else code
     return code
 
@@ -163,102 +162,85 @@ def _column(name: str) -> int:
     return max(9, len(name) + 2)
 
 
-def _cell(run: "RunResult", name: str) -> str:
+def _mean(run: "RunResult", name: str) -> str:
     found = run.summary.get(name)
-    shown = (
-        "–" if found is None or found.mean is None else f"{found.mean:.3f}" if found.mean < 100 else f"{found.mean:.0f}"
-    )
-    return f"{shown:>{_column(name)}}"
+    mean = found.mean if found else None
+    return _shown(mean, ".3f" if mean is None or mean < 100 else ".0f")
 
 
-def _tell_improvements(study: "Study") -> None:
+def _improvements(study: "Study") -> Iterator[str]:
     """Every metric that the papers behind this name, and what each system changes of it against the first one."""
-    click.secho(f"\nby metric, and the change against {study.runs[0].system}", bold=True)
-    for number, run in enumerate(study.runs, 1):
-        click.echo(f"  [{number}] {run.system}")
-    click.echo(f"  {'':24}" + "".join(f"{f'[{number}]':>16}" for number in range(1, len(study.runs) + 1)))
+    yield click.style(f"\nby metric, and the change against {study.runs[0].system}", bold=True)
+    yield from (f"  [{number}] {run.system}" for number, run in enumerate(study.runs, 1))
+    yield f"  {'':24}" + "".join(f"{f'[{number}]':>16}" for number in range(1, len(study.runs) + 1))
     for name in _NAMED:
         means = [found.mean if (found := run.summary.get(name)) else None for run in study.runs]
-        cells = [_changed(mean, means[0]) if n else _plain(mean) for n, mean in enumerate(means)]
-        click.echo(f"  {name:24}" + "".join(f"{cell:>16}" for cell in cells))
+        cells = [_changed(mean, means[0]) if n else _shown(mean) for n, mean in enumerate(means)]
+        yield f"  {name:24}" + "".join(f"{cell:>16}" for cell in cells)
 
 
 def _changed(mean: float | None, base: float | None) -> str:
     """``0.780 (+50 %)``; without a share where there is nothing to divide by."""
-    if mean is None or not base:
-        return _plain(mean)
-    return f"{mean:.3f} ({(mean - base) / base:+.0%})"
+    share = f" ({(mean - base) / base:+.0%})" if mean is not None and base else ""
+    return f"{_shown(mean)}{share}"
 
 
-def _plain(mean: float | None) -> str:
-    return "–" if mean is None else f"{mean:.3f}"
-
-
-def _tell_comparisons(study: "Study") -> None:
+def _comparisons(study: "Study") -> Iterator[str]:
     lead = next(iter(study.runs[0].summary)) if study.kind == "retrieval" else "right"
     told = [line for comparison in study.comparisons for line in _comparison(comparison, lead)]
     if told:
-        click.secho(f"\ndifferences in {lead} (95 % interval; p after Holm's correction)", bold=True)
-        for line in told:
-            click.echo(line)
+        yield click.style(f"\ndifferences in {lead} (95 % interval; p after Holm's correction)", bold=True)
+        yield from told
 
 
-def _comparison(one: "Comparison", lead: str) -> list[str]:
-    found = one.differences.get(lead)
+def _comparison(one: "Comparison", lead: str) -> Iterator[str]:
+    found, moves = one.differences.get(lead), one.moves
     if found is None:
-        return []
-    line = (
-        f"  {one.other} − {one.base}: {found.mean:+.3f} [{found.low:+.3f}, {found.high:+.3f}], p = {found.p_holm:.3f}"
+        return
+    interval = f"{found.mean:+.3f} [{found.low:+.3f}, {found.high:+.3f}], p = {found.p_holm:.3f}"
+    yield f"  {one.other} − {one.base}: {interval}"
+    if moves is not None:
+        unknown = f", not known {moves.unknown}" if moves.unknown else ""
+        yield (
+            f"    right→right {moves.right_right}, wrong→right {moves.wrong_right}, right→wrong {moves.right_wrong}, "
+            f"wrong→wrong {moves.wrong_wrong}{unknown}"
+        )
+
+
+def _run(run: "RunResult") -> Iterator[str]:
+    yield click.style(f"\n{run.system}", bold=True)
+    yield f"  verdicts: {_counts(run.verdicts)}; stopped: {_counts(run.stop_reasons)}"
+    if (known := run.abstention) is not None:
+        risk, coverage = _shown(known.risk, ".0%"), _shown(known.coverage, ".0%")
+        yield f"  {_outcomes(known)}; risk {risk} at coverage {coverage}, AURC {_shown(known.aurc)}"
+    if times := run.quantiles.get("seconds"):
+        yield f"  seconds a turn: median {times.p50:.2f}, 95th percentile {times.p95:.2f}"
+    for funnel in run.funnels:
+        yield from _funnel(funnel)
+
+
+def _outcomes(known: "Abstention | Funnel") -> str:
+    return (
+        f"answered right {known.answered_right}, wrong {known.answered_wrong}; refused rightly "
+        f"{known.refused_rightly}, wrongly {known.refused_wrongly}"
     )
-    moves = one.moves
-    if moves is None:
-        return [line]
-    return [
-        line,
-        f"    right→right {moves.right_right}, wrong→right {moves.wrong_right}, right→wrong {moves.right_wrong}, "
-        f"wrong→wrong {moves.wrong_wrong}" + (f", not known {moves.unknown}" if moves.unknown else ""),
-    ]
 
 
-def _tell_runs(study: "Study") -> None:
-    for run in study.runs:
-        click.secho(f"\n{run.system}", bold=True)
-        click.echo(f"  verdicts: {_counts(run.verdicts)}; stopped: {_counts(run.stop_reasons)}")
-        known = run.abstention
-        if known is not None:
-            click.echo(
-                f"  answered right {known.answered_right}, wrong {known.answered_wrong}; refused rightly "
-                f"{known.refused_rightly}, wrongly {known.refused_wrongly}; risk {_share(known.risk)} at coverage "
-                f"{_share(known.coverage)}, AURC {_number(known.aurc)}"
-            )
-        if times := run.quantiles.get("seconds"):
-            click.echo(f"  seconds a turn: median {times.p50:.2f}, 95th percentile {times.p95:.2f}")
-        for funnel in run.funnels:
-            _tell_funnel(funnel)
-
-
-def _tell_funnel(one: "Funnel") -> None:
-    click.echo(
-        f"  {one.language}: answered right {one.answered_right}, wrong {one.answered_wrong}; refused rightly "
-        f"{one.refused_rightly}, wrongly {one.refused_wrongly}"
-    )
+def _funnel(one: "Funnel") -> Iterator[str]:
+    yield f"  {one.language}: {_outcomes(one)}"
     if not one.asked:
         return
-    click.echo(f"    {'with a gold answer':22}{one.asked:>5}")
+    yield f"    {'with a gold answer':22}{one.asked:>5}"
     for step, name in _STEPS.items():
         lost = one.lost[step]
         more = f" and {len(lost) - _MOST_IDS} more" if len(lost) > _MOST_IDS else ""
         shown = f"  lost here: {', '.join(lost[:_MOST_IDS])}{more}" if lost else ""
-        click.echo(f"    {name:22}{one.kept[step]:>5}{shown}")
+        yield f"    {name:22}{one.kept[step]:>5}{shown}"
 
 
-def _counts(counts: "Any") -> str:
+def _counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {count}" for name, count in counts.items()) or "none"
 
 
-def _share(value: float | None) -> str:
-    return "–" if value is None else f"{value:.0%}"
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
+def _shown(value: float | None, form: str = ".3f") -> str:
+    return "–" if value is None else format(value, form)

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from selfright.assembly.ingestion import UploadReport
 from selfright.domain.errors import UnreadableFile
-from selfright.entrypoints.server.admission import Limits, TurnLimiter
-from selfright.entrypoints.server.metrics import Metrics
+from selfright.entrypoints.server.admission import Limits
 from selfright.entrypoints.server.routes.documents import place_for, remove_leftovers, safe_name
 from selfright.entrypoints.server.service import LOCAL, Service
 
@@ -99,7 +98,7 @@ class Recorder:
 
     def __init__(self) -> None:
         self.said: list[tuple[str, bool]] = []
-        self.service = Service(self, Limits(), TurnLimiter(Limits()), Metrics(TurnLimiter(Limits())))  # type: ignore[arg-type]
+        self.service = Service(self, Limits())  # type: ignore[arg-type]
 
     def _note(self, step: str) -> None:
         self.said.append((step, self.service.writing.locked()))

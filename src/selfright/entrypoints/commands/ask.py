@@ -1,22 +1,22 @@
 """``selfright ask`` and ``selfright search``."""
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from selfright.domain.events import AnswerToken, NodeFinished, TurnFinished
-from selfright.domain.turns import Mode, TurnOptions
 from selfright.entrypoints.commands.options import (
     collection_option,
     index_option,
     json_option,
+    opening,
     preset_option,
     print_json,
     session_option,
     set_option,
+    tell,
     user_option,
-    values_of,
 )
 
 if TYPE_CHECKING:
@@ -26,65 +26,47 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("question")
-@index_option
-@preset_option
-@click.option(
-    "--mode", type=click.Choice(["ai_agent", "llm"]), help="The agent with your documents, or the model alone."
+@opening(
+    index_option,
+    preset_option,
+    click.option(
+        "--mode", type=click.Choice(["ai_agent", "llm"]), help="The agent with your documents, or the model alone."
+    ),
+    collection_option,
+    session_option,
+    user_option,
+    set_option,
 )
-@collection_option
-@session_option
-@user_option
-@set_option
 @click.option("--record", is_flag=True, help="Record the turn so that it can be replayed ('selfright trace replay').")
 @json_option
-def ask(  # noqa: PLR0913, PLR0917 - one parameter for each option
-    question: str,
-    index: str | None,
-    preset: str | None,
-    mode: Mode | None,
-    collections: tuple[str, ...],
-    session: str | None,
-    user: str | None,
-    assignments: tuple[str, ...],
-    record: bool,
-    as_json: bool,
-) -> None:
+def ask(selfright: "Selfright", question: str, as_json: bool, **options: Any) -> None:
     """Answer QUESTION from the index, with citations and an account of how the answer came about."""
-    from selfright.api import Selfright
     from selfright.entrypoints.account import account
     from selfright.schemas import answer_view
 
-    with Selfright.open(**values_of(assignments, index=index, preset=preset)) as selfright:
-        options = TurnOptions(collections=collections, session=session, user=user, record=record, mode=mode)
-        watched = sys.stderr.isatty() and not as_json
-        answer = _watched(selfright, question, options) if watched else selfright.ask(question, **options)
-    if record:
+    watched = sys.stderr.isatty() and not as_json
+    answer = _watched(selfright, question, options) if watched else selfright.ask(question, **options)
+    if options["record"]:
         click.echo(f"recorded; run it again with: selfright trace replay {answer.trace_id[:8]}", err=True)
-    if as_json:
-        print_json(answer_view(answer))
-    else:
-        click.echo(account(answer))
+    tell(answer_view(answer), [account(answer)], as_json=as_json)
 
 
-def _watched(selfright: "Selfright", question: str, options: TurnOptions) -> "Answer":
+def _watched(selfright: "Selfright", question: str, options: dict[str, Any]) -> "Answer":
     """The answer; a terminal shows what a turn that takes long has done last."""
     from selfright.entrypoints.progress import working
 
-    answer: Answer | None = None
-    with working("answering") as tell:
+    with working("answering") as show:
         for event in selfright.stream(question, **options):
             match event:
                 case NodeFinished():
-                    tell(f"{event.node}: {event.said}".rstrip(": "))
+                    show(f"{event.node}: {event.said}".rstrip(": "))
                 case AnswerToken():
-                    tell("writing")
+                    show("writing")
                 case TurnFinished():
-                    answer = event.answer
+                    return event.answer
                 case _:
                     pass
-    if answer is None:
-        raise RuntimeError("a turn ended without an answer")  # the graph always reaches finalize
-    return answer
+    raise RuntimeError("a turn ended without an answer")  # the graph always reaches finalize
 
 
 SHOWN_CHARACTERS = 240
@@ -93,28 +75,21 @@ _BY = {"words": "words alone", "meaning": "meaning alone", "both": "words and me
 
 @click.command()
 @click.argument("query")
-@index_option
-@click.option("-k", "k", type=click.IntRange(1, 1000), default=10, show_default=True, help="How many passages.")
-@collection_option
-@set_option
+@opening(
+    index_option,
+    click.option("-k", "k", type=click.IntRange(1, 1000), default=10, show_default=True, help="How many passages."),
+    collection_option,
+    set_option,
+)
 @json_option
-def search(
-    query: str,
-    index: str | None,
-    k: int,
-    collections: tuple[str, ...],
-    assignments: tuple[str, ...],
-    as_json: bool,
-) -> None:
+def search(selfright: "Selfright", query: str, k: int, collections: tuple[str, ...], as_json: bool) -> None:
     """Find the passages nearest to QUERY, with their scores.
 
     Reports on stderr, and in each row of --json, what was used (words, meaning or both) and why.
     """
-    from selfright.api import Selfright
     from selfright.schemas import search_view, searched_view
 
-    with Selfright.open(**values_of(assignments, index=index)) as selfright:
-        found = selfright.retrieve(query, k, collections)
+    found = selfright.retrieve(query, k, collections)
     if found.trust:
         click.secho(f"searched by {_BY[found.trust.by]}: {found.trust.why}", dim=True, err=True)
     rows = search_view(found.hits)

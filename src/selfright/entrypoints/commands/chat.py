@@ -13,11 +13,11 @@ from selfright.domain.passages import Language
 from selfright.domain.text import language_of
 from selfright.entrypoints.commands.options import (
     index_option,
+    opening,
     preset_option,
     session_option,
     set_option,
     user_option,
-    values_of,
 )
 
 if TYPE_CHECKING:
@@ -42,20 +42,11 @@ def _help() -> str:
 
 
 @click.command()
-@index_option
-@preset_option
-@session_option
-@user_option
-@set_option
-def chat(
-    index: str | None, preset: str | None, session: str | None, user: str | None, assignments: tuple[str, ...]
-) -> None:
+@opening(index_option, preset_option, session_option, user_option, set_option)
+def chat(selfright: "Selfright", session: str | None, user: str | None) -> None:
     """Chat with the index. The conversation is saved, and follow-up questions are understood."""
-    from selfright.api import Selfright
-
-    with Selfright.open(**values_of(assignments, index=index, preset=preset)) as selfright:
-        selfright.info()
-        Conversation(selfright, session or DEFAULT_SESSION, user).go()
+    selfright.info()
+    Conversation(selfright, session or DEFAULT_SESSION, user).go()
 
 
 class Conversation:

@@ -4,14 +4,14 @@ import asyncio
 import dataclasses
 import json
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from selfright.entrypoints.commands.options import json_option, print_json, set_option, values_of
+from selfright.entrypoints.commands.options import json_option, set_option, tell, values_of
 
 if TYPE_CHECKING:
     from selfright.evals.models.checking import Probes
@@ -39,14 +39,9 @@ def config(assignments: tuple[str, ...], as_json: bool) -> None:
     preset = find_preset(settings.preset)
     flags = dataclasses.asdict(Flags().with_values({**preset.flags, **said}))
     plain = {name: str(value) if isinstance(value, Path) else value for name, value in values.items()}
-    if as_json:
-        print_json({**plain, "flags": flags})
-        return
-    for name, value in plain.items():
-        click.echo(f"{name} = {_toml(value)}")
-    click.echo("\n[flags]")
-    for name, value in flags.items():
-        click.echo(f"{'' if name in said else '# '}{name} = {_toml(value)}")
+    lines = [f"{name} = {_toml(value)}" for name, value in plain.items()]
+    lines += ["\n[flags]", *(f"{'' if name in said else '# '}{name} = {_toml(value)}" for name, value in flags.items())]
+    tell({**plain, "flags": flags}, lines, as_json=as_json)
 
 
 def _toml(value: object) -> str:
@@ -69,16 +64,11 @@ def graph(preset: str | None, as_json: bool) -> None:
 
     if preset is not None:
         drawing = mermaid(preset)
-        if as_json:
-            print_json({"preset": preset, "mermaid": drawing})
-        else:
-            click.echo(drawing)
-    elif as_json:
-        print_json([{"preset": row.name, "summary": row.summary} for row in PRESETS.values()])
-    else:
-        width = max(map(len, PRESETS))
-        for row in PRESETS.values():
-            click.echo(f"{row.name:<{width}}  {row.summary}")
+        tell({"preset": preset, "mermaid": drawing}, [drawing], as_json=as_json)
+        return
+    width = max(map(len, PRESETS))
+    rows = [{"preset": row.name, "summary": row.summary} for row in PRESETS.values()]
+    tell(rows, (f"{row['preset']:<{width}}  {row['summary']}" for row in rows), as_json=as_json)
 
 
 # Tokens of a call as measured over the probe set: prompts in English and Korean, replies of usual length.
@@ -105,6 +95,7 @@ def check(name: str, yes: bool, items: int | None, assignments: tuple[str, ...],
     from selfright.assembly.models import Models
     from selfright.domain.errors import UsageError
     from selfright.evals.models.checking import planned_calls, probes
+    from selfright.llm.checks import FILE, ModelChecks
     from selfright.settings import OFFLINE, load_settings
 
     found = probes()
@@ -112,22 +103,17 @@ def check(name: str, yes: bool, items: int | None, assignments: tuple[str, ...],
     if settings.llm == OFFLINE:
         raise UsageError("a check needs a model: selfright models check openai:gpt-4o-mini, or local:smollm2")
     Models(settings).close()  # a model that is not there costs nothing
-    _say_what_it_costs(name, planned_calls(found, items), ask=not (yes or as_json or name.startswith("local:")))
+    calls = planned_calls(found, items)
+    click.echo(
+        f"{calls} calls of {name}: about {calls * _SENT:,} tokens to it and {calls * _RECEIVED:,} from it", err=True
+    )
+    if not (yes or as_json or name.startswith("local:")):
+        click.confirm("begin?", default=True, abort=True, err=True)
     report, seconds = _checked(settings, found, items)
     stored = _stored(report)
-    path = _kept(settings, report.model, stored)
-    if as_json:
-        print_json({"model": report.model, **stored, "seconds": round(seconds, 1), "stored": str(path)})
-        return
-    _print(report)
-    click.echo(f"stored in {path}")
-
-
-def _say_what_it_costs(name: str, calls: int, *, ask: bool) -> None:
-    told = f"{calls} calls of {name}: about {calls * _SENT:,} tokens to it and {calls * _RECEIVED:,} from it"
-    click.echo(told, err=True)
-    if ask:
-        click.confirm("begin?", default=True, abort=True, err=True)
+    path = ModelChecks(settings.home / FILE).keep(report.model, stored)
+    form = {"model": report.model, **stored, "seconds": round(seconds, 1), "stored": str(path)}
+    tell(form, [*_lines(report), f"stored in {path}"], as_json=as_json)
 
 
 def _checked(settings: "Settings", found: "Probes", items: int | None) -> "tuple[CheckReport, float]":
@@ -169,20 +155,13 @@ def _stored(report: "CheckReport") -> dict[str, Any]:
     return {"jobs": jobs, "words": list(report.words()), **tokens, "made": made, "version": version("selfright")}
 
 
-def _kept(settings: "Settings", model: str, stored: Mapping[str, Any]) -> Path:
-    from selfright.llm.checks import FILE, ModelChecks
-
-    return ModelChecks(settings.home / FILE).keep(model, stored)
-
-
-def _print(report: "CheckReport") -> None:
+def _lines(report: "CheckReport") -> Iterator[str]:
     from selfright.evals.models.report import NOUNS
 
     width = max(len(noun) for noun in NOUNS.values())
-    click.secho(f"{'':{width}} {'items':>6} {'model':>6} {'ours':>6} {'usable':>7} {'s/call':>7}", bold=True)
+    yield click.style(f"{'':{width}} {'items':>6} {'model':>6} {'ours':>6} {'usable':>7} {'s/call':>7}", bold=True)
     for one in report.jobs:
         each = one.seconds / one.calls if one.calls else 0.0
         figures = f"{len(one.theirs):6} {one.score:6.2f} {one.own:6.2f} {one.usable:7.0%} {each:7.2f}"
-        click.echo(f"{NOUNS[one.job]:{width}} {figures}")
-    for sentence in report.words():
-        click.echo(sentence)
+        yield f"{NOUNS[one.job]:{width}} {figures}"
+    yield from report.words()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from selfright.entrypoints.commands.options import F, index_option, json_option, print_json, set_option, values_of
+from selfright.entrypoints.commands.options import F, index_option, json_option, print_json, set_option, tell, values_of
 
 if TYPE_CHECKING:
     from selfright.api import Selfright
@@ -69,7 +69,8 @@ def retrieval(folder: Path, split: str, measures: tuple[str, ...], index: str | 
     Its corpus is indexed once and cached, a few sets at a time; --index uses your own index over the same ids.
     """
     from selfright.entrypoints.progress import bar
-    from selfright.entrypoints.studies import figures, tell
+    from selfright.entrypoints.studies import figures
+    from selfright.entrypoints.studies import tell as tell_study
     from selfright.evals.beir import load
     from selfright.evals.retrieval import MEASURES, evaluate_retrieval, parsed, write_runs
 
@@ -82,7 +83,7 @@ def retrieval(folder: Path, split: str, measures: tuple[str, ...], index: str | 
     if options["as_json"]:
         print_json(figures(measured.study, files))
     else:
-        tell(measured.study, files)
+        tell_study(measured.study, files)
 
 
 @evaluate.command()
@@ -102,7 +103,8 @@ def answers(presets: tuple[str, ...], **options: Any) -> int:
 def measure_answers(kind: "Kind", systems: "Sequence[System]", *, file: Path, out: Path | None, **options: Any) -> int:
     """Asks, writes and tells, as the options of both commands say; gives back the exit code."""
     from selfright.entrypoints.progress import bar
-    from selfright.entrypoints.studies import failures, figures, tell
+    from selfright.entrypoints.studies import failures, figures
+    from selfright.entrypoints.studies import tell as tell_study
     from selfright.evals.reading import load
     from selfright.evals.running import Plan
     from selfright.evals.running import evaluate as run
@@ -119,7 +121,7 @@ def measure_answers(kind: "Kind", systems: "Sequence[System]", *, file: Path, ou
     if options["as_json"]:
         print_json(figures(study, files))
     else:
-        tell(study, files)
+        tell_study(study, files)
     return failures(study)
 
 
@@ -142,10 +144,7 @@ def report(folder: Path, no_texts: bool, as_json: bool) -> None:
         raise InputError(f"there is no study.json in {folder}; give the --out folder of an evaluation or an ablation")
     study = read_study(file)
     path = write_report(redacted(study) if no_texts else study, folder)
-    if as_json:
-        print_json({"files": [str(path)]})
-    else:
-        click.echo(f"wrote {path}")
+    tell({"files": [str(path)]}, [f"wrote {path}"], as_json=as_json)
 
 
 def _written(study: "Study", out: Path, no_texts: bool = False) -> list[Path]:

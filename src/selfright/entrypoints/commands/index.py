@@ -10,12 +10,14 @@ from selfright.domain.passages import Origin
 from selfright.entrypoints.commands.index_sync import exit_code, sync, tell_report
 from selfright.entrypoints.commands.index_transfer import export, import_
 from selfright.entrypoints.commands.options import (
+    counted,
     index_option,
     json_option,
     on_index,
-    print_json,
+    opening,
+    say,
     set_option,
-    values_of,
+    tell,
 )
 
 if TYPE_CHECKING:
@@ -44,7 +46,7 @@ def describe(
     """
     described = selfright.describe_collection(name, text, classes=classes, slots=slots)
     if not described.documents:
-        click.echo(f"selfright: no document is in '{described.name}' yet; add with --collection", err=True)
+        say(f"no document is in '{described.name}' yet; add with --collection")
     _show([described], as_json)
 
 
@@ -58,12 +60,12 @@ def collections(selfright: "Selfright", as_json: bool) -> None:
 
 def _show(found: "list[Collection]", as_json: bool) -> None:
     forms = [_form(collection) for collection in found]
-    if as_json:
-        print_json(forms)
-        return
-    for form in forms:
-        declared = [f"{part}: {', '.join(form[part])}" for part in ("classes", "slots") if form[part]]
-        click.echo("\t".join([form["name"], f"{form['documents']:,} documents", form["description"] or "-", *declared]))
+    tell(forms, map(_line, forms), as_json=as_json)
+
+
+def _line(form: dict[str, Any]) -> str:
+    declared = [f"{part}: {', '.join(form[part])}" for part in ("classes", "slots") if form[part]]
+    return "\t".join([form["name"], f"{form['documents']:,} documents", form["description"] or "-", *declared])
 
 
 def _form(collection: "Collection") -> dict[str, Any]:
@@ -83,17 +85,13 @@ def _form(collection: "Collection") -> dict[str, Any]:
 def verify(selfright: "Selfright", repair: bool, as_json: bool) -> int:
     """Check every record, vector and file of the index."""
     findings = selfright.verify(repair=repair)
-    open_findings = [finding for finding in findings if not finding.mended]
-    if as_json:
-        print_json({"sound": not open_findings, "findings": [asdict(finding) for finding in findings]})
-        return 1 if open_findings else 0
-    for finding in findings:
-        click.echo(f"{'mended' if finding.mended else 'damaged'}\t{finding.file}\t{finding.problem}")
-    if not findings:
-        click.echo("the index is sound")
-    elif open_findings and not repair:
-        click.echo("selfright: put right what can be with: selfright index verify --repair", err=True)
-    return 1 if open_findings else 0
+    unmended = [finding for finding in findings if not finding.mended]
+    lines = [f"{'mended' if each.mended else 'damaged'}\t{each.file}\t{each.problem}" for each in findings]
+    form = {"sound": not unmended, "findings": [asdict(finding) for finding in findings]}
+    tell(form, lines or ["the index is sound"], as_json=as_json)
+    if unmended and not repair and not as_json:
+        say("put right what can be with: selfright index verify --repair")
+    return 1 if unmended else 0
 
 
 @click.command()
@@ -104,10 +102,8 @@ def compact(selfright: "Selfright", as_json: bool) -> None:
     before = selfright.info().bytes
     selfright.compact()
     after = selfright.info().bytes
-    if as_json:
-        print_json({"bytes_before": before, "bytes_after": after})
-    else:
-        click.echo(f"{before:,} bytes before, {after:,} bytes after")
+    form = {"bytes_before": before, "bytes_after": after}
+    tell(form, [f"{before:,} bytes before, {after:,} bytes after"], as_json=as_json)
 
 
 @click.command()
@@ -124,24 +120,21 @@ def reembed(selfright: "Selfright", to: str | None, as_json: bool) -> None:
     with bar("Embedding") as progress:
         report = selfright.reembed(to, progress=progress)
     if as_json:
-        print_json(asdict(report))
+        tell(asdict(report), (), as_json=True)
         return
     if to is None and report.before == report.embedder:
         click.echo(f"{report.location} has vectors of {report.embedder} already")
     else:
         click.echo(f"{report.location}: {report.before} → {report.embedder}")
         click.echo("the same as before: documents with their ids, texts, passages, collections and facts")
-    counts = {"documents": report.documents, "passages": report.passages, "vectors": report.vectors}
-    click.echo(", ".join(f"{name} {number:,}" for name, number in counts.items()))
+    click.echo(counted({"documents": report.documents, "passages": report.passages, "vectors": report.vectors}))
     lacking = report.passages - report.vectors
     if lacking and report.vectors:
-        click.echo(f"selfright: {lacking:,} passages are in no language that {report.embedder} knows", err=True)
+        say(f"{lacking:,} passages are in no language that {report.embedder} knows")
     for name in report.dropped:
-        click.echo(
-            f"selfright: {name} was made for {report.before} and is gone: run 'selfright calibrate' again", err=True
-        )
+        say(f"{name} was made for {report.before} and is gone: run 'selfright calibrate' again")
     if to is not None:
-        click.echo("selfright: calibrations stay with the old index: run 'selfright calibrate' for this one", err=True)
+        say("calibrations stay with the old index: run 'selfright calibrate' for this one")
 
 
 @click.group()
@@ -151,45 +144,39 @@ def index() -> None:
 
 @index.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
-@index_option
-@click.option("--collection", metavar="NAME", default="default", show_default=True, help="Named part of the index.")
-@click.option(
-    "--origin",
-    type=click.Choice(get_args(Origin)),
-    default="index",
-    show_default=True,
-    help="Origin of the files: uploads and web pages rank behind your own.",
+@opening(
+    index_option,
+    click.option("--collection", metavar="NAME", default="default", show_default=True, help="Named part of the index."),
+    click.option(
+        "--origin",
+        type=click.Choice(get_args(Origin)),
+        default="index",
+        show_default=True,
+        help="Origin of the files: uploads and web pages rank behind your own.",
+    ),
+    click.option("--prune", is_flag=True, help="Then remove documents from PATHS whose files are gone."),
+    click.option("--ray", metavar="ADDRESS", help="Do the work on a Ray cluster: local, auto or host:port."),
+    set_option,
 )
-@click.option("--prune", is_flag=True, help="Then remove documents from PATHS whose files are gone.")
-@click.option("--ray", metavar="ADDRESS", help="Do the work on a Ray cluster: local, auto or host:port.")
-@set_option
 @json_option
 def add(
-    paths: tuple[Path, ...],
-    index: str | None,
-    collection: str,
-    origin: Origin,
-    prune: bool,
-    ray: str | None,
-    assignments: tuple[str, ...],
-    as_json: bool,
+    selfright: "Selfright", paths: tuple[Path, ...], prune: bool, ray: str | None, as_json: bool, **options: Any
 ) -> int:
     """Add PATHS: files, folders, or JSONL with _id|id, title, text, metadata. Unchanged documents are skipped.
 
     Reads txt, md, html, pdf, docx, pptx, xlsx, hwpx, odt, csv, json and jsonl. An unreadable file is reported in
     one line, and the others are added.
     """
-    from selfright.api import Selfright
     from selfright.domain.errors import UsageError
     from selfright.entrypoints.progress import bar
 
     if prune and ray:
         raise UsageError("--prune does not work with --ray; run 'selfright index sync' on the folders afterwards")
-    with Selfright.open(**values_of(assignments, index=index)) as selfright, bar("Indexing") as progress:
+    with bar("Indexing") as progress:
         if prune:
-            report = selfright.sync(paths, collection=collection, origin=origin, progress=progress)
+            report = selfright.sync(paths, progress=progress, **options)
         else:
-            report = selfright.add(paths, collection=collection, origin=origin, progress=progress, ray=ray)
+            report = selfright.add(paths, progress=progress, ray=ray, **options)
     tell_report(report, as_json=as_json, pruned=prune)
     return exit_code(report)
 
@@ -203,11 +190,8 @@ def remove(selfright: "Selfright", document_ids: tuple[str, ...], as_json: bool)
     removed = selfright.remove(document_ids)
     missing = [document_id for document_id in document_ids if document_id not in removed]
     for document_id in missing:
-        click.echo(f"selfright: no document '{document_id}' in the index; see 'selfright index list'", err=True)
-    if as_json:
-        print_json({"removed": removed, "missing": missing})
-    else:
-        click.echo(f"{len(removed):,} removed")
+        say(f"no document '{document_id}' in the index; see 'selfright index list'")
+    tell({"removed": removed, "missing": missing}, [f"{len(removed):,} removed"], as_json=as_json)
     return 1 if missing else 0
 
 
@@ -217,12 +201,11 @@ def remove(selfright: "Selfright", document_ids: tuple[str, ...], as_json: bool)
 def list_(selfright: "Selfright", as_json: bool) -> None:
     """List the documents."""
     documents = selfright.documents()
-    if as_json:
-        print_json([asdict(document) for document in documents])
-        return
-    for document in documents:
-        passages = f"{document.passages:,} passage{'s' if document.passages != 1 else ''}"
-        click.echo(f"{document.id}\t{document.title}\t{passages}\t{document.collection}")
+    lines = (
+        f"{each.id}\t{each.title}\t{each.passages:,} passage{'s' if each.passages != 1 else ''}\t{each.collection}"
+        for each in documents
+    )
+    tell([asdict(document) for document in documents], lines, as_json=as_json)
 
 
 @index.command()
@@ -233,15 +216,17 @@ def info(selfright: "Selfright", as_json: bool) -> None:
     from selfright.schemas import info_view
 
     form = info_view(selfright.info())
-    if as_json:
-        print_json(form)
-        return
-    for name, value in form.items():
-        if value == ():
-            continue  # the store can do all
-        shown = ", ".join(f"{k} {v:,}" for k, v in value.items()) if isinstance(value, dict) else value
-        shown = ", ".join(value) if isinstance(value, tuple) else shown
-        click.echo(f"{name:<15} {shown:,}" if isinstance(shown, int) else f"{name:<15} {shown}")
+    lines = (f"{name:<15} {_shown(value)}" for name, value in form.items() if value != ())  # (): the store can do all
+    tell(form, lines, as_json=as_json)
+
+
+def _shown(value: object) -> str:
+    match value:
+        case dict():
+            return ", ".join(f"{name} {number:,}" for name, number in value.items())
+        case tuple():
+            return ", ".join(value)
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 for command in (sync, import_, export, describe, collections, verify, compact, reembed):

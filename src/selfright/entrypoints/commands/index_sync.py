@@ -3,7 +3,7 @@
 import importlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from selfright.domain.passages import Origin
-from selfright.entrypoints.commands.options import index_option, json_option, print_json, set_option, values_of
+from selfright.entrypoints.commands.options import (
+    counted,
+    index_option,
+    json_option,
+    opening,
+    print_json,
+    say,
+    set_option,
+)
 
 if TYPE_CHECKING:
     from selfright.api import Selfright
@@ -26,19 +34,14 @@ def tell_report(report: "Report", *, as_json: bool, pruned: bool = False, dry_ru
     _tell_skipped(report)
     _tell_recognised(report)
     if report.kept:
-        click.echo(f"selfright: {report.kept:,} documents of files that cannot be read stay as they were", err=True)
+        say(f"{report.kept:,} documents of files that cannot be read stay as they were")
     if as_json:
         print_json(report_form(report, pruned=pruned, dry_run=dry_run))
     else:
         if dry_run:
             tell_changes(report)
-        click.echo(summary(report, pruned=pruned, dry_run=dry_run))
-
-
-def summary(report: "Report", *, pruned: bool, dry_run: bool = False) -> str:
-    """The counts in one line."""
-    counts = ", ".join(f"{name} {number:,}" for name, number in _counts(report, pruned=pruned).items())
-    return f"{counts} (nothing was changed: --dry-run)" if dry_run else counts
+        counts = counted(_counts(report, pruned=pruned))
+        click.echo(f"{counts} (nothing was changed: --dry-run)" if dry_run else counts)
 
 
 def report_form(report: "Report", *, pruned: bool, dry_run: bool = False) -> dict[str, object]:
@@ -53,11 +56,6 @@ def report_form(report: "Report", *, pruned: bool, dry_run: bool = False) -> dic
         changes = [{"change": kind, "document_id": name, "source": source} for kind, name, source in report.changes]
         form |= {"kept": report.kept, "dry_run": dry_run, "changes": changes}
     return form
-
-
-def one_line_json(form: dict[str, object]) -> str:
-    """A report on one line, for a command that goes on reporting."""
-    return json.dumps(form, ensure_ascii=False)
 
 
 def tell_changes(report: "Report") -> None:
@@ -85,26 +83,24 @@ def _counts(report: "Report", *, pruned: bool) -> dict[str, int]:
 
 def _tell_failed(report: "Report") -> None:
     for path, why in report.failed[:_LISTED]:
-        click.echo(f"selfright: {path}: {why}", err=True)
+        say(f"{path}: {why}")
     more = Counter(why for _, why in report.failed[_LISTED:])
     if more:
-        click.echo(f"selfright: and {sum(more.values()):,} more that failed: {_listed(more.items())}", err=True)
+        say(f"and {sum(more.values()):,} more that failed: {_listed(more.items())}")
 
 
 def _tell_skipped(report: "Report") -> None:
     for path, why in report.skipped_names[:_NAMED]:
-        click.echo(f"selfright: passed over {path} ({why})", err=True)
+        say(f"passed over {path} ({why})")
     if report.skipped > _NAMED:
-        click.echo(f"selfright: passed over {report.skipped:,} in all: {_listed(report.skipped_why)}", err=True)
+        say(f"passed over {report.skipped:,} in all: {_listed(report.skipped_why)}")
 
 
 def _tell_recognised(report: "Report") -> None:
     for name, pages in report.recognised[:_NAMED]:
-        click.echo(
-            f"selfright: {name}: text of scanned pages recognised (OCR; may have errors or gaps): {pages}", err=True
-        )
+        say(f"{name}: text of scanned pages recognised (OCR; may have errors or gaps): {pages}")
     if len(report.recognised) > _NAMED:
-        click.echo(f"selfright: text of scanned pages recognised in {len(report.recognised):,} documents", err=True)
+        say(f"text of scanned pages recognised in {len(report.recognised):,} documents")
 
 
 def _listed(counts: Iterable[tuple[str, int]]) -> str:
@@ -119,50 +115,38 @@ _LOOK_MS = 500  # between two tries of what failed
 
 @click.command()
 @click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FOLDER...")
-@index_option
-@click.option("--collection", metavar="NAME", default="default", show_default=True, help="Named part of the index.")
-@click.option(
-    "--origin", type=click.Choice(get_args(Origin)), default="index", show_default=True, help="Who brought the files."
+@opening(
+    index_option,
+    click.option("--collection", metavar="NAME", default="default", show_default=True, help="Named part of the index."),
+    click.option(
+        "--origin",
+        type=click.Choice(get_args(Origin)),
+        default="index",
+        show_default=True,
+        help="Who brought the files.",
+    ),
+    click.option("--dry-run", is_flag=True, help="Show what would be done, and change nothing."),
+    click.option("--allow-empty", is_flag=True, help="Allow an empty folder to empty its part of the index."),
+    click.option("--watch", is_flag=True, help="Keep running and sync every change, until Ctrl-C."),
+    set_option,
 )
-@click.option("--dry-run", is_flag=True, help="Show what would be done, and change nothing.")
-@click.option("--allow-empty", is_flag=True, help="Allow an empty folder to empty its part of the index.")
-@click.option("--watch", is_flag=True, help="Keep running and sync every change, until Ctrl-C.")
-@set_option
 @json_option
-def sync(  # noqa: PLR0913, PLR0917 - one parameter for each option
-    folders: tuple[Path, ...],
-    index: str | None,
-    collection: str,
-    origin: Origin,
-    dry_run: bool,
-    allow_empty: bool,
-    watch: bool,
-    assignments: tuple[str, ...],
-    as_json: bool,
-) -> int:
+def sync(selfright: "Selfright", folders: tuple[Path, ...], watch: bool, as_json: bool, **options: Any) -> int:
     """Sync the index with FOLDERs: add new documents, replace changed ones, remove those that are gone.
 
     Only documents from these folders, in this collection, are ever removed. Documents of a file that cannot be read
     now stay.
     """
-    from selfright.api import Selfright
     from selfright.domain.errors import UsageError
     from selfright.entrypoints.progress import bar
 
+    dry_run = options["dry_run"]
     if watch and dry_run:
         raise UsageError("--watch and --dry-run exclude each other; leave one of them out")
-    with Selfright.open(**values_of(assignments, index=index)) as selfright:
-        if watch:
-            return Watch(selfright, folders, collection, origin, allow_empty, as_json).go()
-        with bar("Indexing") as progress:
-            report = selfright.sync(
-                folders,
-                progress=progress,
-                collection=collection,
-                origin=origin,
-                dry_run=dry_run,
-                allow_empty=allow_empty,
-            )
+    if watch:
+        return Watch(selfright, folders, options, as_json).go()
+    with bar("Indexing") as progress:
+        report = selfright.sync(folders, progress=progress, **options)
     tell_report(report, as_json=as_json, pruned=True, dry_run=dry_run)
     return exit_code(report)
 
@@ -173,9 +157,7 @@ class Watch:
 
     selfright: "Selfright"
     folders: Sequence[Path]
-    collection: str
-    origin: Origin
-    allow_empty: bool
+    options: Mapping[str, Any]
     as_json: bool
 
     def go(self) -> int:
@@ -200,7 +182,7 @@ class Watch:
                     pending = True
                     if str(error) != told:
                         told = str(error)
-                        click.echo(f"selfright: {told}; trying again", err=True)
+                        say(f"{told}; trying again")
         except KeyboardInterrupt:
             return 0
         return 0
@@ -210,26 +192,19 @@ class Watch:
 
         first = not states
         with bar("Indexing") as progress:
-            report = self.selfright.sync(
-                self.folders,
-                progress=progress,
-                collection=self.collection,
-                origin=self.origin,
-                allow_empty=self.allow_empty,
-                states=states,
-            )
-        if first and not self.as_json:
-            tell_report(report, as_json=False, pruned=True)
-            click.echo("selfright: watching; Ctrl-C ends it", err=True)
-            return
+            report = self.selfright.sync(self.folders, progress=progress, states=states, **self.options)
         if self.as_json:
-            click.echo(one_line_json(report_form(report, pruned=True)))
+            click.echo(json.dumps(report_form(report, pruned=True), ensure_ascii=False))
+            return
+        if first:
+            tell_report(report, as_json=False, pruned=True)
+            say("watching; Ctrl-C ends it")
             return
         for path, why in report.failed:
-            click.echo(f"selfright: {path}: {why}", err=True)
+            say(f"{path}: {why}")
         if report.added or report.replaced or report.removed:
             tell_changes(report)
-            click.echo(summary(report, pruned=True), err=True)
+            click.echo(counted(_counts(report, pruned=True)), err=True)
 
 
 def _watchfiles() -> Any:

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from functools import reduce, wraps
 from typing import Any, TypeVar
 
@@ -33,24 +33,37 @@ session_option = click.option("--session", metavar="ID", help="Keep the conversa
 user_option = click.option("--user", metavar="ID", help="Whose session and profile [default: local].")
 
 
-def _opening(*options: Callable[[F], F]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Adds options, and hands a command the ``Selfright`` that they open; it is closed when the command is done."""
+def settled(*options: Callable[[F], F]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Adds options, and hands a command what they set, as ``Selfright.open`` takes it, before its other arguments."""
 
     def added(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
-        def run(*arguments: Any, assignments: tuple[str, ...], index: str | None = None, **others: Any) -> Any:
-            from selfright.api import Selfright
-
-            with Selfright.open(**values_of(assignments, index=index)) as selfright:
-                return command(selfright, *arguments, **others)
+        def run(*arguments: Any, assignments: tuple[str, ...], **others: Any) -> Any:
+            given = {name: others.pop(name) for name in ("index", "preset", "embedder") if name in others}
+            return command(values_of(assignments, **given), *arguments, **others)
 
         return reduce(lambda made, option: option(made), reversed(options), run)
 
     return added
 
 
-opened = _opening(set_option)
-on_index = _opening(index_option, set_option)
+def opening(*options: Callable[[F], F]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Adds options, and hands a command the ``Selfright`` that they open; it is closed when the command is done."""
+
+    def added(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def run(values: dict[str, Any], *arguments: Any, **others: Any) -> Any:
+            from selfright.api import Selfright
+
+            with Selfright.open(**values) as selfright:
+                return command(selfright, *arguments, **others)
+
+        return settled(*options)(run)
+
+    return added
+
+
+on_index = opening(index_option, set_option)
 
 
 def values_of(assignments: tuple[str, ...], **given: object) -> dict[str, Any]:
@@ -68,3 +81,22 @@ def print_json(value: object) -> None:
     """One JSON document on stdout; Korean stays readable."""
     json.dump(value, sys.stdout, ensure_ascii=False, indent=2)
     sys.stdout.write("\n")
+
+
+def tell(form: object, lines: Iterable[str], *, as_json: bool) -> None:
+    """A result on stdout: its form as JSON, or the lines for people."""
+    if as_json:
+        print_json(form)
+        return
+    for line in lines:
+        click.echo(line)
+
+
+def say(message: str) -> None:
+    """A remark on stderr."""
+    click.echo(f"selfright: {message}", err=True)
+
+
+def counted(counts: Mapping[str, int]) -> str:
+    """Counts in one line."""
+    return ", ".join(f"{name} {number:,}" for name, number in counts.items())

@@ -4,11 +4,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from selfright.entrypoints.commands.options import json_option, opened, print_json
+from selfright.entrypoints.commands.options import json_option, opening, print_json, say, set_option, tell
 
 if TYPE_CHECKING:
     from selfright.api import Selfright
     from selfright.domain.slots import Profile, Slot
+
+on_profiles = opening(set_option)
 
 
 @click.group()
@@ -18,7 +20,7 @@ def profile() -> None:
 
 @profile.command()
 @click.argument("user")
-@opened
+@on_profiles
 @json_option
 def show(selfright: "Selfright", user: str, as_json: bool) -> None:
     """Show the current profile of USER, and contradictions in it."""
@@ -29,7 +31,7 @@ def show(selfright: "Selfright", user: str, as_json: bool) -> None:
 @profile.command("set")
 @click.argument("user")
 @click.argument("facts", nargs=-1, required=True, metavar="NAME=VALUE...")
-@opened
+@on_profiles
 @json_option
 def put(selfright: "Selfright", user: str, facts: tuple[str, ...], as_json: bool) -> None:
     """Correct the profile of USER: age=60 products=FxStore products=FxSync.
@@ -45,7 +47,7 @@ def put(selfright: "Selfright", user: str, facts: tuple[str, ...], as_json: bool
 @click.argument("user")
 @click.option("--name", metavar="NAME", help="Only facts of this kind.")
 @click.option("--value", metavar="VALUE", help="Only facts with this value.")
-@opened
+@on_profiles
 @json_option
 def forget(selfright: "Selfright", user: str, name: str | None, value: str | None, as_json: bool) -> None:
     """Erase all data of USER: profile with its history, conversations, traces.
@@ -58,17 +60,15 @@ def forget(selfright: "Selfright", user: str, name: str | None, value: str | Non
         gone = selfright.erase(user)
     else:
         gone = Erased(0, selfright.forget_profile(user, name, value), 0)
-    if as_json:
-        print_json({"user": user, "erased": gone.facts, "sessions": gone.sessions, "traces": gone.traces})
-    else:
-        counts = {"fact": gone.facts, "conversation": gone.sessions, "trace": gone.traces}
-        told = [f"{count} {what}{'' if count == 1 else 's'}" for what, count in counts.items() if count]
-        click.echo(f"{', '.join(told) or 'nothing'} erased")
+    form = {"user": user, "erased": gone.facts, "sessions": gone.sessions, "traces": gone.traces}
+    counts = {"fact": gone.facts, "conversation": gone.sessions, "trace": gone.traces}
+    told = [f"{count} {what}{'' if count == 1 else 's'}" for what, count in counts.items() if count]
+    tell(form, [f"{', '.join(told) or 'nothing'} erased"], as_json=as_json)
 
 
 @profile.command()
 @click.argument("user")
-@opened
+@on_profiles
 @click.option("--json", "as_json", is_flag=True, help="Print JSON; this is always on.")
 def export(selfright: "Selfright", user: str, as_json: bool) -> None:
     """Write the profile of USER as JSON: current, superseded and contradicted facts."""
@@ -93,17 +93,12 @@ def _facts(pairs: tuple[str, ...]) -> dict[str, object]:
 def _told(user: str, known: "Profile", summary: str, as_json: bool) -> None:
     from selfright.schemas import profile_view
 
-    if as_json:
-        print_json(profile_view(user, known, summary))
+    if not (as_json or known.slots):
+        say(f"nothing is known of '{user}'")
         return
-    if not known.slots:
-        click.echo(f"selfright: nothing is known of '{user}'", err=True)
-        return
-    click.echo(summary)
-    for slot in known.slots:
-        click.echo(f"  {_line(slot)}")
-    for slot in known.disputed:
-        click.echo(f"  {_line(slot)}  (said otherwise since)")
+    slots = [f"  {_line(slot)}" for slot in known.slots]
+    disputed = [f"  {_line(slot)}  (said otherwise since)" for slot in known.disputed]
+    tell(profile_view(user, known, summary), [summary, *slots, *disputed], as_json=as_json)
 
 
 def _line(slot: "Slot") -> str:

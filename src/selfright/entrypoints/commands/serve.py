@@ -9,35 +9,29 @@ from typing import Any
 
 import click
 
-from selfright.entrypoints.commands.options import index_option, preset_option, set_option, values_of
+from selfright.entrypoints.commands.options import index_option, preset_option, say, set_option, settled
 
 _NEEDED = ("fastapi", "uvicorn", "multipart", "prometheus_client", "sse_starlette")
 
 
 @click.command()
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", type=click.IntRange(0, 65_535), default=8000, show_default=True, help="0 takes a free one.")
-@click.option(
-    "--workers",
-    type=click.IntRange(1, 64),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="Number of processes; about one per core. Each admits its share of serve_turns and serve_queue.",
+@settled(
+    click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on."),
+    click.option("--port", type=click.IntRange(0, 65_535), default=8000, show_default=True, help="0 takes a free one."),
+    click.option(
+        "--workers",
+        type=click.IntRange(1, 64),
+        default=1,
+        show_default=True,
+        metavar="N",
+        help="Number of processes; about one per core. Each admits its share of serve_turns and serve_queue.",
+    ),
+    index_option,
+    preset_option,
+    set_option,
 )
-@index_option
-@preset_option
-@set_option
-def serve(
-    paths: tuple[Path, ...],
-    host: str,
-    port: int,
-    workers: int,
-    index: str | None,
-    preset: str | None,
-    assignments: tuple[str, ...],
-) -> None:
+def serve(values: dict[str, Any], paths: tuple[Path, ...], host: str, port: int, workers: int) -> None:
     """Serve the index over HTTP: the OpenAI API and one of its own. PATHS are added to the index first.
 
     Without API keys ('selfright keys add') it serves only this machine. Ctrl-C or SIGTERM stops it after the running
@@ -48,7 +42,6 @@ def serve(
     from selfright.entrypoints.server.running import serve as run
     from selfright.entrypoints.server.running import serve_by_workers
 
-    values = values_of(assignments, index=index, preset=preset)
     index_first(paths, values)
     tell_missing_index(values)
     tell_missing_keys(values)
@@ -68,7 +61,7 @@ def index_first(paths: tuple[Path, ...], values: Mapping[str, Any]) -> None:
     with Selfright.open(**values) as selfright, bar("Indexing") as progress:
         report = selfright.add(paths, progress=progress)
     for path, why in report.failed:
-        click.echo(f"selfright: {path}: {why}", err=True)
+        say(f"{path}: {why}")
 
 
 def tell_missing_index(values: Mapping[str, Any]) -> None:
@@ -80,7 +73,7 @@ def tell_missing_index(values: Mapping[str, Any]) -> None:
         try:
             selfright.collections()
         except IndexNotFound as error:
-            click.echo(f"selfright: {error}, or send files to it; until then every question goes unanswered", err=True)
+            say(f"{error}, or send files to it; until then every question goes unanswered")
 
 
 def tell_missing_keys(values: Mapping[str, Any]) -> None:
@@ -93,9 +86,7 @@ def tell_missing_keys(values: Mapping[str, Any]) -> None:
         if keys.any():
             return
     where = "the database" if settings.database else f"the home folder {settings.home}"
-    click.echo(
-        f"selfright: there are no API keys in {where}; the service is open to everyone on this machine", err=True
-    )
+    say(f"there are no API keys in {where}; the service is open to everyone on this machine")
 
 
 def check_installed() -> None:
@@ -111,20 +102,21 @@ def _tell(url: str) -> None:
 
 
 @click.command()
-@click.option("--http", is_flag=True, help="Serve over HTTP (at /mcp of 'selfright serve') instead of stdio.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on, with --http.")
-@click.option("--port", type=click.IntRange(0, 65_535), default=8000, show_default=True, help="Port, with --http.")
-@index_option
-@preset_option
-@set_option
-def mcp(http: bool, host: str, port: int, index: str | None, preset: str | None, assignments: tuple[str, ...]) -> None:
+@settled(
+    click.option("--http", is_flag=True, help="Serve over HTTP (at /mcp of 'selfright serve') instead of stdio."),
+    click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on, with --http."),
+    click.option("--port", type=click.IntRange(0, 65_535), default=8000, show_default=True, help="Port, with --http."),
+    index_option,
+    preset_option,
+    set_option,
+)
+def mcp(values: dict[str, Any], http: bool, host: str, port: int) -> None:
     """Serve agents over the Model Context Protocol: the tools search, ask, ingest and explain."""
     from selfright.api import Selfright
     from selfright.domain.errors import MissingExtra
 
     if not all(map(importlib.util.find_spec, ("mcp", *_NEEDED))):
         raise MissingExtra("what MCP needs", 'pip install "selfright[mcp]"')
-    values = values_of(assignments, index=index, preset=preset)
     if http:
         from selfright.entrypoints.server.running import serve
 
@@ -133,6 +125,6 @@ def mcp(http: bool, host: str, port: int, index: str | None, preset: str | None,
             Selfright.open(**values), host, port, lambda url: click.echo(f"Selfright's MCP is at {url}/mcp", err=True)
         )
         return
-    from selfright.entrypoints.server.stdio import run
+    from selfright.entrypoints.server.mcp import serve_stdio
 
-    asyncio.run(run(Selfright.open(**values)))
+    asyncio.run(serve_stdio(Selfright.open(**values)))

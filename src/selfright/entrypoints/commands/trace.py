@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from selfright.entrypoints.commands.options import index_option, json_option, print_json, set_option, values_of
+from selfright.entrypoints.commands.options import index_option, json_option, set_option, tell, values_of
 
 if TYPE_CHECKING:
     from selfright.domain.traces import Replay
@@ -32,10 +32,7 @@ def list_(limit: int, user: str | None, as_json: bool) -> None:
 
     with Selfright.open() as selfright:
         traces = selfright.traces(limit, user)
-    if as_json:
-        print_json([trace_form(one) for one in traces])
-    else:
-        click.echo(listed(traces))
+    tell([trace_form(one) for one in traces], [listed(traces)], as_json=as_json)
     if traces and all(one.kind != "full" for one in traces):
         click.echo(_NOT_RECORDED, err=True)
 
@@ -51,10 +48,7 @@ def show(trace_id: str, as_json: bool) -> None:
 
     with Selfright.open() as selfright:
         found = selfright.trace(trace_id)
-    if as_json:
-        print_json(trace_form(found))
-    else:
-        click.echo(drawn(found))
+    tell(trace_form(found), [drawn(found)], as_json=as_json)
     if found.kind != "full":
         click.echo(_NOT_RECORDED, err=True)
 
@@ -92,10 +86,7 @@ def replay(
     settings = {name: value for name, value in values.items() if name not in FLAG_NAMES}
     with Selfright.open(**settings) as selfright:
         replayed = selfright.replay(trace_id, preset=preset, flags=flags, start_at=start_at, live=live)
-    if as_json:
-        print_json(_form(replayed))
-    else:
-        click.echo(_told(replayed))
+    tell(_form(replayed), [_told(replayed)], as_json=as_json)
 
 
 @trace.command()

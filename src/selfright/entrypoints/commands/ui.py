@@ -2,10 +2,11 @@
 
 import importlib.util
 from pathlib import Path
+from typing import Any
 
 import click
 
-from selfright.entrypoints.commands.options import index_option, preset_option, set_option, values_of
+from selfright.entrypoints.commands.options import index_option, preset_option, set_option, settled
 from selfright.entrypoints.commands.serve import check_installed, index_first, tell_missing_index
 
 HERE = "127.0.0.1"
@@ -13,26 +14,20 @@ HERE = "127.0.0.1"
 
 @click.command()
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--port", type=click.IntRange(0, 65_535), default=0, help="Port of the page [default: a free one].")
-@click.option("--service", metavar="URL", help="Use a running service instead of starting one.")
-@click.option(
-    "--reports",
-    type=click.Path(path_type=Path, file_okay=False, exists=True),
-    metavar="DIR",
-    help="Show the evaluations and ablations in this folder.",
+@settled(
+    click.option("--port", type=click.IntRange(0, 65_535), default=0, help="Port of the page [default: a free one]."),
+    click.option("--service", metavar="URL", help="Use a running service instead of starting one."),
+    click.option(
+        "--reports",
+        type=click.Path(path_type=Path, file_okay=False, exists=True),
+        metavar="DIR",
+        help="Show the evaluations and ablations in this folder.",
+    ),
+    index_option,
+    preset_option,
+    set_option,
 )
-@index_option
-@preset_option
-@set_option
-def ui(
-    paths: tuple[Path, ...],
-    port: int,
-    service: str | None,
-    reports: Path | None,
-    index: str | None,
-    preset: str | None,
-    assignments: tuple[str, ...],
-) -> None:
+def ui(values: dict[str, Any], paths: tuple[Path, ...], port: int, service: str | None, reports: Path | None) -> None:
     """Open the web page for this machine: chat, documents, profile, reports. PATHS are added to the index first.
 
     Starts the service and the page on free ports of this machine, prints the page's address, and stops both on
@@ -44,7 +39,7 @@ def ui(
     from selfright.entrypoints.pages import PageProcess
 
     if service is not None:
-        if paths or index or preset or assignments:
+        if paths or values:
             raise UsageError("--service takes a service as it runs: leave out PATHS, --index, --preset and --set")
         with PageProcess(port, reports, _tell) as page:
             page.serve(service)
@@ -53,7 +48,6 @@ def ui(
     from selfright.api import Selfright
     from selfright.entrypoints.server.running import serve
 
-    values = values_of(assignments, index=index, preset=preset)
     index_first(paths, values)
     tell_missing_index(values)
     with PageProcess(port, reports, _tell) as page:

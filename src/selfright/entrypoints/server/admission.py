@@ -7,6 +7,7 @@ from collections import Counter, OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from selfright.entrypoints.server.errors import Refused
 
@@ -44,15 +45,16 @@ class Limits:
     grace_s: int = 330
 
 
+def limits_of(settings: Any) -> Limits:
+    """The limits as the settings ``serve_*`` have them."""
+    names = ("turns", "queue", "rate", "upload_bytes")
+    return Limits(**{name: getattr(settings, f"serve_{name}") for name in names})
+
+
 def shared(limits: Limits, processes: int) -> Limits:
     """The share of one of several processes in what runs and waits at once. Rates count in each of them."""
-    return replace(
-        limits,
-        turns=math.ceil(limits.turns / processes),
-        queue=math.ceil(limits.queue / processes),
-        connections=math.ceil(limits.connections / processes),
-        held_bytes=math.ceil(limits.held_bytes / processes),
-    )
+    names = ("turns", "queue", "connections", "held_bytes")
+    return replace(limits, **{name: math.ceil(getattr(limits, name) / processes) for name in names})
 
 
 LOCAL_KEY = "local"  # the user of this machine, who shares the service with nobody

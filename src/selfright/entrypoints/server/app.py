@@ -14,11 +14,10 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import Response
 
 from selfright.domain.errors import IndexNotFound, SelfrightError
-from selfright.entrypoints.server.admission import Limits, RateLimit, TurnLimiter
+from selfright.entrypoints.server.admission import Limits, RateLimit, limits_of
 from selfright.entrypoints.server.authentication import Authenticator, AuthMiddleware
 from selfright.entrypoints.server.errors import DOCUMENTED, Refused, unusable_body
 from selfright.entrypoints.server.keys import Keys, open_keys
-from selfright.entrypoints.server.metrics import Metrics
 from selfright.entrypoints.server.middleware import BodyLimit, Envelope, refusal_for
 from selfright.entrypoints.server.routes import (
     ask,
@@ -32,8 +31,9 @@ from selfright.entrypoints.server.routes.documents import remove_leftovers
 from selfright.entrypoints.server.service import Service, in_thread
 
 if TYPE_CHECKING:
+    from mcp.server.mcpserver import MCPServer
+
     from selfright.api import Selfright
-    from selfright.entrypoints.server.mcp import Mounted
 
 _ROUTERS = tuple(each.router for each in (ask, documents, user_data, traces, openai, health))
 _CODES = {404: "not_found", 405: "method_not_allowed", 406: "not_acceptable", 415: "unsupported_media_type"}
@@ -57,17 +57,16 @@ def create_app(
     settings = selfright.settings
     limits = limits or limits_of(settings)
     keys = keys or open_keys(settings)
-    limiter = TurnLimiter(limits)
-    service = Service(selfright, limits, limiter, Metrics(limiter))
+    service = Service(selfright, limits)
     authenticator = _authenticator(settings, limits, keys, keyed)
-    mounted = _mcp(service)
+    agents = _mcp(service)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         with suppress(IndexNotFound):
             await selfright.aprepare()
         await in_thread(remove_leftovers)
-        async with mounted.running() if mounted else nullcontext():
+        async with agents.session_manager.run() if agents else nullcontext():
             ready()
             yield
         keys.close()
@@ -83,19 +82,13 @@ def create_app(
         redirect_slashes=False,
         responses=DOCUMENTED,
         lifespan=lifespan,
-        middleware=_layers(service, authenticator, mounted),
+        middleware=_layers(service, authenticator, agents),
         exception_handlers={RequestValidationError: _invalid, HTTPException: _http, SelfrightError: _ours},
     )
     app.state.service = service
     for router in _ROUTERS:
         app.include_router(router)
     return app
-
-
-def limits_of(settings: Any) -> Limits:
-    """The limits as the settings ``serve_*`` have them."""
-    names = ("turns", "queue", "rate", "upload_bytes")
-    return Limits(**{name: getattr(settings, f"serve_{name}") for name in names})
 
 
 def _authenticator(settings: Any, limits: Limits, keys: Keys, keyed: bool) -> Authenticator:
@@ -109,16 +102,16 @@ def _authenticator(settings: Any, limits: Limits, keys: Keys, keyed: bool) -> Au
     )
 
 
-def _mcp(service: Service) -> "Mounted | None":
+def _mcp(service: Service) -> "MCPServer[Any] | None":
     """The MCP server, where its package is installed."""
     if importlib.util.find_spec("mcp") is None:
         return None
-    from selfright.entrypoints.server.mcp import Mounted, build
+    from selfright.entrypoints.server.mcp import build
 
-    return Mounted(build(service))
+    return build(service)
 
 
-def _layers(service: Service, authenticator: Authenticator, mounted: "Mounted | None") -> list[Middleware]:
+def _layers(service: Service, authenticator: Authenticator, agents: "MCPServer[Any] | None") -> list[Middleware]:
     layers: list[Middleware] = []
     if authenticator.origins:  # outermost, so that a page can read why it was refused
         layers.append(
@@ -134,10 +127,10 @@ def _layers(service: Service, authenticator: Authenticator, mounted: "Mounted | 
         Middleware(AuthMiddleware, authenticator=authenticator),
         Middleware(BodyLimit, limits=service.limits),
     ]
-    if mounted:
-        from selfright.entrypoints.server.mcp import Layer
+    if agents:
+        from selfright.entrypoints.server.mcp import Layer, over_http
 
-        layers.append(Middleware(Layer, mounted=mounted))
+        layers.append(Middleware(Layer, mounted=over_http(agents)))
     return layers
 
 

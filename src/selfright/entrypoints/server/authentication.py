@@ -52,8 +52,11 @@ class Authenticator:
         if self.keyed or await self._asked(self.keys.any):
             return await self._holder(headers, address_of(scope))
         _check_peer(scope, headers)
-        self._check_host(headers.get("host", ""))
-        self._check_origin(headers)
+        host, origin = headers.get("host", ""), headers.get("origin")
+        if not (self._knows(host) or is_here(host)):
+            raise _wrong_host()
+        if not (origin is None or origin in self.origins or is_here(urlsplit(origin).netloc)):
+            raise Refused(403, "wrong_origin", "pages of other sites may not use this service; see serve_origins")
         return LOCAL
 
     async def _asked(self, ask: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
@@ -70,7 +73,7 @@ class Authenticator:
         if key is None:
             raise Refused(401, "invalid_api_key", "this API key is unknown or was revoked; ask the operator for one")
         self.rate.take(key.id)
-        return Caller.of(key)
+        return Caller(key.id, key.user, key.collections, key.admin)
 
     async def _found(self, token: str, address: str) -> Key | None:
         """The key of a token. Raises ``Refused`` (429) where wrong ones come too often, before they are looked up.
@@ -92,17 +95,6 @@ class Authenticator:
         if len(self._known) > _MOST_KNOWN:
             self._known.popitem(last=False)
         return key
-
-    def _check_host(self, host: str) -> None:
-        if not (self._knows(host) or is_here(host)):
-            raise _wrong_host()
-
-    def _check_origin(self, headers: Headers) -> None:
-        origin = headers.get("origin")
-        if origin is None or origin in self.origins:
-            return
-        if not is_here(urlsplit(origin).netloc):
-            raise Refused(403, "wrong_origin", "pages of other sites may not use this service; see serve_origins")
 
     def _knows(self, host: str) -> bool:
         return host.lower() in self.hosts or host_name(host) in self.hosts
@@ -161,10 +153,8 @@ def host_name(host: str) -> str:
 def is_here(host: str) -> bool:
     """Whether a Host header names this machine's loopback."""
     name = host_name(host)
-    if name == _HERE:
-        return True
     try:
-        return ipaddress.ip_address(name.strip("[]")).is_loopback
+        return name == _HERE or ipaddress.ip_address(name.strip("[]")).is_loopback
     except ValueError:
         return False
 

@@ -68,7 +68,8 @@ class Refused(HTTPException):
 
     def response(self) -> Response:
         """The reply."""
-        return error_response(self.status_code, self.body(), self.headers)
+        content = json.dumps(ErrorReply(error=self.body()).model_dump(), ensure_ascii=True).encode()
+        return Response(content, self.status_code, self.headers, media_type="application/json")
 
 
 # What an operator must put right is told without the message: that names files of this machine.
@@ -118,12 +119,6 @@ def unusable_body(errors: Sequence[Mapping[str, Any]]) -> Refused:
         return Refused(400, "bad_json", f"JSON was expected, but it breaks off or is none: {_plain(first)}")
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
     return Refused(400, "bad_request", f"'{place}': {_plain(first)}{more}", param=place[:100])
-
-
-def error_response(status: int, body: ErrorBody, headers: Mapping[str, str] | None = None) -> Response:
-    """The reply for an error."""
-    content = json.dumps(ErrorReply(error=body).model_dump(), ensure_ascii=True).encode()
-    return Response(content, status, dict(headers or {}), media_type="application/json")
 
 
 def _plain(error: Mapping[str, Any]) -> str:

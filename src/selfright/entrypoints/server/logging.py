@@ -46,19 +46,9 @@ def begin(level: int = logging.INFO) -> None:
         logging.getLogger(name).setLevel(logging.WARNING)
 
 
-def request_done(fields: dict[str, object]) -> None:
-    """Logs a request that is over."""
-    REQUESTS.info("request", extra={"fields": fields})
-
-
-def turn_done(fields: dict[str, object]) -> None:
-    """Logs a turn that is over."""
-    REQUESTS.info("turn", extra={"fields": fields})
-
-
-def worker_ready(pid: int) -> None:
-    """Logs that one of several workers accepts connections."""
-    REQUESTS.info("worker ready", extra={"fields": {"pid": pid}})
+def note(what: str, **fields: object) -> None:
+    """Logs what happened: a request or a turn that is over, a worker that accepts connections."""
+    REQUESTS.info(what, extra={"fields": fields})
 
 
 def broke(error: BaseException, request_id: str) -> None:

@@ -3,8 +3,8 @@
 import asyncio
 import logging
 import secrets
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -17,9 +17,10 @@ from mcp.types import ToolAnnotations
 from pydantic import Field
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from selfright.domain.errors import InputError, SelfrightError
+from selfright.domain.errors import IndexNotFound, InputError, SelfrightError
 from selfright.domain.passages import DEFAULT_COLLECTION
 from selfright.domain.turns import TurnOptions
+from selfright.entrypoints.server.admission import limits_of
 from selfright.entrypoints.server.errors import Refused
 from selfright.entrypoints.server.middleware import refusal_for
 from selfright.entrypoints.server.routes.documents import place_for, safe_name
@@ -29,8 +30,7 @@ from selfright.entrypoints.server.turns import PreparedTurn, finished
 from selfright.schemas import answer_view, search_view, searched_view
 
 if TYPE_CHECKING:
-    from starlette.applications import Starlette
-
+    from selfright.api import Selfright
     from selfright.domain.traces import Trace
 
 log = logging.getLogger(__name__)
@@ -156,6 +156,16 @@ def build(service: Service) -> MCPServer[Any]:
     return server
 
 
+async def serve_stdio(selfright: "Selfright") -> None:
+    """Serves the program that started it until that closes, as the user of this machine; closes the Selfright."""
+    try:
+        with suppress(IndexNotFound):
+            await selfright.aprepare()
+        await build(Service(selfright, limits_of(selfright.settings))).run_stdio_async()
+    finally:
+        await selfright.aclose()
+
+
 @contextmanager
 def _explained() -> Iterator[None]:
     """Errors of a tool in words for the agent; what is of this machine alone stays in the log."""
@@ -180,28 +190,19 @@ def _request_id(ctx: Asking) -> str:
     return secrets.token_hex(8) if request is None else str(request.scope["state"]["request_id"])
 
 
-class Mounted:
-    """Streamable HTTP within the service, authenticated, at ``/mcp``. ``running`` is the time it can answer in."""
+def over_http(server: MCPServer[Any]) -> ASGIApp:
+    """Streamable HTTP at ``/mcp``, while the server's ``session_manager`` runs.
 
-    def __init__(self, server: MCPServer[Any]) -> None:
-        # The service itself looks at Host, Origin and key. Without state any process may answer any request.
-        settings = TransportSecuritySettings(enable_dns_rebinding_protection=False)
-        self.app: Starlette = server.streamable_http_app(
-            streamable_http_path=PATH, stateless_http=True, transport_security=settings
-        )
-        self._server = server
-
-    @asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
-        """Runs what the transport needs."""
-        async with self._server.session_manager.run():
-            yield
+    The service itself looks at Host, Origin and key. Without state any process may answer any request.
+    """
+    settings = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    return server.streamable_http_app(streamable_http_path=PATH, stateless_http=True, transport_security=settings)
 
 
 class Layer:
     """The layer of the service that hands what comes to ``/mcp`` to MCP."""
 
-    def __init__(self, app: ASGIApp, mounted: Mounted) -> None:
+    def __init__(self, app: ASGIApp, mounted: ASGIApp) -> None:
         self._app, self._mounted = app, mounted
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -210,4 +211,4 @@ class Layer:
         if here and scope["method"] != "POST":
             # Nothing is sent unasked: a stream for that would hold its connection for ever.
             raise Refused(405, "method_not_allowed", f"{PATH} takes POST requests only", headers={"Allow": "POST"})
-        await (self._mounted.app if here else self._app)(scope, receive, send)
+        await (self._mounted if here else self._app)(scope, receive, send)

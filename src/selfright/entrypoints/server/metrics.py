@@ -1,6 +1,7 @@
 """What Prometheus reads at ``/metrics``: counts and times, with labels from closed lists only."""
 
 import os
+from functools import partial
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
@@ -18,31 +19,20 @@ class Metrics:
     """The counters of one service."""
 
     def __init__(self, limiter: TurnLimiter) -> None:
-        self._registry = registry = CollectorRegistry()
-        ProcessCollector(registry=registry)
-        self._requests = Counter(
-            "selfright_requests", "Requests that are over.", ("route", "method", "status"), registry=registry
-        )
-        self._seconds = Histogram(
-            "selfright_request_seconds",
-            "How long requests took.",
-            ("route",),
-            registry=registry,
-            buckets=_REQUEST_SECONDS,
-        )
-        self._turns = Counter(
-            "selfright_turns", "Turns that came to an end.", ("preset", "stop_reason"), registry=registry
-        )
-        self._turn_seconds = Histogram(
-            "selfright_turn_seconds", "How long turns took.", ("preset",), registry=registry, buckets=_REQUEST_SECONDS
-        )
-        self._calls = Counter("selfright_llm_calls", "Calls of language models.", registry=registry)
-        self._tokens = Counter("selfright_tokens", "Tokens of language models.", ("kind",), registry=registry)
-        self._broken = Counter("selfright_turns_broken_off", "Turns without an end.", ("why",), registry=registry)
-        self._passages = Counter("selfright_passages_indexed", "Passages taken in by uploads.", registry=registry)
-        self._limiter = limiter
+        self._registry, self._limiter = CollectorRegistry(), limiter
+        counter = partial(Counter, registry=self._registry)
+        histogram = partial(Histogram, registry=self._registry, buckets=_REQUEST_SECONDS)
+        ProcessCollector(registry=self._registry)
+        self._requests = counter("selfright_requests", "Requests that are over.", ("route", "method", "status"))
+        self._seconds = histogram("selfright_request_seconds", "How long requests took.", ("route",))
+        self._turns = counter("selfright_turns", "Turns that came to an end.", ("preset", "stop_reason"))
+        self._turn_seconds = histogram("selfright_turn_seconds", "How long turns took.", ("preset",))
+        self._calls = counter("selfright_llm_calls", "Calls of language models.")
+        self._tokens = counter("selfright_tokens", "Tokens of language models.", ("kind",))
+        self._broken = counter("selfright_turns_broken_off", "Turns without an end.", ("why",))
+        self._passages = counter("selfright_passages_indexed", "Passages taken in by uploads.")
         self._running, self._waiting = (
-            Gauge(f"selfright_turns_{name}", about, registry=registry, multiprocess_mode="livesum")
+            Gauge(f"selfright_turns_{name}", about, registry=self._registry, multiprocess_mode="livesum")
             for name, about in (("running", "Turns that run now."), ("waiting", "Turns that wait for a place."))
         )
 

@@ -67,16 +67,15 @@ class Envelope:
         route, seconds = getattr(scope.get("route"), "path", "unknown"), time.monotonic() - passing.began
         self._metrics.request(route, scope["method"], passing.status, seconds)
         caller = scope["state"].get("caller")
-        logging.request_done(
-            {
-                "request_id": passing.id,
-                "method": scope["method"][:16],
-                "route": route,
-                "status": passing.status,
-                "ms": round(1000 * seconds, 1),
-                "bytes": passing.sent,
-                "key": caller.key if caller else None,
-            }
+        logging.note(
+            "request",
+            request_id=passing.id,
+            method=scope["method"][:16],
+            route=route,
+            status=passing.status,
+            ms=round(1000 * seconds, 1),
+            bytes=passing.sent,
+            key=caller.key if caller else None,
         )
 
 
@@ -160,9 +159,8 @@ class BodyLimit:
                 async with asyncio.timeout_at(began + self._limits.body_s + came / _BYTES_A_SECOND):
                     message = await receive()
             except TimeoutError:
-                raise Refused(
-                    408, "slow_body", "the body did not come in time; send it faster, or less of it"
-                ) from None
+                slow = "the body did not come in time; send it faster, or less of it"
+                raise Refused(408, "slow_body", slow) from None
             size = len(message.get("body", b""))
             came, whole = came + size, not message.get("more_body", False)
             if came > most:

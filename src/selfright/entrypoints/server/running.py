@@ -1,7 +1,6 @@
 """The service run by uvicorn, in one process or several: where it may listen, and how it ends."""
 
 import gc
-import ipaddress
 import multiprocessing
 import os
 import signal
@@ -21,8 +20,8 @@ from uvicorn.supervisors import Multiprocess
 
 from selfright.domain.errors import IndexNotFound, SelfrightError, ServiceError, UsageError
 from selfright.entrypoints.server import logging
-from selfright.entrypoints.server.admission import Limits, shared
-from selfright.entrypoints.server.app import create_app, limits_of
+from selfright.entrypoints.server.admission import Limits, limits_of, shared
+from selfright.entrypoints.server.app import create_app
 from selfright.entrypoints.server.authentication import is_here
 from selfright.entrypoints.server.keys import Keys, open_keys
 from selfright.entrypoints.server.metrics import METRICS_FOLDER
@@ -105,7 +104,7 @@ def _worker(values: Mapping[str, Any], workers: int, keyed: bool) -> FastAPI:
 
 def _worker_ready() -> None:
     settle_memory()
-    logging.worker_ready(os.getpid())
+    logging.note("worker ready", pid=os.getpid())
 
 
 def _end_with_parent() -> None:
@@ -138,7 +137,11 @@ def settle_memory() -> None:
 
 def url_of(host: str, listening: socket.socket) -> str:
     """Where it can be reached."""
-    return f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
+    return f"http://{_in_url(host)}:{listening.getsockname()[1]}"
+
+
+def _in_url(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
 
 
 def server_config(
@@ -169,7 +172,7 @@ def _checked(keys: Keys, host: str) -> bool:
     """Whether keys are asked for; refuses to be open to others."""
     keys.check_there()
     keyed = keys.any()
-    if not keyed and not _is_loopback(host):
+    if not keyed and not is_here(_in_url(host)):
         raise UsageError(
             f"without a key the service listens for this machine only, not on '{host}'; make one with "
             "'selfright keys add --user NAME --admin', or serve on 127.0.0.1"
@@ -182,18 +185,10 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listening = socket.create_server((host, port), family=family, backlog=_BACKLOG)
-        # asyncio sets this on sockets that it opens itself only. Connections inherit it here: without it the body of a
-        # reply waits for the caller to acknowledge its head, which takes 40 ms.
-        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        return listening
     except OSError as error:
-        raise UsageError(
-            f"cannot listen on {host}, port {port} ({error.strerror or error}); choose another --port"
-        ) from None
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return is_here(host)
+        why = error.strerror or error
+        raise UsageError(f"cannot listen on {host}, port {port} ({why}); choose another --port") from None
+    # asyncio sets this on sockets that it opens itself only. Connections inherit it here: without it the body of a
+    # reply waits for the caller to acknowledge its head, which takes 40 ms.
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listening

@@ -15,7 +15,6 @@ from selfright.domain.errors import IndexNotFound, SelfrightError
 from selfright.domain.turns import DEFAULT_USER, Scope
 from selfright.entrypoints.server.admission import LOCAL_KEY, Limits, TurnLimiter, UploadLimiter
 from selfright.entrypoints.server.errors import Refused
-from selfright.entrypoints.server.keys import Key
 from selfright.entrypoints.server.metrics import Metrics
 
 if TYPE_CHECKING:
@@ -35,11 +34,6 @@ class Caller:
     collections: tuple[str, ...] = ()
     admin: bool = False
 
-    @classmethod
-    def of(cls, key: Key) -> "Caller":
-        """The caller behind a key."""
-        return cls(key.id, key.user, key.collections, key.admin)
-
     @property
     def scope(self) -> Scope:
         """What the caller may see of its own turns."""
@@ -57,11 +51,6 @@ class Caller:
     def changes(self, collection: str) -> bool:
         """Whether it may add and delete documents there."""
         return collection in self.collections if self.collections else self.admin
-
-    @property
-    def changes_any(self) -> bool:
-        """Whether there is any collection that it may change."""
-        return bool(self.collections) or self.admin
 
     def within(self, wanted: Sequence[str], there: Sequence[str]) -> tuple[str, ...]:
         """Where to search for the caller: the ``wanted`` collections, or all it may see. Empty means everywhere.
@@ -87,12 +76,6 @@ def caller_of(request: Request) -> Caller:
     caller = request.scope["state"]["caller"]
     assert isinstance(caller, Caller)
     return caller
-
-
-def need_admin(caller: Caller) -> None:
-    """Refuses all but an admin's key."""
-    if not caller.admin:
-        raise Refused(403, "admin_only", "this needs an admin's key; ask the operator for one")
 
 
 _KEPT_S = 1.0
@@ -138,15 +121,16 @@ class Service:
 
     selfright: "Selfright"
     limits: Limits
-    limiter: TurnLimiter
-    metrics: Metrics
     started: float = field(default_factory=time.time)
     writing: asyncio.Lock = field(default_factory=asyncio.Lock)
     uploads: UploadLimiter = field(default_factory=UploadLimiter)
+    limiter: TurnLimiter = field(init=False)
+    metrics: Metrics = field(init=False)
     readiness: Readiness = field(init=False)
 
     def __post_init__(self) -> None:
-        self.readiness = Readiness(self._look)
+        self.limiter = TurnLimiter(self.limits)
+        self.metrics, self.readiness = Metrics(self.limiter), Readiness(self._look)
 
     async def _look(self) -> None:
         await in_thread(self.collections)

@@ -189,21 +189,17 @@ async def _end(turn: PreparedTurn) -> AsyncGenerator[TurnEvent, None]:
 def _count(turn: PreparedTurn, answer: Answer) -> None:
     turn.service.metrics.turn(answer)
     cost = answer.cost
-    logging.turn_done(
-        {
-            "request_id": turn.request_id,
-            "trace_id": answer.trace_id,
-            "key": turn.caller.key,
-            "preset": answer.preset,
-            "stop_reason": answer.stop_reason.value,
-            "verdict": answer.verdict.value if answer.verdict else None,
-            "abstained": answer.abstained,
-            "degraded": answer.degraded,
-            "iterations": len(answer.iterations),
-            "llm_calls": cost.llm_calls,
-            "tokens": cost.prompt_tokens + cost.completion_tokens,
-            "ms": round(1000 * cost.seconds, 1),
-        }
+    logging.note(
+        "turn",
+        **{name: getattr(answer, name) for name in ("trace_id", "preset", "abstained", "degraded")},
+        request_id=turn.request_id,
+        key=turn.caller.key,
+        stop_reason=answer.stop_reason.value,
+        verdict=answer.verdict.value if answer.verdict else None,
+        iterations=len(answer.iterations),
+        llm_calls=cost.llm_calls,
+        tokens=cost.prompt_tokens + cost.completion_tokens,
+        ms=round(1000 * cost.seconds, 1),
     )
 
 

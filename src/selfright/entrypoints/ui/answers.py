@@ -1,12 +1,13 @@
 """A turn as HTML: live while it runs, then the answer with its marks, its evidence and how it came about."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from selfright.entrypoints.ui import evidence
 from selfright.entrypoints.ui.markup import figure_bars, items, pairs, prose, table, tag, text
 from selfright.entrypoints.ui.state import Step, Turn
 from selfright.entrypoints.ui.words import NODES, STOPPED, VERDICTS, WITHDRAWN, WORDS, Language, Words, in_words, told
+from selfright.entrypoints.wire.user_data import TurnLine
 from selfright.schemas import AnswerReply, Citation, Claim, Iteration
 
 _MARK = re.compile(r"\[(\d{1,3})\]|\[(?:Source|출처): ([^\[\]\n]{1,300})\]")
@@ -34,20 +35,21 @@ def whole(turn: Turn, name: str, language: Language) -> str:
     """A turn that is over; ``name`` is its place in the page."""
     words = WORDS[language]
     if turn.earlier is not None:
-        return _earlier(turn, name, language)
+        return _earlier(turn, turn.earlier, name, language)
     if turn.answer is None:
         said = turn.trouble or words["broken_off"]
         shown = _urgent(turn.urgent, words) + _notice("failed", "✗", said, words)
         return tag("section", shown, cls="selfright", lang=language)
     answer = turn.answer
+    others = answer.notes[1:] if answer.uncovered else answer.notes  # what is not covered is shown by itself
+    said = linked(turn.without_urgent(answer.answer), answer.citations, name, words)
     parts = [
         _urgent(turn.urgent, words),
         *_notices(answer, words),
-        _weakness(answer, words),
-        _answer_text(turn, answer, name, words),
+        tag("div", said, cls="prose answer", id=f"{name}-answer", lang=answer.language),
         _uncovered(answer, words),
-        _removed(answer, words),
-        _notes(answer, words),
+        _section(words["removed"], items(tag("del", text(claim)) for claim in answer.removed_claims), cls="removed"),
+        _section(words["notes"], items(map(text, others)), cls="notes", lang=answer.language),
         _in_short(answer, language),
     ]
     title = "nearest" if answer.abstained else "evidence"
@@ -56,6 +58,11 @@ def whole(turn: Turn, name: str, language: Language) -> str:
     sides = tag("div", tag("div", "".join(parts), cls="said") + beside, cls="sides" if sources else "")
     inner = sides + _account(turn, answer, language)
     return tag("section", inner, cls="selfright weak" if weakness(answer) else "selfright", lang=language)
+
+
+def _section(title: str, inner: str, **attributes: str | None) -> str:
+    """A part with its heading; nothing where nothing is in it."""
+    return tag("section", tag("h2", text(title)) + inner, **attributes) if inner else ""
 
 
 def copied(turn: Turn, words: Words) -> str:
@@ -100,29 +107,21 @@ def _sources(citation: Citation) -> tuple[str, ...]:
     return tuple(filter(None, (citation.url, file_name, citation.title, citation.document_id)))
 
 
-def _answer_text(turn: Turn, answer: AnswerReply, name: str, words: Words) -> str:
-    said = linked(turn.without_urgent(answer.answer), answer.citations, name, words)
-    return tag("div", said, cls="prose answer", id=f"{name}-answer", lang=answer.language)
-
-
-def _notices(answer: AnswerReply, words: Words) -> list[str]:
+def _notices(answer: AnswerReply, words: Words) -> Iterator[str]:
     judged_by_stand_in = answer.evaluation is not None and answer.evaluation.source == "heuristic"
-    kinds = [
-        (answer.abstained, "abstained", "∅"),
-        (answer.degraded, "degraded", "⚠"),
-        ((judged_by_stand_in or answer.stop_reason == "degraded") and not answer.abstained, "unverified", "?"),
-    ]
-    return [_notice(kind, sign, words[f"{kind}_more"], words) for applies, kind, sign in kinds if applies]
+    if answer.abstained:
+        yield _notice("abstained", "∅", words["abstained_more"], words)
+    if answer.degraded:
+        yield _notice("degraded", "⚠", words["degraded_more"], words)
+    if (judged_by_stand_in or answer.stop_reason == "degraded") and not answer.abstained:
+        yield _notice("unverified", "?", words["unverified_more"], words)
+    if how := weakness(answer):
+        yield _notice("weak", "◐", words[f"weak_{how}"], words)
 
 
 def _notice(kind: str, sign: str, said: str, words: Words) -> str:
     head = tag("strong", f"{tag('span', sign, aria_hidden='true')} {text(words[kind])}")
     return tag("p", f"{head} {text(said)}", cls=f"notice {kind}", role="note")
-
-
-def _weakness(answer: AnswerReply, words: Words) -> str:
-    how = weakness(answer)
-    return _notice("weak", "◐", words[f"weak_{how}"], words) if how else ""
 
 
 def _urgent(said: str, words: Words) -> str:
@@ -154,26 +153,14 @@ def _in_short(answer: AnswerReply, language: Language) -> str:
     return tag("p", text(f"{words['search']}: {found} · {cited}"), cls="quiet in-short")
 
 
-def _removed(answer: AnswerReply, words: Words) -> str:
-    lines = items(tag("del", text(claim)) for claim in answer.removed_claims)
-    return tag("section", tag("h2", text(words["removed"])) + lines, cls="removed") if lines else ""
-
-
-def _notes(answer: AnswerReply, words: Words) -> str:
-    others = answer.notes[1:] if answer.uncovered else answer.notes  # what is not covered is shown by itself
-    lines = items(text(note) for note in others)
-    return tag("section", tag("h2", text(words["notes"])) + lines, cls="notes", lang=answer.language) if lines else ""
-
-
-def _earlier(turn: Turn, name: str, language: Language) -> str:
-    line, words = turn.earlier, WORDS[language]
-    assert line is not None
-    notice = _notice("abstained", "∅", told(STOPPED, language, line.stop_reason), words)
-    sources = pairs([(text(words["sources"]), text(" · ".join(line.documents)))])
-    stopped = pairs([(text(words["stopped"]), text(told(STOPPED, language, line.stop_reason)))])
+def _earlier(turn: Turn, line: TurnLine, name: str, language: Language) -> str:
+    words, why = WORDS[language], told(STOPPED, language, line.stop_reason)
+    notice = _notice("abstained", "∅", why, words) if line.stop_reason == "abstained" else ""
     answer = tag("div", prose(turn.without_urgent(line.answer)), cls="prose answer", id=f"{name}-answer")
-    parts = [_urgent(turn.urgent, words), notice if line.stop_reason == "abstained" else "", answer]
-    return tag("section", "".join([*parts, sources, stopped]), cls="selfright", lang=language, id=name)
+    facts = [pairs([(text(words["sources"]), text(" · ".join(line.documents)))])]
+    facts += [pairs([(text(words["stopped"]), text(why))])]
+    inner = "".join([_urgent(turn.urgent, words), notice, answer, *facts])
+    return tag("section", inner, cls="selfright", lang=language, id=name)
 
 
 def _account(turn: Turn, answer: AnswerReply, language: Language) -> str:
@@ -194,12 +181,7 @@ def _account(turn: Turn, answer: AnswerReply, language: Language) -> str:
             (text(words["trace"]), tag("code", text(answer.trace_id))),
         ]
     )
-    parts = [
-        facts,
-        _scores(answer.iterations, language),
-        _judgement(answer, words),
-        _path(turn.steps, language),
-    ]
+    parts = [facts, _scores(answer.iterations, language), _judgement(answer, words), _path(turn.steps, language)]
     # A chat keeps to its end while it grows: what is unfolded there may not be taller than the window.
     inner = tag("div", "".join(parts), cls="inner", tabindex="0", role="region", aria_label=words["account"])
     summary = tag("summary", f"{text(words['account'])} · {text(stopped)}")
@@ -215,9 +197,8 @@ def _scores(iterations: Sequence[Iteration], language: Language) -> str:
     head = [text(words[f"column_{each}"]) for each in ("pass", "verdict", "quality", "gain", "same")]
     rows = [_score_row(name, each, language) for name, each in zip(names, iterations, strict=True)]
     plot = figure_bars(words["threshold"], bars, words["unjudged"])
-    caption = text(words["scores"])
-    listed = table(caption, [*head, text(words["query"])], rows)
-    return tag("section", tag("h2", caption) + plot + listed, cls="scores listed")
+    listed = table(text(words["scores"]), [*head, text(words["query"])], rows)
+    return _section(words["scores"], plot + listed, cls="scores listed")
 
 
 def _score_row(name: str, each: Iteration, language: Language) -> list[str]:
@@ -232,17 +213,16 @@ def _judgement(answer: AnswerReply, words: Words) -> str:
     judged = answer.evaluation
     if judged is None:
         return ""
-    scores = [(text(words[name]), f"{getattr(judged, name):.2f}") for name in _SCORES]
+    scores = [
+        (text(words[name]), f"{getattr(judged, name):.2f}")
+        for name in ("overall", "grounding", "completeness", "accuracy")
+    ]
     judge = words.get(f"judge_{judged.source}", judged.source)
-    facts = pairs(
-        [(text(words["judge"]), text(judge)), *scores, (text(words["missing"]), items(map(text, judged.missing_info)))]
-    )
+    missing = (text(words["missing"]), items(map(text, judged.missing_info)))
+    facts = pairs([(text(words["judge"]), text(judge)), *scores, missing])
     claims = items((_claim(claim, words) for claim in judged.claims), cls="claims")
-    head = tag("h2", text(words["judgement"]))
-    return tag("section", head + facts + (tag("h3", text(words["claims"])) + claims if claims else ""), cls="judgement")
-
-
-_SCORES = ("overall", "grounding", "completeness", "accuracy")
+    listed = tag("h3", text(words["claims"])) + claims if claims else ""
+    return _section(words["judgement"], facts + listed, cls="judgement")
 
 
 def _claim(claim: Claim, words: Words) -> str:
@@ -251,22 +231,19 @@ def _claim(claim: Claim, words: Words) -> str:
 
 
 def _path(steps: Sequence[Step], language: Language) -> str:
-    if not steps:
-        return ""
-    words, withdrawn, lines = WORDS[language], 0, []
+    withdrawn, lines = 0, []
     for step in steps:
         withdrawn += bool(step.withdrawn)
         lines.append(tag("li", _step(step, withdrawn, language)))
-    return tag("section", tag("h2", text(words["path"])) + tag("ol", "".join(lines), cls="path"))
+    return _section(WORDS[language]["path"], tag("ol", "".join(lines), cls="path") if lines else "")
 
 
 def _step(step: Step, withdrawn: int, language: Language) -> str:
     if step.withdrawn:
         reason = told(WITHDRAWN, language, step.withdrawn)
         head = WORDS[language]["withdrawn"].format(n=withdrawn, reason=reason)
-        return tag("b", text(f"↩ {head}"), cls="back-step") + (
-            f" {tag('del', text(step.said[:500]))}" if step.said else ""
-        )
+        draft = f" {tag('del', text(step.said[:500]))}" if step.said else ""
+        return tag("b", text(f"↩ {head}"), cls="back-step") + draft
     if step.verdict:
         return f"{text(WORDS[language]['verdict'])}: {tag('b', text(told(VERDICTS, language, step.verdict)))}"
     said = in_words(step.outcome, step.said, language)

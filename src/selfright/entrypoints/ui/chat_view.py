@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from selfright.entrypoints.client import AskOptions, Client, Rating, ServiceError
 from selfright.entrypoints.ui import answers
 from selfright.entrypoints.ui.markup import go_to, plain, tag, text
-from selfright.entrypoints.ui.state import Memory, Turn, heard, memory, said_of, service, told, who
+from selfright.entrypoints.ui.state import Memory, Turn, heard, memory, said_later, said_of, service, told, who
 from selfright.entrypoints.ui.words import PRESETS
 from selfright.entrypoints.wire.answers import TurnEvent
 from selfright.entrypoints.wire.user_data import SessionLine, WhoReply
@@ -128,15 +128,14 @@ def show_chat() -> None:
     if question:
         _ask(client, mind, question, options)
         st.rerun()
+    _go(mind)
+    mind.go_to = ""
+
+
+def _go(mind: Memory) -> None:
     if mind.go_to:
         mind.gone_to += 1
         go_to(mind.go_to, mind.gone_to)
-        mind.go_to = ""
-
-
-def _put(mind: Memory, question: str) -> None:
-    """Has the next run ask a question."""
-    mind.pending = question
 
 
 def _choices(mind: Memory, known: WhoReply) -> AskOptions:
@@ -200,7 +199,7 @@ def _actions(turn: Turn, name: str, mind: Memory, client: Client) -> None:
             data = {"data_said": said, "data_done": words["copied"], "data_failed": words["not_copied"]}
             button = tag("button", text(words["copy"]), cls="copy", type="button", **data)
             st.html(tag("div", button, cls="selfright"), width="content")
-        st.button(words["again"], key=f"again-{name}", on_click=_put, args=(mind, turn.question))
+        st.button(words["again"], key=f"again-{name}", on_click=setattr, args=(mind, "pending", turn.question))
         if turn.answer is None:
             return
         for rating, label in _RATINGS:
@@ -216,11 +215,9 @@ def _actions(turn: Turn, name: str, mind: Memory, client: Client) -> None:
 
 def _rate(turn: Turn, trace_id: str, rating: Rating | None, mind: Memory, client: Client) -> None:
     """Says what the reader thinks of an answer; said once more it is taken back."""
-    try:
+    with said_later(mind):
         turn.rating = client.rate(trace_id, rating).rating
         mind.say = mind.words["rated" if rating else "unrated"]
-    except ServiceError as error:
-        mind.say = said_of(error, mind.words)
 
 
 def _ask(client: Client, mind: Memory, question: str, options: AskOptions) -> None:
@@ -230,8 +227,7 @@ def _ask(client: Client, mind: Memory, question: str, options: AskOptions) -> No
     name = f"turn-{len(mind.turns) - 1}"
     _question(question, name)
     mind.go_to = f"{name}-question"
-    mind.gone_to += 1
-    go_to(mind.go_to, mind.gone_to)
+    _go(mind)
     with st.chat_message("assistant"):
         place = st.empty()
         place.html(answers.live(turn, mind.language))

@@ -7,7 +7,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from selfright.entrypoints.client import Client, ServiceError
 from selfright.entrypoints.ui.markup import items, plain, tag, text
-from selfright.entrypoints.ui.state import Memory, memory, said_of, service, told, who
+from selfright.entrypoints.ui.state import Memory, memory, said_later, said_of, service, told, who
 from selfright.entrypoints.wire.answers import DocumentLine
 
 PAGE = 25
@@ -131,24 +131,17 @@ def _row(mind: Memory, client: Client, line: DocumentLine, number: int) -> None:
         if not line.removable:
             return
         if mind.deleting != line.id:
-            st.button(words["remove_do"], key=f"delete-{number}", on_click=_choose, args=(mind, line.id))
+            st.button(words["remove_do"], key=f"delete-{number}", on_click=setattr, args=(mind, "deleting", line.id))
             return
     st.warning(plain(words["remove_sure"].format(name=line.id)))
     with st.container(horizontal=True, key=f"row-sure-{number}"):
         st.html(tag("span", "", data_row=line.id), width="content")
         st.button(words["remove_yes"], key="sure", type="primary", on_click=_delete, args=(mind, client, line.id))
-        st.button(words["remove_no"], key="keep", on_click=_choose, args=(mind, ""))
-
-
-def _choose(mind: Memory, document_id: str) -> None:
-    mind.deleting = document_id
+        st.button(words["remove_no"], key="keep", on_click=setattr, args=(mind, "deleting", ""))
 
 
 def _delete(mind: Memory, client: Client, document_id: str) -> None:
     mind.deleting = ""
-    try:
+    with said_later(mind):
         client.delete_document(document_id)
-    except ServiceError as error:
-        mind.say = said_of(error, mind.words)
-        return
-    mind.say = mind.words["removed_done"].format(name=document_id)
+        mind.say = mind.words["removed_done"].format(name=document_id)

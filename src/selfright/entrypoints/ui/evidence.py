@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from selfright.entrypoints.ui.markup import link_out, prose, tag, text
 from selfright.entrypoints.ui.words import Words
-from selfright.schemas import Citation, Evidence, KeptStrip
+from selfright.schemas import Citation, Evidence
 
 MOST_CHARACTERS = 20_000
 
@@ -79,10 +79,8 @@ def _passage(turn: str, passage: Evidence, cited: list[Citation], words: Words) 
     place = f"{text(passage.document_id)} · {passage.start}–{passage.end} {link_out(passage.url, words['open'])}"
     seen: set[int] = set()
     written = "".join(_piece(turn, piece, seen, words) for piece in pieces(_short(passage), cited))
-    shown = tag("div", written, cls="passage")
-    inner = summary + tag("p", place, cls="quiet") + tag("div", shown, cls="window", tabindex="0", role="region",
-                                                         aria_label=name)  # fmt: skip
-    return tag("details", inner, open=bool(cited))
+    shown = tag("div", tag("div", written, cls="passage"), cls="window", tabindex="0", role="region", aria_label=name)
+    return tag("details", summary + tag("p", place, cls="quiet") + shown, open=bool(cited))
 
 
 def _piece(turn: str, piece: Piece, seen: set[int], words: Words) -> str:
@@ -104,9 +102,8 @@ def _short(passage: Evidence) -> Evidence:
     """The passage as far as a page can show it."""
     if len(passage.text) <= MOST_CHARACTERS:
         return passage
-    return passage.model_copy(
-        update={"text": passage.text[:MOST_CHARACTERS] + "…", "end": passage.start + MOST_CHARACTERS + 1}
-    )
+    shown = {"text": passage.text[:MOST_CHARACTERS] + "…", "end": passage.start + MOST_CHARACTERS + 1}
+    return passage.model_copy(update=shown)
 
 
 def _holds(passage: Evidence, citation: Citation) -> bool:
@@ -115,14 +112,5 @@ def _holds(passage: Evidence, citation: Citation) -> bool:
 
 
 def _alone(citation: Citation) -> Evidence:
-    return Evidence(
-        passage_id=citation.passage_id,
-        document_id=citation.document_id,
-        title=citation.title,
-        section=citation.section,
-        start=citation.start,
-        end=citation.end,
-        text=citation.text,
-        url=citation.url,
-        strips=[KeptStrip(start=citation.start, end=citation.end, score=1.0)],
-    )
+    strip = {"start": citation.start, "end": citation.end, "score": 1.0}
+    return Evidence.model_validate({**citation.model_dump(), "strips": [strip]})

@@ -4,11 +4,10 @@ A turn's events come with a pause in between now and then: what waits can then b
 """
 
 import os
-import queue
-import threading
 import uuid
 from collections.abc import Generator, Iterator
-from contextlib import closing, contextmanager, suppress
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -229,9 +228,16 @@ def say_once(mind: Memory) -> None:
         mind.say = ""
 
 
-_WAITING = 64
+@contextmanager
+def said_later(mind: Memory) -> Iterator[None]:
+    """Has the next run say an error of the service: what a button calls cannot show it."""
+    try:
+        yield
+    except ServiceError as error:
+        mind.say = said_of(error, mind.words)
+
+
 _TICK_S = 0.3
-_Heard = TurnEvent | ServiceError | None
 
 
 def heard(stream: Generator[TurnEvent, None, None]) -> Generator[TurnEvent | None, None, None]:
@@ -240,42 +246,15 @@ def heard(stream: Generator[TurnEvent, None, None]) -> Generator[TurnEvent | Non
     The stream is read in a thread of its own. When this is closed before the end the thread closes the stream with
     the next event, and so breaks the turn off.
     """
-    waiting: queue.Queue[_Heard] = queue.Queue(_WAITING)
-    left = threading.Event()
-    threading.Thread(target=_read, args=(stream, waiting, left), daemon=True).start()
+    reader = ThreadPoolExecutor(1)
     try:
         while True:
-            try:
-                event = waiting.get(timeout=_TICK_S)
-            except queue.Empty:
+            coming = reader.submit(next, stream, None)
+            while not wait([coming], _TICK_S).done:
                 yield None
-                continue
-            if event is None:
+            if (event := coming.result()) is None:
                 return
-            if isinstance(event, ServiceError):
-                raise event
             yield event
     finally:
-        left.set()
-
-
-def _read(stream: Generator[TurnEvent, None, None], waiting: "queue.Queue[_Heard]", left: threading.Event) -> None:
-    try:
-        with closing(stream):
-            for event in stream:
-                if not _put(waiting, event, left):
-                    return
-        _put(waiting, None, left)
-    except ServiceError as error:
-        _put(waiting, error, left)
-
-
-def _put(waiting: "queue.Queue[_Heard]", event: _Heard, left: threading.Event) -> bool:
-    """Whether it was put; not when nobody listens any more."""
-    while not left.is_set():
-        try:
-            waiting.put(event, timeout=_TICK_S)
-        except queue.Full:
-            continue
-        return True
-    return False
+        reader.submit(stream.close)
+        reader.shutdown(wait=False)

@@ -30,10 +30,6 @@ def language_of(locale: str | None) -> Language:
     return "ko" if (locale or "").lower().partition("-")[0] == "ko" else "en"
 
 
-def _read(language: Language) -> Mapping[str, Words]:
-    return tomllib.loads(resource(f"words.{language}.toml"))
-
-
 @cache
 def resource(name: str) -> str:
     """A file of this package as text."""
@@ -45,7 +41,9 @@ def table(name: str) -> Mapping[Language, Words]:
     return MappingProxyType({language: TABLES[language][name] for language in LANGUAGES})
 
 
-TABLES: Mapping[Language, Mapping[str, Words]] = {language: _read(language) for language in LANGUAGES}
+TABLES: Mapping[Language, Mapping[str, Words]] = {
+    language: tomllib.loads(resource(f"words.{language}.toml")) for language in LANGUAGES
+}
 """The tables of both files. What Streamlit says by itself is in Korean alone."""
 WORDS = table("words")
 

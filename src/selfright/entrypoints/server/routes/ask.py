@@ -1,6 +1,6 @@
 """``/v1/ask``: a question answered, at once or event by event; and ``/v1/search``: passages found, nothing answered."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import Any
 
@@ -34,7 +34,7 @@ from selfright.entrypoints.wire.answers import (
     VerdictEvent,
     WithdrawnEvent,
 )
-from selfright.schemas import AnswerReply, answer_view, evidence_view, outcome_view, search_view, searched_view
+from selfright.schemas import AnswerReply, Reply, answer_view, evidence_view, search_view, searched_view
 
 router = APIRouter()
 
@@ -76,22 +76,21 @@ async def told_events(turn: PreparedTurn) -> AsyncGenerator[ServerSentEvent, Non
         yield frame(refused.model_dump(), refused.event)
 
 
+_FORMS: Mapping[type, type[Reply]] = {
+    NodeFinished: NodeEvent,
+    VerdictReached: VerdictEvent,
+    AnswerToken: TokenEvent,
+    DraftWithdrawn: WithdrawnEvent,
+    AnswerCorrected: CorrectedEvent,
+}
+
+
 def wire_event(event: TurnEvent) -> dict[str, Any]:
     """An event of a turn as it is sent."""
-    match event:
-        case NodeFinished(node=node, seconds=seconds, said=said, outcome=outcome):
-            line = NodeEvent(node=node, seconds=round(seconds, 4), said=said).model_dump()
-            return {**line, "outcome": outcome_view(outcome)}
-        case VerdictReached(verdict=verdict, sufficiency=sufficiency):
-            return VerdictEvent(verdict=verdict.value, sufficiency=sufficiency).model_dump()
-        case AnswerToken(text=text, iteration=iteration):
-            return TokenEvent(text=text, iteration=iteration).model_dump()
-        case DraftWithdrawn(iteration=iteration, reason=reason):
-            return WithdrawnEvent(iteration=iteration, reason=str(reason)).model_dump()
-        case AnswerCorrected(text=text):
-            return CorrectedEvent(text=text).model_dump()
-        case TurnFinished(answer=answer):
-            return {"event": "done", "answer": answer_view(answer), "evidence": evidence_view(answer.strips)}
+    if isinstance(event, TurnFinished):
+        answer = event.answer
+        return {"event": "done", "answer": answer_view(answer), "evidence": evidence_view(answer.strips)}
+    return _FORMS[type(event)].model_validate(event).model_dump()
 
 
 @router.post("/v1/search", response_model=SearchReply, tags=["documents"])

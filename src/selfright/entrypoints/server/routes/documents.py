@@ -167,14 +167,10 @@ async def list_collections(request: Request) -> Any:
         found = await in_thread(selfright.collections)
     except IndexNotFound:
         found = []
+    names = ("name", "description", "documents")
     return {
         "collections": [
-            {
-                "name": each.name,
-                "description": each.description,
-                "documents": each.documents,
-                "writable": caller.changes(each.name),
-            }
+            {**{name: getattr(each, name) for name in names}, "writable": caller.changes(each.name)}
             for each in found
             if caller.sees(each.name)
         ]
@@ -198,7 +194,7 @@ async def list_documents(
 async def upload(request: Request) -> Any:
     """Adds files to the index: the form's `files`, into its `collection`. One that cannot be read stops no other."""
     caller, service = caller_of(request), service_of(request)
-    if not caller.changes_any:  # before anything of the body is read
+    if not (caller.collections or caller.admin):  # before anything of the body is read
         raise Refused(403, "read_only", "this key may not change documents")
     async with receive_upload(request, service.limits) as sent:
         collection = sent.collection or (caller.collections[0] if caller.collections else DEFAULT_COLLECTION)

@@ -64,10 +64,8 @@ class ParsedChat:
 def check(body: ChatRequest) -> None:
     """Raises ``Refused`` for an unknown model, and for what would change the form of the reply."""
     if body.model not in PRESETS:
-        known = ", ".join(PRESETS)
-        raise Refused(
-            404, "model_not_found", f"there is no model '{body.model}'; choose one of: {known}", param="model"
-        )
+        known = f"there is no model '{body.model}'; choose one of: {', '.join(PRESETS)}"
+        raise Refused(404, "model_not_found", known, param="model")
     form = (body.response_format or {}).get("type", "text")
     unsupported = {
         "n": body.n not in (None, 1) and "one answer is given to a question; leave out 'n'",
@@ -99,13 +97,9 @@ def read(messages: list[ChatMessage]) -> ParsedChat:
 def session_of(body: ChatRequest, header: str | None) -> str | None:
     """The session that the header or the metadata names."""
     named = header if header is not None else (body.metadata or {}).get("session")
-    if named is None:
-        return None
-    if not isinstance(named, str) or not 0 < len(named) <= 200:
-        raise Refused(
-            400, "bad_request", "a session is named by a text of 1 to 200 characters", param="metadata.session"
-        )
-    return named
+    if named is None or (isinstance(named, str) and 0 < len(named) <= 200):
+        return named
+    raise Refused(400, "bad_request", "a session is named by a text of 1 to 200 characters", param="metadata.session")
 
 
 def reply(answer: Answer, instructed: bool) -> ChatReply:
@@ -172,8 +166,12 @@ class Chunks:
                 yield _chunk(head, {}, selfright={"event": "node", "node": node, "said": said})
             case VerdictReached(verdict=verdict):
                 yield _chunk(head, {}, selfright={"event": "verdict", "verdict": verdict.value})
-            case AnswerToken() | DraftWithdrawn() | AnswerCorrected() if self.live:
-                yield _chunk(head, {"content": _live(event)})
+            case AnswerToken(text=text) if self.live:
+                yield _chunk(head, {"content": text})
+            case AnswerCorrected(text=text) if self.live:
+                yield _chunk(head, {"content": f"\n\n[corrected]\n\n{text}"})
+            case DraftWithdrawn() if self.live:
+                yield _chunk(head, {"content": "\n\n[that failed its checks; looking further]\n\n"})
             case TurnFinished(answer=answer):
                 yield from self._end(head, answer)
             case _:
@@ -193,16 +191,6 @@ def pieces(text: str) -> Iterator[str]:
     words = _PIECE.findall(text) or [text]
     for start in range(0, len(words), _WORDS_A_PIECE):
         yield "".join(words[start : start + _WORDS_A_PIECE])
-
-
-def _live(event: TurnEvent) -> str:
-    match event:
-        case AnswerToken(text=text):
-            return text
-        case AnswerCorrected(text=text):
-            return f"\n\n[corrected]\n\n{text}"
-        case _:
-            return "\n\n[that failed its checks; looking further]\n\n"
 
 
 def _chunk(head: dict[str, Any], delta: dict[str, str], finish: str | None = None, **extra: Any) -> ServerSentEvent:

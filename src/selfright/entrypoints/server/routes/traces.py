@@ -2,7 +2,6 @@
 
 import re
 from contextlib import suppress
-from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
@@ -55,15 +54,8 @@ async def replay_trace(trace_id: Id, body: ReplayRequest, request: Request) -> A
         options: ReplayOptions = {"preset": body.preset, "flags": flags, "start_at": body.start_at}
         run = service.selfright.areplay(trace.id, caller.overseen, **options)
         replay = await unless_gone(request.receive, run)
-    return {
-        "of": replay.of.id,
-        "faithful": replay.faithful,
-        "answer": answer_view(replay.answer),
-        "fresh_cost": asdict(replay.fresh),
-        "reused": dict(replay.reused),
-        "missing": list(replay.missing),
-        "notes": list(replay.notes),
-    }
+    told = {name: getattr(replay, name) for name in ("faithful", "reused", "missing", "notes")}
+    return {**told, "of": replay.of.id, "answer": answer_view(replay.answer), "fresh_cost": replay.fresh}
 
 
 @router.post("/v1/traces/{trace_id}/rating", response_model=RatingReply)
