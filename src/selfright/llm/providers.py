@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
 from selfright.domain.errors import MissingExtra, SettingsError, UnknownName, UsageError
-from selfright.llm.chat import Client, LangChainBackend
+from selfright.llm.chat import LangChainBackend
 from selfright.llm.clients import PerLoop
 from selfright.llm.openai_chat import OpenAIBackend
 from selfright.llm.provider_table import (
@@ -97,8 +97,7 @@ def chat_model(
     if access.spec.provider == "openai":
         address = access.spec.base_url
         return OpenAIBackend(access.spec.model, lambda: _openai(access), address=address, enough=None, **named)
-    made = PerLoop(lambda: Client(access.made("chat", chat_settings)), lambda client: _closed(client.model))
-    return LangChainBackend(made, **named)
+    return LangChainBackend(PerLoop(lambda: access.made("chat", chat_settings), _closed), **named)
 
 
 def embedder(

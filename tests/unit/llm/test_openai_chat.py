@@ -17,7 +17,7 @@ from pydantic import SecretStr
 from selfright.domain.chat import ChatRequest, Finish, Job
 from selfright.domain.errors import ModelRejected, ModelUnavailable
 from selfright.llm.backend import Backend, CompletionReading, Mode, RawReply
-from selfright.llm.chat import Client, LangChainBackend
+from selfright.llm.chat import LangChainBackend
 from selfright.llm.clients import PerLoop
 from selfright.llm.openai_chat import OpenAIBackend, first_style
 from selfright.llm.providers import chat_model
@@ -68,13 +68,11 @@ def loop() -> Any:
 def both(scripted: ScriptedServer, loop: asyncio.Runner) -> Any:
     """The same model by both clients."""
 
-    def client() -> Client:
-        return Client(
-            ChatOpenAI(model="m", api_key=SecretStr("none"), base_url=scripted.url, max_retries=0, stream_usage=True)
-        )
+    def client() -> ChatOpenAI:
+        return ChatOpenAI(model="m", api_key=SecretStr("none"), base_url=scripted.url, max_retries=0, stream_usage=True)
 
-    async def close(client: Client) -> None:
-        await client.model.root_async_client.close()  # type: ignore[attr-defined]
+    async def close(client: ChatOpenAI) -> None:
+        await client.root_async_client.close()
 
     backends = (chat_model("openai:m", scripted.url, {}), LangChainBackend(PerLoop(client, close)))
     yield backends
