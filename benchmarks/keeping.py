@@ -1,4 +1,4 @@
-"""What keeping a session costs: a turn begun, saved after each node, finished; in memory, SQLite, PostgreSQL.
+"""What keeping a session costs: a turn begun, saved after each node, finished; in SQLite, PostgreSQL.
 
 The state is that of a real turn's size (ten passages, a draft that grows). Times are means of one turn after the other,
 CPU is this process's: it does not count the server's. Without ``--database`` a server of its own is started, if the
@@ -15,18 +15,13 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
-from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
-from langgraph.store.memory import InMemoryStore
 
 from selfright.domain.judgements import StopReason
 from selfright.domain.passages import Hit, Passage, Ranked
 from selfright.memory.conversation import TurnRecord
-from selfright.memory.opening import open_sessions
-from selfright.memory.postgres import PostgresDatabase
-from selfright.memory.postgres_sessions import open_postgres_sessions
-from selfright.memory.serializing import TurnSerializer
-from selfright.memory.session_locks import FileSessionLocks
+from selfright.memory.opening import open_postgres_sessions, open_sessions
+from selfright.memory.postgres import open_database
 from selfright.memory.sessions import Sessions
 
 NODES = 14
@@ -104,14 +99,10 @@ def main() -> None:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
 
-        async def in_memory() -> Sessions:
-            return Sessions(InMemoryStore(), InMemorySaver(serde=TurnSerializer()), FileSessionLocks(folder))
-
-        asyncio.run(measure(in_memory, "memory", options.turns))
         asyncio.run(measure(lambda: open_sessions(folder / "sessions.sqlite"), "SQLite", options.turns))
         uri = options.database or own_server(stack)
         if uri is not None:
-            database = PostgresDatabase(uri)
+            database = open_database(uri)
             stack.callback(database.close)
             asyncio.run(measure(lambda: open_postgres_sessions(database), "PostgreSQL", options.turns))
 

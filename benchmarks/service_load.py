@@ -38,10 +38,8 @@ import httpx
 from benchmarks.turn import Bodies, Library, replayed
 from benchmarks.turn_server import ModelProcess
 from selfright import Selfright
-from selfright.entrypoints.pictures import picture
+from selfright.entrypoints.plots import line_plot
 from selfright.entrypoints.server.keys import KeyRing
-from selfright.evals.report.plots.canvas import Axis
-from selfright.evals.report.plots.lines import Series
 
 QUESTIONS = (
     "How is FxStore installed?",
@@ -392,7 +390,6 @@ def _serving(folder: Path, model: str, options: argparse.Namespace) -> Iterator[
         "SELFRIGHT_PRESET": options.preset,
         "SELFRIGHT_SERVE_TURNS": str(options.turns),
         "SELFRIGHT_SERVE_QUEUE": str(options.queue),
-        "SELFRIGHT_SERVE_STRETCH": str(options.stretch),
         "OPENAI_API_KEY": "none",
     }
     process = subprocess.Popen(
@@ -420,33 +417,25 @@ def _url(process: "subprocess.Popen[str]") -> str:
 
 def _drawn(report: dict[str, Any]) -> dict[str, str]:
     """Turns and memory over time, as SVG by the name of the file."""
-    memory, turns = report["memory"], report["turns"]
-    across = Axis("seconds since the start", 0, max(memory[-1][0], report["began"] + 1))
-
-    def drawn(title: str, name: str, series: Series) -> str:
-        return picture(title, across, Axis(name, 0, 1.1 * max((y for _, y in series.spots), default=1.0)), [series])
-
+    across, turns = "seconds since the start", report["turns"]
     some = [tuple(turn) for turn in turns[:: 1 + len(turns) // 1_000]]
+    memory = [tuple(one) for one in report["memory"]]
     return {
-        "service-load.svg": drawn("Seconds of a turn", "seconds", Series("a turn", 0, some, joined=False)),
-        "service-load-memory.svg": drawn(
-            "Memory of the service", "MB", Series("memory", 1, [tuple(one) for one in memory], dotted=False)
-        ),
+        "service-load.svg": line_plot("Seconds of a turn", across, "seconds", {"a turn": some}, marks="o"),
+        "service-load-memory.svg": line_plot("Memory of the service", across, "MB", {"memory": memory}, marks="-"),
     }
 
 
 def drawn_curve(report: dict[str, Any]) -> dict[str, str]:
     """Turns a second and seconds of a turn over the number of users, as SVG by the name of the file."""
     rows = report["rows"]
-    across = Axis("users at the same time", 0, max(row["users"] for row in rows))
 
     def drawn(title: str, unit: str, lines: Mapping[str, list[float]]) -> str:
-        most = max(value for values in lines.values() for value in values)
-        series = [
-            Series(name, place, [(row["users"], value) for row, value in zip(rows, values, strict=True)])
-            for place, (name, values) in enumerate(lines.items())
-        ]
-        return picture(title, across, Axis(unit, 0, 1.1 * most), series)
+        found = {
+            name: [(row["users"], value) for row, value in zip(rows, values, strict=True)]
+            for name, values in lines.items()
+        }
+        return line_plot(title, "users at the same time", unit, found)
 
     bare = [row["bare client"].get("turns a second", 0.0) for row in rows]
     turns = {"service": [row["turns a second"] for row in rows], "client library alone": bare}
@@ -470,7 +459,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--bare", type=float, default=10.0, help="seconds of the bare client; 0: without it")
     parser.add_argument("--under-way", type=int, default=30, help="turns that run when SIGTERM comes")
     parser.add_argument("--curve", type=int, nargs="*", help="numbers of users, one after the other")
-    parser.add_argument("--stretch", type=float, default=2.0, help="serve_stretch of the service")
     parser.add_argument("--flood", type=int, default=300, help="questions sent at once in the overload phase")
     parser.add_argument("--preset", default="full")
     parser.add_argument("--out", type=Path, help="folder for service-load.json and its pictures")

@@ -51,7 +51,6 @@ def _demo() -> Iterator[Path]:
 
 def _take(browser: Browser, url: str, folder: Path) -> None:
     with desktop(browser) as context:
-        _start(context, url, folder / "page-start.png")
         _answer(context, url, "What are the side effects of metformin?", folder / "page-light.png")
         _documents(context, url, folder / "page-documents.png")
     with desktop(browser, color_scheme="dark") as context:
@@ -60,12 +59,6 @@ def _take(browser: Browser, url: str, folder: Path) -> None:
         _answer(context, url, "신장 기능이 떨어지면 메트포르민 용량을 어떻게 조절하나요?", folder / "page-korean.png")
     with desktop(browser, locale="ko-KR", **PHONE) as context:
         _answer(context, url, "메트포르민은 언제 먹나요?", folder / "page-phone.png")
-
-
-def _start(context: BrowserContext, url: str, path: Path) -> None:
-    with visiting(context, url) as visit:
-        visit.page.locator("[class*=st-key-example-0]").wait_for()
-        _picture(visit, path)
 
 
 def _answer(context: BrowserContext, url: str, question: str, path: Path) -> None:

@@ -5,9 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmarks.peers.systems import SYSTEMS
-from selfright.entrypoints.pictures import picture
-from selfright.evals.report.plots.canvas import Axis
-from selfright.evals.report.plots.lines import Series
+from selfright.entrypoints.plots import line_plot
 
 Record = Mapping[str, Any]
 
@@ -65,20 +63,12 @@ def growth(records: Sequence[Record]) -> str:
 def plot(records: Sequence[Record]) -> str:
     """An SVG of the median time over the number of passages, both logarithmic."""
     known = [record for record in records if record.get("p50_ms")]
-    sizes = [record["passages"] for record in known] or [1, 10]
-    times = [record["p50_ms"] for record in known] or [1, 10]
-    systems = [system for system in SYSTEMS if any(record["system"] == system.name for record in known)]
-    curves = [
-        Series(
-            system.title.strip("*"),
-            place,
-            sorted((record["passages"], record["p50_ms"]) for record in known if record["system"] == system.name),
-        )
-        for place, system in enumerate(systems)
-    ]
-    across = Axis("passages", min(sizes) * 0.8, max(sizes) * 1.25, "{:,.0f}".format, log=True)
-    up = Axis("p50 in ms", min(times) * 0.6, max(times) * 1.6, log=True)
-    return picture("Median time of a query", across, up, curves)
+    curves = {
+        system.title.strip("*"): spots
+        for system in SYSTEMS
+        if (spots := sorted((one["passages"], one["p50_ms"]) for one in known if one["system"] == system.name))
+    }
+    return line_plot("Median time of a query", "passages", "p50 in ms", curves, scale="log")
 
 
 def _lines(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

@@ -11,7 +11,7 @@ from selfright.domain.answers import Answer
 from selfright.domain.errors import InputError, UsageError
 from selfright.domain.events import TurnEvent, TurnFinished
 from selfright.domain.flags import Flags
-from selfright.domain.passages import Hit, Language, Retrieval
+from selfright.domain.passages import Hit, Retrieval
 from selfright.domain.ports import BatchRetriever
 from selfright.domain.text import language_of, several
 from selfright.domain.turns import DEFAULT_USER, Scope, TurnOptions, checked
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
     from langchain_core.language_models import BaseChatModel
     from langchain_core.retrievers import RetrieverLike
-    from langgraph.store.base import BaseStore
 
     from selfright.assembly.calibrating import Accept
     from selfright.assembly.calibrating import Progress as CalibrationProgress
@@ -44,7 +43,6 @@ class Selfright(DocumentMethods, UserDataMethods, FrameworkMethods):
 
     def __init__(self, settings: Settings, given: "Overrides | None" = None) -> None:
         from selfright.assembly.engine import Engine
-        from selfright.assembly.ratings import RatingService
         from selfright.assembly.traces import TraceService
         from selfright.assembly.turns import TurnService
 
@@ -52,7 +50,6 @@ class Selfright(DocumentMethods, UserDataMethods, FrameworkMethods):
         self._engine = Engine(settings, given)
         self._traces = TraceService(self._engine)
         self._turns = TurnService(self._engine, self._traces)
-        self._ratings = RatingService(self._engine)
         self._loop = LoopThread()
 
     @classmethod
@@ -64,7 +61,7 @@ class Selfright(DocumentMethods, UserDataMethods, FrameworkMethods):
         embeddings: "Embeddings | Embedder | None" = None,
         llm: "str | BaseChatModel | None" = None,
         models: "Mapping[str, str | BaseChatModel] | None" = None,
-        profiles: "BaseStore | ProfileStore | None" = None,
+        profiles: "ProfileStore | None" = None,
         passage_judge: "str | PairJudge | None" = None,
         claim_judge: "str | PairJudge | None" = None,
         **values: Any,
@@ -73,7 +70,7 @@ class Selfright(DocumentMethods, UserDataMethods, FrameworkMethods):
 
         ``llm`` is ``offline``, ``provider:model`` or a LangChain chat model; ``models`` the same for single jobs. The
         index is opened at its first use, and created by the first ``add``. ``profiles`` replaces the profile store in
-        the home folder with a LangGraph store or a custom ``ProfileStore``. ``passage_judge`` and ``claim_judge`` are
+        the home folder. ``passage_judge`` and ``claim_judge`` are
         folders or hub names of models, or objects that implement ``PairJudge``. Raises ``UnknownName`` for an unknown
         setting, flag or preset, and ``MissingExtra`` for a provider whose package is not installed.
         """
@@ -191,15 +188,6 @@ class Selfright(DocumentMethods, UserDataMethods, FrameworkMethods):
 
     prepare = blocking(aprepare)
 
-    async def aexamples(
-        self, language: Language = "en", collections: str | Sequence[str] = (), count: int = 3
-    ) -> list[str]:
-        """Example questions on the documents; those in ``language`` first."""
-        from selfright.assembly.examples import example_questions
-
-        scope = Scope(None, self._engine.index.named(collections) or None)
-        return await example_questions(self._engine.index, scope, language, count)
-
     @property
     def has_model(self) -> bool:
         """Whether a language model writes the answers."""
@@ -246,11 +234,10 @@ class Selfright(DocumentMethods, UserDataMethods, FrameworkMethods):
             self._loop.run(self._turns.close())
         self._loop.close()
         self._traces.close()
-        self._ratings.close()
         self._engine.close()
         # What is opened at its first use would open itself again.
         closed: Any = _Closed()
-        self._engine = self._traces = self._turns = self._ratings = closed
+        self._engine = self._traces = self._turns = closed
 
     def __enter__(self) -> Self:
         return self

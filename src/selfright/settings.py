@@ -16,12 +16,12 @@ import platformdirs
 
 from selfright.domain.chat import Job
 from selfright.domain.errors import SettingsError, UnknownName
-from selfright.domain.flags import ABOVE_ZERO, Bound, Declared, Flags, amount
+from selfright.domain.flags import ABOVE_ZERO, OTHER_NAMES, Declared, Flags, amount
 from selfright.domain.packs import GENERAL, installed_packs
 from selfright.domain.traces import TRACE_KINDS, TraceKind
-from selfright.memory.postgres_address import read_address, shown
 from selfright.retrieval.locations import is_address
 from selfright.retrieval.locations import shown as without_password
+from selfright.storage.postgres_address import read_address, shown
 
 DEFAULT_INDEX = Path(".selfright/index")
 FILE_NAME = "selfright.toml"
@@ -31,8 +31,6 @@ MAX_FILE_BYTES = 1_000_000
 WEB_PROVIDERS = ("none", "static", "tavily", "brave", "searxng", "duckduckgo")
 EMBEDDERS = ("e5", "none")
 OFFLINE = "offline"
-_CONTEXT = Bound("is 0 or at least 2048 tokens", lambda tokens: tokens == 0 or tokens >= 2_048)  # rules, some evidence
-_STRETCH = Bound("is 0 or at least 1", lambda times: times == 0 or times >= 1)
 # Variables of the web page, and those that Kubernetes sets for a service called "selfright".
 _NO_SETTINGS = re.compile(r"api_key|ui_(service|reports)|service_(host|port(_\w+)?)|port(_\d+_(tcp|udp|sctp)(_\w+)?)?")
 
@@ -50,8 +48,7 @@ class Settings:
     ``postgresql://user@host/database?schema=name``.
     ``llm``: ``offline``, or ``provider:model``; ``base_url``: the address of an OpenAI-compatible server.
     ``models``: other models for some jobs, ``{"evaluate": "openai:gpt-4o-mini"}``. ``llm_timeout_s``: seconds for one
-    attempt of a call; ``llm_attempts``: attempts per call. ``llm_context``: the context of a local model in tokens,
-    including its reply; 0 uses the value in its file.
+    attempt of a call; ``llm_attempts``: attempts per call.
     ``embedder``: ``e5``, the encoder that ships; ``none`` searches by words only; or ``provider:model``.
     ``web_provider``: several names, separated by commas, in fallback order; ``static`` uses ``web_folder`` as the web.
     ``web_base_url``: a provider's address (``searxng=http://…`` if there are several). ``web_allow``: private hosts
@@ -59,7 +56,6 @@ class Settings:
     ``pack``: the field it specialises in: ``none``, an installed pack by name, or a custom ``module:attribute``.
     ``medcat_pack``: a MedCAT 2 model pack (folder or .zip), used if the flag ``medcat2_enabled`` is on.
     ``serve_turns``: turns that the service runs at once; ``serve_queue``: how many more may wait;
-    ``serve_stretch``: how many times as long as undisturbed a turn may take before others are refused, 0: any time;
     ``serve_rate``: requests per minute and key; ``serve_upload_bytes``: most bytes of an upload; ``serve_hosts``:
     allowed Host headers; ``serve_origins``: allowed browser origins (CORS).
     ``database``: ``postgresql://user@host/database?schema=name`` stores sessions, profiles, traces and API keys for
@@ -81,7 +77,6 @@ class Settings:
     models: Mapping[str, str] = field(default_factory=dict)
     llm_timeout_s: Annotated[float, ABOVE_ZERO] = 60.0
     llm_attempts: Annotated[int, ABOVE_ZERO] = 3
-    llm_context: Annotated[int, _CONTEXT] = 0
     embedder: str = "e5"
     passage_judge: str | None = None
     claim_judge: str | None = None
@@ -99,7 +94,6 @@ class Settings:
     max_sessions: Annotated[int, ABOVE_ZERO] = 10_000
     serve_turns: Annotated[int, ABOVE_ZERO] = 64
     serve_queue: Annotated[int, amount("turns")] = 64
-    serve_stretch: Annotated[float, _STRETCH] = 2.0
     serve_rate: Annotated[float, ABOVE_ZERO] = 300.0
     serve_upload_bytes: Annotated[int, ABOVE_ZERO] = 100_000_000
     serve_hosts: tuple[str, ...] = ()
@@ -180,8 +174,8 @@ class Settings:
         for name, value in values.items():
             if name in SETTING_NAMES:
                 settings[name] = _setting(name, value)
-            elif name in FLAG_NAMES:
-                flags[name] = value
+            elif (flag := OTHER_NAMES.get(name, name)) in FLAG_NAMES:
+                flags[flag] = value
             else:
                 raise UnknownName("setting", name, (*SETTING_NAMES, *FLAG_NAMES))
         said = self.said | flags.keys()

@@ -1,4 +1,4 @@
-"""What every ``ProfileStore`` does: in a SQLite file, in memory, in a LangGraph store, in PostgreSQL."""
+"""What every ``ProfileStore`` does: in a SQLite file, in memory, in PostgreSQL."""
 
 import asyncio
 import itertools
@@ -8,14 +8,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from langgraph.store.memory import InMemoryStore
 
 from selfright.domain.errors import InputError
 from selfright.domain.ports import ProfileStore
 from selfright.domain.slots import Profile, Slot, SlotKind
-from selfright.memory.postgres import PostgresDatabase
-from selfright.memory.profiles import PostgresProfiles, SqliteProfiles
-from selfright.memory.profiles_in_store import StoreProfiles
+from selfright.memory.profiles import RowProfiles, SqliteProfiles
+from selfright.storage.postgres import PostgresDatabase
+from selfright.storage.rows import DatabaseRows
 from tests.support.loops import run
 
 KINDS = {
@@ -28,7 +27,7 @@ KINDS = {
     )
 }
 Make = Callable[[], ProfileStore]
-BACK_ENDS = ("file", "memory", "langgraph", "postgres")
+BACK_ENDS = ("file", "memory", "postgres")
 
 
 @pytest.fixture(scope="module")
@@ -37,8 +36,10 @@ def server_database(request: pytest.FixtureRequest) -> Iterator[Callable[[], Pos
     opened: list[PostgresDatabase] = []
 
     def given() -> PostgresDatabase:
+        from selfright.memory.postgres import open_database
+
         if not opened:
-            opened.append(PostgresDatabase(request.getfixturevalue("postgres").fresh_database()))
+            opened.append(open_database(request.getfixturevalue("postgres").fresh_database()))
         return opened[0]
 
     yield given
@@ -48,12 +49,10 @@ def server_database(request: pytest.FixtureRequest) -> Iterator[Callable[[], Pos
 
 def made(back_end: str, folder: Path, server_database: Callable[[], PostgresDatabase]) -> ProfileStore:
     if back_end == "postgres":
-        return PostgresProfiles(server_database(), KINDS)
+        return RowProfiles(DatabaseRows(server_database()), KINDS)
     if back_end == "file":
         return SqliteProfiles(folder / "profiles.sqlite", KINDS)
-    if back_end == "memory":
-        return SqliteProfiles(None, KINDS)
-    return StoreProfiles(InMemoryStore(), KINDS)
+    return SqliteProfiles(None, KINDS)
 
 
 @pytest.fixture(params=BACK_ENDS)

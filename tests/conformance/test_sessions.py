@@ -1,24 +1,29 @@
 """What any way of keeping sessions must do; each is opened by a function that is given a folder of its own."""
 
 import asyncio
+import sqlite3
+import subprocess
+import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, Concatenate
 
 import pytest
+from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.graph import START, StateGraph
-from langgraph.store.base import PutOp
 
 from selfright.domain.answers import Message
-from selfright.domain.errors import InputError, SessionBusy, SessionHidden, SettingsError, StoreError
+from selfright.domain.errors import InputError, SessionBusy, SessionHidden, SessionLost, SettingsError, StoreError
 from selfright.domain.judgements import StopReason, Verdict
 from selfright.domain.passages import Hit, Passage, Ranked
 from selfright.domain.turns import Scope
 from selfright.flow.state import AgentState
-from selfright.memory.conversation import HEADS, Conversation, Retention, TurnRecord
-from selfright.memory.opening import open_sessions
-from selfright.memory.postgres import PostgresDatabase
+from selfright.memory import session_rows
+from selfright.memory.conversation import Conversation, Retention, TurnRecord
+from selfright.memory.opening import FORMAT, open_postgres_sessions, open_sessions
+from selfright.memory.session_rows import SessionRows
 from selfright.memory.sessions import Sessions
+from selfright.memory.upkeep import Upkeep
 from tests.support.postgres import PostgresServer
 
 Opened = Callable[[Path, Retention], Awaitable[Sessions]]
@@ -29,20 +34,20 @@ async def in_sqlite(folder: Path, retention: Retention) -> Sessions:
 
 
 def in_postgres(server: PostgresServer) -> Opened:
-    from selfright.memory.postgres_sessions import open_postgres_sessions
+    from selfright.memory.postgres import open_database
 
     schemas: dict[Path, str] = {}
     uri = server.fresh_database()
 
     async def in_schema(folder: Path, retention: Retention) -> Sessions:
-        database = PostgresDatabase(f"{uri}?schema={schemas.setdefault(folder, f's{len(schemas)}')}")
+        database = open_database(f"{uri}?schema={schemas.setdefault(folder, f's{len(schemas)}')}")
         sessions = await open_postgres_sessions(database, retention)
 
-        async def close(close: Callable[[], Awaitable[None]] = sessions._close) -> None:
+        async def close(close: Callable[[], Awaitable[None]] = sessions.close) -> None:
             await close()
             database.close()
 
-        sessions._close = close
+        sessions.close = close  # type: ignore[method-assign]
         return sessions
 
     return in_schema
@@ -90,7 +95,6 @@ def test_a_session_that_was_never_begun_is_empty(opened: Opened, tmp_path: Path)
         assert await sessions.conversation("u", "s") == Conversation()
         assert await sessions.records("u", "s") == ()
         assert await sessions.list("u") == ()
-        assert await sessions.resume("u", "s") is None
         assert await sessions.forget("u", "s") == 0
 
     run(opened, tmp_path, test)
@@ -173,25 +177,25 @@ def test_looking_at_a_session_keeps_nobody_out(opened: Opened, tmp_path: Path) -
     run(opened, tmp_path, test)
 
 
-def test_what_a_crash_after_the_turn_left_is_cleared_away_by_the_next(
+def test_a_failing_end_of_a_turn_leaves_all_as_it_was_and_the_session_free(
     opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def test(sessions: Sessions) -> None:
         handle = await sessions.begin("u", "s", "q?")
         config = {"configurable": {"thread_id": handle.thread_id}}
         await stopping_graph(sessions, [], stop=False).ainvoke({"user_text": "q?"}, config, durability="sync")
-        with monkeypatch.context() as crash:
-            crash.setattr(sessions.checkpointer, "adelete_thread", died)
-            with pytest.raises(KeyboardInterrupt):
+        with monkeypatch.context() as trouble:
+            trouble.setattr(SessionRows, "drop_checkpoints", full_disk)  # the last step of the end
+            with pytest.raises(StoreError):
                 await sessions.finish(handle, record())
-        conversation = await sessions.conversation("u", "s")
-        assert (conversation.turns, conversation.unfinished) == (1, None)
-        assert await sessions.checkpointer.aget_tuple(config) is not None
-        await sessions.begin("u", "s", "q?")
+        assert await sessions.records("u", "s") == ()
+        await sessions.abandon(handle)
         assert await sessions.checkpointer.aget_tuple(config) is None
+        await sessions.finish(await sessions.begin("u", "s", "q?"), record())
+        assert (await sessions.conversation("u", "s")).turns == 1
 
-    async def died(thread: str) -> None:
-        raise KeyboardInterrupt
+    def full_disk(*_: object) -> None:
+        raise StoreError("the disk is full")
 
     run(opened, tmp_path, test)
 
@@ -204,7 +208,6 @@ def test_an_abandoned_turn_leaves_no_trace(opened: Opened, tmp_path: Path) -> No
         await sessions.abandon(await sessions.begin("u", "s", "never mind"))
         conversation = await sessions.conversation("u", "s")
         assert (conversation.turns, conversation.unfinished) == (1, None)
-        assert await sessions.resume("u", "s") is None
 
     run(opened, tmp_path, test)
 
@@ -244,8 +247,7 @@ def test_a_suspended_turn_is_resumed_after_its_last_finished_node(opened: Opened
 
         left = (await sessions.conversation("u", "s")).unfinished
         assert left == handle.turn
-        resumed = await sessions.resume("u", "s")
-        assert resumed is not None
+        resumed = await sessions.begin("u", "s", "q?", "full")
         assert resumed.resumable
         assert (resumed.thread_id, resumed.turn) == (handle.thread_id, handle.turn)
         end = await stopping_graph(sessions, visits, stop=False).ainvoke(None, config, durability="sync")
@@ -256,7 +258,7 @@ def test_a_suspended_turn_is_resumed_after_its_last_finished_node(opened: Opened
 
         await sessions.finish(resumed, record())
         assert await sessions.checkpointer.aget_tuple(config) is None
-        assert await sessions.resume("u", "s") is None
+        assert (await sessions.conversation("u", "s")).unfinished is None
 
     run(opened, tmp_path, test)
 
@@ -290,19 +292,18 @@ def test_a_session_is_seen_within_a_scope_that_covers_all_its_turns(opened: Open
         await say(LETTERS, "grown")
         await say(BOTH, "grown")
         await say(OPEN, "open")
-        await sessions.suspend(await sessions.begin(OPEN, "left", "q?"))
+        await sessions.suspend(await sessions.begin(OPEN, "left", "q?", "", "left"))
         for scope, seen in ((LETTERS, {"narrow"}), (BOTH, {"narrow", "grown"}), (Scope("u", ()), set())):
             assert {one.session for one in await sessions.list(scope)} == seen
             for session in {"narrow", "grown", "open", "left"} - seen:
                 assert await sessions.conversation(scope, session) == Conversation()
                 assert await sessions.records(scope, session) == ()
-                assert await sessions.resume(scope, session) is None
                 assert await sessions.forget(scope, session) == 0
                 with pytest.raises(SessionHidden, match="use another session"):
                     await sessions.begin(scope, session, "q?")
         assert await sessions.forget(BOTH) == 2
         assert {one.session for one in await sessions.list(OPEN)} == {"open", "left"}
-        assert await sessions.resume(OPEN, "left") is not None
+        assert (await sessions.begin(OPEN, "left", "q?")).turn.trace_id == "left"
 
     run(opened, tmp_path, test)
 
@@ -369,7 +370,11 @@ class Clock:
         return self.now
 
 
-def test_prune_drops_the_old_and_those_over_the_limit_but_nothing_running(opened: Opened, tmp_path: Path) -> None:
+def test_prune_drops_the_old_and_those_over_the_limit_but_nothing_running(
+    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Upkeep, "prune_soon", lambda _: None)
+
     async def test(sessions: Sessions) -> None:
         sessions._clock = clock = Clock()
         for n in range(4):
@@ -377,24 +382,28 @@ def test_prune_drops_the_old_and_those_over_the_limit_but_nothing_running(opened
         running = await sessions.begin("u0", "running", "q?")
         clock.now += 86_400
         await talk(sessions, 1, user="u5")
-        assert await sessions.prune() == 4
+        assert sessions.prune() == 4
         assert [len(await sessions.list(f"u{n}")) for n in (0, 1, 2, 3, 5)] == [1, 0, 0, 0, 1]
         await sessions.finish(running, record())
         for n in range(6, 10):
             await talk(sessions, 1, user=f"u{n}")
-        assert await sessions.prune() == 3
+        assert sessions.prune() == 3
         assert [len(await sessions.list(f"u{n}")) for n in (0, 5, 6, 7, 8, 9)] == [0, 0, 0, 1, 1, 1]
 
     run(opened, tmp_path, test, sessions_days=1, max_sessions=3)
 
 
-def test_one_users_many_sessions_drive_out_none_of_anothers(opened: Opened, tmp_path: Path) -> None:
+def test_one_users_many_sessions_drive_out_none_of_anothers(
+    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Upkeep, "prune_soon", lambda _: None)
+
     async def test(sessions: Sessions) -> None:
         sessions._clock = Clock()
         await talk(sessions, 1, user="ben")
         for n in range(5):
             await talk(sessions, 1, user="ana", session=f"s{n}")
-        assert await sessions.prune() == 3
+        assert sessions.prune() == 3
         assert len(await sessions.list("ben")) == 1
         assert {one.session for one in await sessions.list("ana")} == {"s3", "s4"}
 
@@ -405,8 +414,9 @@ def test_retention_happens_by_itself(opened: Opened, tmp_path: Path, monkeypatch
     monkeypatch.setattr("selfright.memory.sessions._PRUNE_EVERY", 5)
 
     async def test(sessions: Sessions) -> None:
-        for n in range(31):
+        for n in range(61):
             await talk(sessions, 1, session=f"s{n}")
+        sessions.upkeep.close()  # ends what is due
         assert len(await sessions.list("u")) == 10
 
     run(opened, tmp_path, test, max_sessions=10)
@@ -431,7 +441,8 @@ def test_a_session_that_cannot_be_read_can_be_forgotten(opened: Opened, tmp_path
     async def test(sessions: Sessions) -> None:
         await talk(sessions, 2)
         await talk(sessions, 1, session="other")
-        await sessions._store.abatch([PutOp((HEADS, "u"), "s", {"created": "never", "turns": []})])
+        damage = "UPDATE sessions SET running = 'nonsense' WHERE name = %s"
+        await sessions._rows.change(lambda connection: sessions._rows.run(connection, damage, b"s"))
         with pytest.raises(StoreError, match="forget that session"):
             await sessions.conversation("u", "s")
         assert await sessions.forget("u", "s") == 1
@@ -498,7 +509,7 @@ def test_many_processes_worth_of_openings_at_once(tmp_path: Path) -> None:
 def test_checkpoints_do_not_pile_up(tmp_path: Path) -> None:
     async def test(sessions: Sessions) -> None:
         sizes = []
-        for _ in range(3):
+        for _ in range(4):
             for _ in range(8):
                 handle = await sessions.begin("u", "s", "q?")
                 graph = stopping_graph(sessions, [], stop=False)
@@ -506,6 +517,200 @@ def test_checkpoints_do_not_pile_up(tmp_path: Path) -> None:
                 await graph.ainvoke({"user_text": "x" * 20_000}, config, durability="sync")
                 await sessions.finish(handle, record())
             sizes.append((tmp_path / "sessions.sqlite").stat().st_size)
-        assert sizes[2] < sizes[0] + 100_000
+        assert sizes[3] < sizes[1] + 100_000
 
     run(in_sqlite, tmp_path, test)
+
+
+def test_lists_and_prunes_by_an_index(tmp_path: Path) -> None:
+    async def test(sessions: Sessions) -> None:
+        def plan(query: str, *values: object) -> str:
+            return str(sessions._rows.rows(f"EXPLAIN QUERY PLAN {query}", *values))
+
+        assert "USING INDEX sessions_of (owner=?)" in plan(session_rows.LIST, b"u", 10)
+        assert "TEMP B-TREE" not in plan(session_rows.LIST, b"u", 10)
+        assert "USING INDEX sessions_at (updated<?)" in plan(session_rows.OLD, 1.0, 10)
+
+    run(in_sqlite, tmp_path, test)
+
+
+def test_trouble_while_others_are_pruned_costs_no_turn(
+    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def damaged(*_: object) -> Any:
+        raise StoreError("a page of another user is damaged")
+
+    monkeypatch.setattr(SessionRows, "outdated", damaged)
+
+    async def test(sessions: Sessions) -> None:
+        await talk(sessions, 1)
+        assert (await sessions.conversation("u", "s")).turns == 1
+        sessions.upkeep.close()
+
+    run(opened, tmp_path, test)
+    assert "outdated sessions not deleted (a page of another user is damaged)" in caplog.text
+
+
+def test_a_lease_that_nobody_renews_ends_and_its_holder_can_write_no_more(
+    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def test(one: Sessions) -> None:
+        other = await opened(tmp_path, Retention())
+        lost = await one.begin("u", "s", "first?")
+        config: Any = {"configurable": {"thread_id": lost.thread_id, "checkpoint_ns": ""}}
+        await forget_for(one, 10.0, lost.thread_id)
+        new = await other.begin("u", "s", "second?")
+        assert new.thread_id == lost.thread_id
+        with pytest.raises(SessionLost):
+            await one.checkpointer.aput(config, empty_checkpoint(), {}, {})
+        with pytest.raises(SessionLost):
+            await one.checkpointer.aput_writes(
+                {"configurable": {**config["configurable"], "checkpoint_id": "1"}}, [], "t"
+            )
+        with pytest.raises(SessionLost):
+            await one.finish(lost, record(1))
+        await one.abandon(lost)  # which is none of its affair any more
+        await other.finish(new, record(2))
+        assert await one.records("u", "s") == (record(2),)
+        assert await one.checkpointer.aget_tuple(config) is None
+        await one.finish(await one.begin("u", "s", "third?"), record(3))
+        assert (await other.conversation("u", "s")).turns == 2
+        await other.close()
+
+    run(opened, tmp_path, test)
+
+
+def test_a_held_session_stays_held_for_longer_than_a_lease(
+    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("selfright.memory.upkeep.BEAT_S", 0.05)
+
+    async def test(one: Sessions) -> None:
+        other = await opened(tmp_path, Retention())
+        handle = await one.begin("u", "s", "q?")
+        await forget_for(one, 5.9, handle.thread_id)
+        await asyncio.sleep(0.5)
+        with pytest.raises(SessionBusy):
+            await other.begin("u", "s", "q?")
+        await one.finish(handle, record())
+        await other.finish(await other.begin("u", "s", "q?"), record())
+        await other.close()
+
+    run(opened, tmp_path, test)
+
+
+async def forget_for(sessions: Sessions, seconds: float, session: str) -> None:
+    """As if the holder had not been heard of for so long."""
+    age = f"UPDATE sessions SET beat = {{now}} - {seconds} WHERE id = %s"
+    await sessions._rows.change(lambda connection: sessions._rows.run(connection, age, session))
+
+
+def test_an_end_whose_confirmation_was_lost_can_be_told_again(opened: Opened, tmp_path: Path) -> None:
+    async def test(sessions: Sessions) -> None:
+        handle = await sessions.begin("u", "s", "q?")
+        await sessions.finish(handle, record())
+        await sessions.finish(handle, record())
+        await sessions.abandon(handle)
+        assert await sessions.records("u", "s") == (record(),)
+
+    run(opened, tmp_path, test)
+
+
+def test_who_goes_away_while_a_turn_begins_holds_nothing(opened: Opened, tmp_path: Path) -> None:
+    async def test(sessions: Sessions) -> None:
+        for pause in (0.0, 0.0002, 0.0005, 0.002, 0.005):
+            task = asyncio.ensure_future(sessions.begin("u", "s", "q?"))
+            await asyncio.sleep(pause)
+            if not task.cancel():  # a busy machine: it was quicker than the pause, and nobody went away
+                await sessions.abandon(task.result())
+            await asyncio.gather(task, return_exceptions=True)
+        await sessions.finish(await sessions.begin("u", "s", "q?"), record())
+
+    run(opened, tmp_path, test)
+
+
+@pytest.mark.parametrize("checkpoint", [True, False])
+def test_what_a_node_gave_is_written_by_itself_only_where_no_checkpoint_comes(
+    opened: Opened, tmp_path: Path, checkpoint: bool
+) -> None:
+    async def test(sessions: Sessions) -> None:
+        handle = await sessions.begin("u", "s", "q?")
+        config: Any = {"configurable": {"thread_id": handle.thread_id, "checkpoint_ns": "", "checkpoint_id": "1"}}
+        await sessions.checkpointer.aput(
+            {"configurable": {**config["configurable"]}}, {**empty_checkpoint(), "id": "1"}, {}, {}
+        )
+        writes = asyncio.ensure_future(sessions.checkpointer.aput_writes(config, [("notes", ("a",))], "task"))
+        await asyncio.sleep(0)
+        if checkpoint:
+            await sessions.checkpointer.aput(config, {**empty_checkpoint(), "id": "2"}, {}, {})
+        await writes
+        found = await sessions.checkpointer.aget_tuple(config)
+        writes_found = found.pending_writes if found else []  # SQLite replaces a checkpoint by the next one
+        assert writes_found == ([] if checkpoint else [("task", "notes", ("a",))])
+
+    run(opened, tmp_path, test)
+
+
+def test_many_sessions_at_once_each_get_their_own(opened: Opened, tmp_path: Path) -> None:
+    async def turn(sessions: Sessions, session: str) -> list[str]:
+        handle = await sessions.begin("u", session, f"{session}?")
+        config = {"configurable": {"thread_id": handle.thread_id}}
+        end = await stopping_graph(sessions, [], stop=False).ainvoke({"user_text": session}, config, durability="sync")
+        await sessions.finish(handle, TurnRecord(f"{session}?", "", end["user_text"], StopReason.ADEQUATE))
+        return said(await sessions.conversation("u", session))
+
+    async def test(sessions: Sessions) -> None:
+        other = await opened(tmp_path, Retention())
+        names = [f"s{n}" for n in range(30)]
+        told = await asyncio.gather(*(turn((sessions, other)[n % 2], name) for n, name in enumerate(names)))
+        assert told == [[f"{name}?", name] for name in names]
+        await other.close()
+
+    run(opened, tmp_path, test)
+
+
+@pytest.mark.parametrize("content", [b"no database at all, only words", b"SQLite format 3\0" + b"\x7f" * 5_000])
+def test_a_damaged_file_is_named_and_left_alone(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "s.sqlite"
+    path.write_bytes(content)
+    with pytest.raises(StoreError, match=r"s\.sqlite.*move it away"):
+        asyncio.run(open_sessions(path))
+    assert path.read_bytes() == content
+
+
+def test_a_file_of_a_newer_version_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    connection = sqlite3.connect(path)
+    connection.execute(f"PRAGMA user_version = {FORMAT + 1}")
+    connection.close()
+    with pytest.raises(StoreError, match="update"):
+        asyncio.run(open_sessions(path))
+
+
+FORGETFUL = """
+import asyncio, sys, pathlib
+from selfright.background import LoopThread
+from selfright.memory.opening import open_sessions
+loop = LoopThread()
+sessions = loop.run(open_sessions(pathlib.Path(sys.argv[1])))
+loop.run(sessions.begin("u", "s", "q"))
+print("left open")
+"""
+
+
+def test_a_program_that_forgets_to_close_still_ends(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", FORGETFUL, str(tmp_path / "s.sqlite")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert (done.stdout, done.stderr) == ("left open\n", "")
+
+
+def test_what_is_closed_says_so(tmp_path: Path) -> None:
+    async def whole() -> None:
+        sessions = await open_sessions(tmp_path / "s.sqlite")
+        await sessions.close()
+        await sessions.close()
+        with pytest.raises(StoreError, match="closed"):
+            await sessions.begin("u", "s", "q?")
+
+    asyncio.run(whole())
+    assert {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {0o600}

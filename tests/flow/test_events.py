@@ -28,7 +28,7 @@ from selfright.domain.node_outcomes import NodeOutcome
 from selfright.flow.compile import compile_preset
 from selfright.flow.presets import PRESETS
 from selfright.flow.run import Turn, _events, run
-from selfright.memory.serializing import TurnSerializer
+from selfright.memory.checkpoints import serializer
 from tests.support.turns import Judge, Scripted, evaluation, tools_of
 
 
@@ -193,7 +193,7 @@ def test_what_a_crash_left_of_a_step_is_heard_when_the_turn_goes_on() -> None:
     for node in (first, second):
         graph.add_node(node.__name__, node)
         graph.add_edge(START, node.__name__)
-    compiled = graph.compile(checkpointer=InMemorySaver(serde=TurnSerializer()))
+    compiled = graph.compile(checkpointer=InMemorySaver(serde=serializer()))
     config: Any = {"configurable": {"thread_id": "one"}}
     with pytest.raises(RuntimeError):
         compiled.invoke({"trace": []}, config)

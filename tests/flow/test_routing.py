@@ -46,7 +46,7 @@ def test_routing_by_label(quality: AnswerQuality, confidence: float, used: bool,
 
 def test_retry_limit_ends_routing_by_label() -> None:
     judge = Judge(*(evaluation(0.1 * n, AnswerQuality.NEEDS_DOCS) for n in range(1, 9)))
-    turn = run_turn(PRESETS["self_correcting"], judge, max_retries=1, max_refine_iterations=9)
+    turn = run_turn(PRESETS["self_correcting"], judge, max_refine_iterations=1)
     assert turn.visits.count("retrieve") == 2
     assert turn.state["stop_reason"] is StopReason.MAX_ITERATIONS
 

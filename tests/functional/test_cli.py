@@ -196,12 +196,10 @@ def test_a_terminal_shows_what_a_turn_is_doing_and_json_nothing(
 ) -> None:
     asked = ("ask", "Who winds the clock of the lighthouse?", "--index", indexed)
     piped = cli(*asked)
-    monkeypatch.setattr("selfright.entrypoints.progress._REDRAWN_S", 0.001)
     monkeypatch.setattr("selfright.entrypoints.progress._PATIENCE_S", 0.0)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     shown = cli(*asked)
-    assert "selfright: answering for" in shown.err
-    assert shown.err.endswith("\r\x1b[K")
+    assert "selfright: answering" in shown.err
     assert shown.out.splitlines()[0] == piped.out.splitlines()[0]
     assert "answering" not in piped.err + cli(*asked, "--json").err
 

@@ -2,7 +2,6 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,7 +11,7 @@ from typing import Any
 import pytest
 
 from selfright import Selfright
-from tests.functional.test_sessions import wait_for
+from tests.functional.test_sessions import kill, wait_for
 from tests.support.llm import rules, write_index
 from tests.support.scripted.catalogue import FAULTS
 from tests.support.scripted.server import ScriptedServer
@@ -63,18 +62,16 @@ def test_nothing_of_an_erased_user_is_left_in_any_store(
         given = {**{name: str(v) if isinstance(v, Path) else v for name, v in settings.items()}, "base_url": server.url}
         child = subprocess.Popen([sys.executable, "-c", CHILD, json.dumps(given), LEFT], env=dict(os.environ))
         wait_for(lambda: any(call.fault for call in server.calls()))
-        child.send_signal(signal.SIGKILL)
-        child.wait()
+        kill(child)
         server.use(rules())
         with Selfright.open(**given) as selfright:
             selfright.ask(f"What about {SECRET}?", session="s", user="ana")
             selfright.ask(f"I am 61. And {SECRET}?", user="ana")
             selfright.set_profile({"conditions": SECRET}, "ana")
-            selfright.rate("anas-turn", f"What about {SECRET}?", True, user="ana")
             selfright.ask("What is kept of Ben?", session="s", user="ben")
             assert SECRET.encode() in look()
             gone = selfright.erase("ana")
-            assert (gone.sessions, gone.traces, gone.ratings) == (2, 2, 1)
+            assert (gone.sessions, gone.traces) == (2, 2)
             assert gone.facts >= 1
             assert len(selfright.turns("s", "ben")) == 1
             assert selfright.profile("ana").slots == ()

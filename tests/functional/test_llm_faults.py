@@ -201,7 +201,7 @@ def test_a_spent_budget_still_answers(settings: dict[str, Any], server: Scripted
 def test_keys_go_to_the_provider_and_nowhere_else(
     settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:
-    from selfright.answer_form import answer_view
+    from selfright.schemas import answer_view
 
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
     with ScriptedServer(rules(), key="sk-very-secret") as server:

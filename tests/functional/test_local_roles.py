@@ -45,7 +45,6 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     settings = load_settings(
         {
             "llm": "local:smollm2",
-            "llm_context": 2_048,
             "llm_timeout_s": 300,
             "llm_attempts": 1,
             "embedder": "none",
@@ -157,7 +156,7 @@ def test_a_job_ends_and_what_cannot_be_used_is_counted(bench: Bench, job: Job) -
 
 
 def ask(folder: Path, **settings: Any) -> tuple[TurnFinished, list[str], float]:
-    given = {**write_index(folder), "home": folder / "home", "llm": "local:smollm2", "llm_context": 2_048, **settings}
+    given = {**write_index(folder), "home": folder / "home", "llm": "local:smollm2", **settings}
     began = time.perf_counter()
     with Selfright.open(**given) as selfright:
         events = list(selfright.stream(QUESTION))

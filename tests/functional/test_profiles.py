@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from langgraph.store.memory import InMemoryStore
 
 from selfright import Selfright
 from selfright.domain.errors import InputError, SettingsError, UnknownName
@@ -65,15 +64,6 @@ def test_a_profile_that_comes_with_the_question_counts_and_is_not_kept(desk: Sel
     assert desk.profile("ana").slots == ()
 
 
-def test_profiles_in_a_langgraph_store_of_the_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(EXAMPLES))
-    store = InMemoryStore()
-    with Selfright.open(tmp_path / "index", embedder="none", pack=SUPPORT, profiles=store) as selfright:
-        selfright.set_profile({"version": "0.3.0"}, "ana")
-        assert selfright.profile("ana").values("version") == ("0.3.0",)
-    assert store.search(("profiles",))
-
-
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
@@ -111,7 +101,7 @@ def test_the_command_line_shows_corrects_exports_and_erases(
     exported = json.loads(capsys.readouterr().out)
     assert {(fact["value"], fact["state"]) for fact in exported["facts"]} >= {("gout", "superseded"), ("60", "stands")}
     assert main(["profile", "forget", "ana", "--name", "age", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"user": "ana", "erased": 1, "sessions": 0, "traces": 0, "ratings": 0}
+    assert json.loads(capsys.readouterr().out) == {"user": "ana", "erased": 1, "sessions": 0, "traces": 0}
     assert main(["profile", "forget", "ana"]) == 0
     capsys.readouterr()
     assert main(["profile", "show", "ana"]) == 0

@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from selfright.entrypoints.server.keys import DatabaseKeys
-from selfright.memory.postgres import PostgresDatabase
+from selfright.memory.postgres import open_database
 from tests.support.postgres import PostgresServer
 from tests.support.scripted.server import ScriptedServer
 from tests.support.service import QUESTION, Spawned, http_client, spawned, write_index
@@ -47,7 +47,7 @@ def replicas(postgres: PostgresServer, tmp_path_factory: pytest.TempPathFactory)
         postgres.start()
     folder: Path = tmp_path_factory.mktemp("replicas")
     settings, uri = write_index(folder), postgres.fresh_database()
-    keys = DatabaseKeys(PostgresDatabase(uri, 2))
+    keys = DatabaseKeys(open_database(uri, 2))
     with ExitStack() as stack, ScriptedServer(latency_s=0.1) as model:
         stack.callback(keys.close)
         environment = {
@@ -148,7 +148,7 @@ class Caller:
             self.answered.append(reply.json()["trace_id"])
         else:
             self.refused.append(reply.json()["error"]["code"])
-            time.sleep(0.05)
+            time.sleep(0.5)  # what a killed replica held is free after a few seconds
 
 
 def under_load(replicas: Replicas, name: str, happens: Callable[[], Any]) -> list[Caller]:

@@ -222,8 +222,8 @@ def test_all_of_a_user_is_erased_by_one_request(tmp_path: Path) -> None:
             http.post("/v1/ask", json={"question": ASKED["ann"], "session": "s"})
             http.patch("/v1/profiles/me", json={"facts": {"age": 44}})
             assert (narrow.delete("/v1/users/me").status_code, http.delete("/v1/users/bob").status_code) == (403, 404)
-            assert http.delete("/v1/users/me").json() == {"sessions": 1, "facts": 1, "traces": 1, "ratings": 0}
+            assert http.delete("/v1/users/me").json() == {"sessions": 1, "facts": 1, "traces": 1}
             assert http.get("/v1/traces").json() == {"traces": []}
         with http_client(running.url, root) as admin:
-            assert admin.delete("/v1/users/ann").json() == {"sessions": 0, "facts": 0, "traces": 0, "ratings": 0}
+            assert admin.delete("/v1/users/ann").json() == {"sessions": 0, "facts": 0, "traces": 0}
         ring.close()

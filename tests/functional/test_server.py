@@ -286,38 +286,14 @@ def delete_traces(http: httpx.Client) -> None:
     assert http.get("/v1/traces").json() == {"traces": []}
 
 
-def rated(http: httpx.Client) -> str:
-    reply = http.post("/v1/ask", json={"question": QUESTION}).json()
-    place = {name: reply["citations"][0][name] for name in ("document_id", "start", "end")}
-    body = {"question": QUESTION, "helpful": True, "passages": [place]}
-    kept = http.put(f"/v1/ratings/{reply['trace_id']}", json=body)
-    assert kept.json() == {"trace_id": reply["trace_id"], "helpful": True, "passages": 1}
-    return str(reply["trace_id"])
-
-
-@checks("put", "/v1/ratings/{trace_id}")
+@checks("post", "/v1/traces/{trace_id}/rating")
 def rate(http: httpx.Client) -> None:
-    assert http.put(f"/v1/ratings/{rated(http)}", json={"helpful": True}).status_code == 400
-
-
-@checks("delete", "/v1/ratings/{trace_id}")
-def take_back(http: httpx.Client) -> None:
-    trace_id = rated(http)
-    assert http.delete(f"/v1/ratings/{trace_id}").json() == {"deleted": 1}
-    assert http.delete(f"/v1/ratings/{trace_id}").json() == {"deleted": 0}
-
-
-@checks("get", "/v1/ratings")
-def ratings(http: httpx.Client) -> None:
-    rated(http)
-    assert QUESTION in [value for row in http.get("/v1/ratings").json()["rows"] for value in row.values()]
-
-
-@checks("get", "/v1/examples")
-def examples(http: httpx.Client) -> None:
-    questions = http.get("/v1/examples", params={"language": "en"}).json()["questions"]
-    assert len(questions) <= 3
-    assert all(isinstance(question, str) for question in questions)
+    trace_id = traced(http)
+    for rating in ("up", "down", None):
+        reply = http.post(f"/v1/traces/{trace_id}/rating", json={"rating": rating})
+        assert reply.json() == {"trace_id": trace_id, "rating": rating}
+        assert http.get(f"/v1/traces/{trace_id}").json()["rating"] == rating
+    assert http.post(f"/v1/traces/{trace_id}/rating", json={"rating": "sideways"}).status_code == 400
 
 
 @checks("delete", "/v1/users/{user}")

@@ -1,6 +1,5 @@
-"""The wire client against the real service: every call, with an event loop and without one."""
+"""The wire client against the real service: every call."""
 
-import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,16 +8,10 @@ import httpx
 import pytest
 
 from selfright.domain.errors import ServiceError, ServiceUnreachable
-from selfright.entrypoints.client import (
-    AsyncClient,
-    Client,
-    DoneEvent,
-    NodeEvent,
-    NodeOutcome,
-    TokenEvent,
-    VerdictEvent,
-)
+from selfright.entrypoints.client import Client
 from selfright.entrypoints.server.keys import KeyRing
+from selfright.entrypoints.wire.answers import DoneEvent, NodeEvent, TokenEvent, VerdictEvent
+from selfright.schemas import NodeOutcome
 from tests.support.service import DOCUMENTS, QUESTION, Running, serving, write_index
 
 
@@ -139,34 +132,6 @@ def test_a_key_is_sent(settings: dict[str, Any], tmp_path: Path) -> None:
         with Client(running.url) as client, pytest.raises(ServiceError) as caught:
             client.me()
     assert caught.value.code == "no_key"
-
-
-def test_the_same_on_an_event_loop(running: Running) -> None:
-    async def everything() -> None:
-        async with AsyncClient(running.url) as client:
-            assert await client.ready()
-            assert (await client.me()).user == "local"
-            answers = await asyncio.gather(*(client.ask(QUESTION, session=f"a{n}") for n in range(3)))
-            assert all("90 days" in answer.answer for answer in answers)
-            events = [event async for event in client.stream(QUESTION)]
-            assert isinstance(events[-1], DoneEvent)
-            assert len(await client.sessions()) == 3
-            assert (await client.session("a0")).turns == 1
-            assert await client.forget("a0") == 1
-            assert await client.forget() == 2
-            report = await client.upload([("loft.txt", b"The loft of Dunmore smells of tar.")], "loft")
-            assert report.files[0].added == 1
-            assert (await client.document("loft.txt")).collection == "loft"
-            assert [line.id for line in (await client.documents("loft")).documents] == ["loft.txt"]
-            assert (await client.search("smells of tar"))[0].document_id == "loft.txt"
-            assert "loft" in [each.name for each in await client.collections()]
-            await client.delete_document("loft.txt")
-            with pytest.raises(ServiceError):
-                await client.document("loft.txt")
-            with pytest.raises(ServiceError):
-                _ = [event async for event in client.stream(QUESTION, preset="nothing")]
-
-    asyncio.run(everything())
 
 
 def test_the_document_is_the_one_that_was_indexed(client: Client) -> None:

@@ -17,6 +17,7 @@ import httpx
 import pytest
 
 from selfright.entrypoints.cli import main
+from selfright.memory.session_rows import LEASE_S
 from tests.support.scripted.server import ScriptedServer
 from tests.support.service import DOCUMENTS, QUESTION, Spawned, http_client, spawned, write_index
 
@@ -106,6 +107,18 @@ def test_sigterm_under_load_loses_no_turn(settings: dict[str, Any], model: Scrip
         assert sum(info.turns for info in selfright.sessions()) == answered
 
 
+def test_sigterm_lets_a_stream_come_to_its_end(settings: dict[str, Any], model: ScriptedServer) -> None:
+    with spawned(environment=variables(settings, model)) as running, http_client(running.url) as http:
+        with http.stream("POST", "/v1/ask", json={"question": QUESTION, "stream": True}) as reply:
+            lines = reply.iter_lines()
+            heard = [next(lines)]
+            running.process.send_signal(signal.SIGTERM)
+            heard += lines
+        code = running.ended()
+    assert code == 0
+    assert "event: done" in heard
+
+
 def test_after_kill_9_under_load_sessions_go_on(settings: dict[str, Any], model: ScriptedServer) -> None:
     with spawned(environment=variables(settings, model)) as running:
         callers = [Caller(running.url, f"caller {n}") for n in range(CALLERS)]
@@ -122,6 +135,7 @@ def test_after_kill_9_under_load_sessions_go_on(settings: dict[str, Any], model:
             for each in at_work:
                 each.result()
         assert running.ended() == -signal.SIGKILL
+    time.sleep(LEASE_S)  # until then nobody knows that it died
     assert all("disconnected" in said or "reset" in said for caller in callers for said in caller.broken)
     with (
         spawned(environment=variables(settings, model)) as again,

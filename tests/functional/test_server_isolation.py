@@ -86,6 +86,8 @@ def ask(two: Two) -> None:
         assert "theremin" not in stream.read().decode()
     raised = two.ann.post("/v1/ask", json={"question": "a?", "flags": {"max_llm_calls": 900}})
     assert (raised.status_code, raised.json()["error"]["code"]) == (403, "flag_too_high")
+    retries = two.ann.post("/v1/ask", json={"question": "a?", "flags": {"max_retries": 9}})  # a flag's other name
+    assert (retries.status_code, retries.json()["error"]["code"]) == (403, "flag_too_high")
     assert two.ann.post("/v1/ask", json={"question": "What does Ann keep?", "flags": {"top_k": 1}}).status_code == 200
 
 
@@ -268,47 +270,15 @@ def delete_traces(two: Two) -> None:
     assert two.bob.get(f"/v1/traces/{trace_id}").status_code == 200
 
 
-def rated(two: Two) -> str:
-    """A rating of Bob's, of a passage of his diary; the id of its turn."""
-    body = {"question": "What does Bob keep?", "helpful": True}
-    place = {"document_id": "bob-diary.md", "start": 0, "end": 40}
-    assert two.bob.put("/v1/ratings/bobs-turn", json={**body, "passages": [place]}).json()["passages"] == 1
-    return "bobs-turn"
-
-
-@checks("put", "/v1/ratings/{trace_id}")
+@checks("post", "/v1/traces/{trace_id}/rating")
 def rate(two: Two) -> None:
-    body = {"question": "What?", "helpful": False, "passages": [{"document_id": "bob-diary.md", "start": 0, "end": 9}]}
-    hidden = two.ann.put(f"/v1/ratings/{rated(two)}", json=body)
-    body["passages"] = [{"document_id": "eve-diary.md", "start": 0, "end": 9}]
-    missing = two.ann.put("/v1/ratings/anns-turn", json=body)
-    assert hidden.status_code == missing.status_code == 422
-    assert hidden.text.replace("bob", "eve") == missing.text
-    assert [row["label"] for row in two.bob.get("/v1/ratings").json()["rows"]] == [1]
-
-
-@checks("get", "/v1/ratings")
-def ratings(two: Two) -> None:
-    rated(two)
-    for form in ("json", "jsonl"):
-        assert "What does Bob keep?" in two.bob.get("/v1/ratings", params={"form": form}).text
-        assert "Bob" not in two.ann.get("/v1/ratings", params={"form": form}).text
-    assert "What does Bob keep?" in two.admin.get("/v1/ratings").text
-
-
-@checks("delete", "/v1/ratings/{trace_id}")
-def take_back(two: Two) -> None:
-    trace_id = rated(two)
-    assert two.ann.delete(f"/v1/ratings/{trace_id}").json() == {"deleted": 0}
-    assert two.bob.delete(f"/v1/ratings/{trace_id}").json() == {"deleted": 1}
-    assert two.bob.get("/v1/ratings").json()["rows"] == []
-
-
-@checks("get", "/v1/examples")
-def examples(two: Two) -> None:
-    asked = {who: getattr(two, who).get("/v1/examples").json()["questions"] for who in ("ann", "bob")}
-    assert asked["ann"] == ["What is “Diary of Ann” about?"]
-    assert "Ann" not in str(asked["bob"])
+    trace_id = traced(two)
+    hidden = two.ann.post(f"/v1/traces/{trace_id}/rating", json={"rating": "down"})
+    missing = two.ann.post(f"/v1/traces/{'0' * 32}/rating", json={"rating": "down"})
+    assert hidden.status_code == missing.status_code == 404
+    assert hidden.text.replace(trace_id, "0" * 32) == missing.text
+    assert two.bob.post(f"/v1/traces/{trace_id}/rating", json={"rating": "up"}).json()["rating"] == "up"
+    assert two.bob.get(f"/v1/traces/{trace_id}").json()["rating"] == "up"
 
 
 @checks("get", "/v1/me")

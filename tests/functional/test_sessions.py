@@ -13,8 +13,9 @@ import pytest
 
 from selfright import Message, Selfright
 from selfright.domain.chat import Job
-from selfright.domain.errors import SessionBusy, SessionHidden, UnknownName, UsageError
+from selfright.domain.errors import SessionBusy, SessionHidden, StoreError, UnknownName, UsageError
 from selfright.domain.judgements import StopReason
+from selfright.memory.session_rows import LEASE_S, SessionRows
 from tests.functional.conftest import Cli, Outcome
 from tests.support.llm import is_job, rules, write_index
 from tests.support.scripted.catalogue import FAULTS
@@ -105,8 +106,7 @@ def test_after_kill_9_the_turn_goes_on_from_its_last_node(stuck: Job, settings: 
         child = subprocess.Popen([sys.executable, "-c", CHILD, json.dumps(given), QUESTION], env=dict(os.environ))
         wait_for(lambda: any(request.fault for request in server.calls()))
         done = jobs_of(server)
-        child.send_signal(signal.SIGKILL)
-        child.wait()
+        kill(child)
         server.use(rules())
         server.forget()
         with Selfright.open(**given) as selfright:
@@ -135,14 +135,20 @@ def test_another_question_lets_the_broken_off_turn_go(settings: dict[str, Any]) 
         wait_for(lambda: any(request.fault for request in server.calls()))
         with Selfright.open(**given) as selfright, pytest.raises(SessionBusy):
             selfright.ask("Something else?", session="s", user="ana")
-        child.send_signal(signal.SIGKILL)
-        child.wait()
+        kill(child)
         server.use(rules())
         with Selfright.open(**given) as selfright:
             answer = selfright.ask("What may keys of a map be?", session="s", user="ana")
             kept = selfright.conversation("s", "ana")
         assert answer.stop_reason is not StopReason.ERROR
         assert [m.content for m in kept.messages if m.role == "user"] == ["What may keys of a map be?"]
+
+
+def kill(child: "subprocess.Popen[bytes]") -> None:
+    """Kills a process, and waits until what it held is free."""
+    child.send_signal(signal.SIGKILL)
+    child.wait()
+    time.sleep(LEASE_S)
 
 
 def wait_for(true: Any, seconds: float = 60.0) -> None:
@@ -195,10 +201,34 @@ def test_a_broken_off_turn_is_not_gone_on_with_in_another_scope(settings: dict[s
         given = {**{name: str(v) if isinstance(v, Path) else v for name, v in settings.items()}, "base_url": server.url}
         child = subprocess.Popen([sys.executable, "-c", CHILD, json.dumps(given), QUESTION], env=dict(os.environ))
         wait_for(lambda: any(request.fault for request in server.calls()))
-        child.send_signal(signal.SIGKILL)
-        child.wait()
+        kill(child)
         server.use(rules())
         with Selfright.open(**given) as selfright:
             with pytest.raises(SessionHidden):
                 selfright.ask(QUESTION, session="s", user="ana", collections=["default"])
             assert selfright.ask(QUESTION, session="s", user="ana").citations
+
+
+def test_a_turn_whose_end_cannot_be_stored_leaves_its_session_free(
+    settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with offline(settings) as selfright:
+        with monkeypatch.context() as trouble:
+            trouble.setattr(SessionRows, "finish", full_disk)
+            with pytest.raises(StoreError, match="the disk is full"):
+                selfright.ask(QUESTION, session="s")
+        assert "Gradle" in selfright.ask(QUESTION, session="s").answer
+        assert len(selfright.turns("s")) == 1
+
+
+def test_trouble_with_outdated_sessions_costs_nobody_an_answer(
+    settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SessionRows, "outdated", full_disk)
+    with offline(settings) as selfright:
+        assert "Gradle" in selfright.ask(QUESTION, session="s").answer
+        assert len(selfright.turns("s")) == 1
+
+
+def full_disk(*_: object) -> Any:
+    raise StoreError("the disk is full")

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from selfright.entrypoints.client import Client, DoneEvent
+from selfright.entrypoints.client import Client
 from selfright.entrypoints.server.keys import KeyRing
+from selfright.entrypoints.wire.answers import DoneEvent
 from tests.support.service import QUESTION, Running, serving, write_index
 
 pytest.importorskip("streamlit", reason="streamlit is not installed")
@@ -134,7 +135,8 @@ def test_single_questions_leave_no_conversation(service: Running) -> None:
 
 @pytest.mark.usefixtures("at_service")
 def test_a_turn_that_the_service_refuses_is_told_and_the_chat_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    from selfright.entrypoints.client import Client, ServiceError
+    from selfright.domain.errors import ServiceError
+    from selfright.entrypoints.client import Client
 
     def refuse(*_: object, **__: object) -> Iterator[None]:
         raise ServiceError("too many turns are running", status=429, retry_after=3.0)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from selfright.entrypoints.client import AnswerReply, Citation, Evidence
+from selfright.schemas import AnswerReply, Citation, Evidence
 
 _ANSWER: dict[str, Any] = {
     "question": "?",

@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import uvicorn
 
 from selfright import Selfright
 from selfright.entrypoints.server.admission import Limits
 from selfright.entrypoints.server.app import create_app
 from selfright.entrypoints.server.keys import KeyRing
-from selfright.entrypoints.server.running import Server, listen, server_of
+from selfright.entrypoints.server.running import listen, server_config
 from selfright.entrypoints.server.service import Service
 
 QUESTION = "How often is the lamp of the Dunmore lighthouse changed?"
@@ -70,7 +71,7 @@ class Running:
 
     url: str
     service: Service
-    server: Server
+    server: uvicorn.Server
 
     @property
     def port(self) -> int:
@@ -83,10 +84,10 @@ def serving(
 ) -> Iterator[Running]:
     """A service in a thread of this process."""
     selfright = Selfright.open(**settings)
-    app = create_app(selfright, limits, keys, keyed=keyed)
     ready = threading.Event()
+    app = create_app(selfright, limits, keys, keyed=keyed, ready=ready.set)
     with listen("127.0.0.1", 0) as listening:
-        server = server_of(app, limits or Limits(), ready.set)
+        server = uvicorn.Server(server_config(app, limits or Limits()))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()
         assert ready.wait(_START_S), "the service did not start"

@@ -34,12 +34,12 @@ def shown(text: str) -> str:
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_what_a_document_holds_does_nothing(text: str) -> None:
-    assert not any(sign in shown(text).replace("\x1b[K", "") for sign in "\x00\x07\x08\r\x1b\x7f\x9b")
+    assert not any(sign in shown(text) for sign in "\x00\x07\x08\r\x1b\x7f\x9b")
 
 
 @pytest.mark.parametrize(
     "text",
-    ["Tab\tand\nline\r\n", "한글 — “quotes” 👩‍👧", "\x1b[1mbold\x1b[0m \x1b[2m\x1b[36m", "\r\x1b[K", "\r\x1b[K42 %"],
+    ["Tab\tand\nline\r\n", "한글 — “quotes” 👩‍👧", "\x1b[1mbold\x1b[0m \x1b[2m\x1b[36m"],
 )
 def test_text_and_our_own_marks_are_shown(text: str) -> None:
     assert shown(text) == text

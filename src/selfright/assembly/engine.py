@@ -19,7 +19,7 @@ from selfright.domain.budget import Meter
 from selfright.domain.chat import Job
 from selfright.domain.errors import UsageError
 from selfright.domain.events import TurnEvent
-from selfright.domain.flags import Flags
+from selfright.domain.flags import Flags, by_their_names
 from selfright.domain.packs import DomainPack
 from selfright.domain.ports import ChatModel, Evaluator, ProfileStore, SlotExtractor
 from selfright.domain.tools import Tools
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from selfright.assembly.web import Webs
     from selfright.flow.compile import Graph
     from selfright.ingest.pipeline import Progress
-    from selfright.memory.postgres import PostgresDatabase
     from selfright.retrieval.reembedding import ReembedReport
     from selfright.roles.calibration.refit import CalibrationReport, ClaimReport
+    from selfright.storage.postgres import PostgresDatabase
     from selfright.telemetry.taps import Tap
 
 _JUDGE_CALLS = 4  # one judgement, with room to ask again for one that cannot be read
@@ -129,7 +129,7 @@ class Engine:
 
     def flags_said(self, given: Mapping[str, object]) -> dict[str, object]:
         """The flags that the settings, or over them the call, say."""
-        return {**self.settings.flags_said, **given}
+        return {**self.settings.flags_said, **by_their_names(given)}
 
     def judge(self, flags: Flags, judge: Judge) -> tuple[Evaluator, Meter]:
         """A judge of finished answers, and the meter of what it costs: no part of any turn.
@@ -154,7 +154,7 @@ class Engine:
     def _flags(self, preset: Preset, given: Mapping[str, object]) -> Flags:
         """The preset's flags; over them those that the settings say; over both the call's."""
         said = self.flags_said(given)
-        flags = Flags().with_values({**preset.flags, **said}).with_one_limit(said)
+        flags = Flags().with_values({**preset.flags, **said})
         if flags.medcat2_enabled and (self.settings.medcat_pack is None or self.pack.linker is None):
             raise UsageError(
                 "flag 'medcat2_enabled' needs, in setting 'pack', a pack that links concepts and, in setting "

@@ -97,7 +97,7 @@ class Models:
 
         key = f"{name} {base_url or ''}"
         if key not in self._backends:
-            self._backends[key] = chat_model(name, base_url, most_context=self._settings.llm_context)
+            self._backends[key] = chat_model(name, base_url)
         return self._backends[key]
 
     def _handed(self, model: "BaseChatModel") -> "Backend":

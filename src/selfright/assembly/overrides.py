@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
     from langchain_core.language_models import BaseChatModel
     from langchain_core.retrievers import RetrieverLike
-    from langgraph.store.base import BaseStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +20,6 @@ class Overrides:
     embeddings: "Embeddings | Embedder | None" = None
     llm: "BaseChatModel | None" = None
     models: "Mapping[str, BaseChatModel]" = field(default_factory=dict)
-    profiles: "BaseStore | ProfileStore | None" = None
+    profiles: ProfileStore | None = None
     passage_judge: PairJudge | None = None
     claim_judge: PairJudge | None = None

@@ -13,10 +13,8 @@ from selfright.domain.ports import ProfileStore, Tokenizer
 from selfright.domain.slots import Profile, Slot
 
 if TYPE_CHECKING:
-    from langgraph.store.base import BaseStore
-
-    from selfright.memory.postgres import PostgresDatabase
     from selfright.settings import Settings
+    from selfright.storage.postgres import PostgresDatabase
 
 MAX_VALUE = 500
 _FILE = "profiles.sqlite"
@@ -97,24 +95,14 @@ async def corrected(store: ProfileStore, pack: DomainPack, user: str, facts: Map
 
 
 def open_profiles(
-    settings: "Settings",
-    pack: DomainPack,
-    given: "ProfileStore | BaseStore | None",
-    database: "PostgresDatabase | None" = None,
+    settings: "Settings", pack: DomainPack, given: ProfileStore | None, database: "PostgresDatabase | None" = None
 ) -> ProfileStore:
-    """Where profiles are kept: what the user gave, the database, or a file in the home folder, opened at first use."""
+    """Where profiles are stored: what the user gave, the database, or a file in the home folder."""
     if given is not None:
-        from langgraph.store.base import BaseStore
+        return given
+    from selfright.memory.profiles import RowProfiles, SqliteProfiles
+    from selfright.storage.rows import DatabaseRows
 
-        if not isinstance(given, BaseStore):
-            return given
-        from selfright.memory.profiles_in_store import StoreProfiles
-
-        return StoreProfiles(given, pack.kinds_by_name)
     if database is not None:
-        from selfright.memory.profiles import PostgresProfiles
-
-        return PostgresProfiles(database, pack.kinds_by_name)
-    from selfright.memory.profiles import SqliteProfiles
-
+        return RowProfiles(DatabaseRows(database), pack.kinds_by_name)
     return SqliteProfiles(settings.home / _FILE, pack.kinds_by_name)

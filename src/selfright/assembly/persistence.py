@@ -1,44 +1,39 @@
-"""Where sessions, traces and ratings are kept: files in the home folder, or the database that is set."""
+"""Where sessions and traces are kept: files in the home folder, or the database that is set."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from selfright.domain.ratings import RatingStore
 from selfright.domain.traces import Trace
 from selfright.domain.turns import Scope
 from selfright.telemetry.store import TraceKeeper, TraceStore, as_bytes, not_found, shows
 
 if TYPE_CHECKING:
-    from selfright.memory.postgres import PostgresDatabase
     from selfright.memory.postgres_traces import PostgresTraces
     from selfright.memory.sessions import Sessions
     from selfright.settings import Settings
+    from selfright.storage.postgres import PostgresDatabase
 
 _SESSIONS = "sessions.sqlite"
 _TRACES = "traces"
-_RATINGS = "ratings.sqlite"
 
 
 def open_database(settings: "Settings") -> "PostgresDatabase | None":
     """The database that is set, opened when it is first used; None where all is kept in files."""
     if not settings.database:
         return None
-    from selfright.memory.postgres import PostgresDatabase
+    from selfright.memory import postgres
 
-    return PostgresDatabase(settings.database)
+    return postgres.open_database(settings.database)
 
 
 async def open_kept_sessions(settings: "Settings", database: "PostgresDatabase | None") -> "Sessions":
     """The sessions, in the database where there is one."""
     from selfright.memory.conversation import Retention
+    from selfright.memory.opening import open_postgres_sessions, open_sessions
 
     retention = Retention(settings.session_turns, settings.session_days, settings.max_sessions)
     if database is None:
-        from selfright.memory.opening import open_sessions
-
         return await open_sessions(settings.home / _SESSIONS, retention)
-    from selfright.memory.postgres_sessions import open_postgres_sessions
-
     return await open_postgres_sessions(database, retention)
 
 
@@ -50,17 +45,6 @@ def open_traces(settings: "Settings", database: "PostgresDatabase | None") -> Tr
 
     kept = PostgresTraces(database, settings.max_traces, settings.trace_bytes)
     return DatabaseTraces(kept, settings.trace_bytes // 4)
-
-
-def open_ratings(settings: "Settings", database: "PostgresDatabase | None") -> RatingStore:
-    """What keeps ratings of answers."""
-    if database is None:
-        from selfright.memory.ratings import SqliteRatings
-
-        return SqliteRatings(settings.home / _RATINGS)
-    from selfright.memory.ratings import PostgresRatings
-
-    return PostgresRatings(database)
 
 
 class DatabaseTraces(TraceKeeper):

@@ -13,7 +13,7 @@ from selfright.domain.answers import Answer, Cost
 from selfright.domain.budget import Meter
 from selfright.domain.errors import InputError, UnknownName, UsageError
 from selfright.domain.events import TurnFinished
-from selfright.domain.flags import Flags
+from selfright.domain.flags import Flags, by_their_names
 from selfright.domain.tools import Tools
 from selfright.domain.traces import Replay, ReplayOptions, Trace
 from selfright.domain.turns import Scope
@@ -63,8 +63,8 @@ class _Again:
         self._before = find_preset(trace.origins.preset)
         self._scope = Scope(trace.user, trace.collections)
         self._preset = find_preset(given) if (given := options.get("preset")) else self._before
-        said = {**trace.origins.chosen, **(options.get("flags") or {})}
-        self._flags = Flags().with_values({**self._preset.flags, **said}).with_one_limit(said)
+        said = {**trace.origins.chosen, **by_their_names(options.get("flags") or {})}
+        self._flags = Flags().with_values({**self._preset.flags, **said})
         self._models = ReplayedModels(trace.origins, engine.models if options.get("live") else None)
         self.player = Player(recording, self._may_ask)
 

@@ -17,7 +17,7 @@ from selfright.assembly.persistence import open_traces
 from selfright.domain.answers import Step
 from selfright.domain.errors import InputError
 from selfright.domain.events import NodeFinished, TurnEvent, TurnFinished
-from selfright.domain.traces import Origins, Replay, ReplayOptions, Trace
+from selfright.domain.traces import Origins, Rating, Replay, ReplayOptions, Trace
 from selfright.domain.turns import Scope, TurnOptions
 from selfright.flow.presets import find_preset
 from selfright.flow.run import Turn, run
@@ -74,6 +74,10 @@ class TraceService:
     def trace(self, trace_id: str, scope: Scope) -> Trace:
         """One trace. Raises ``InputError`` when ``scope`` sees none of that id."""
         return self.store.find(trace_id, scope)[0]
+
+    def rate(self, trace_id: str, scope: Scope, rating: Rating | None) -> Trace:
+        """Keeps what a reader said of an answer with its trace."""
+        return self.store.rate(trace_id, scope, rating)
 
     def forget(self, scope: Scope, trace_id: str | None) -> int:
         """Deletes the traces that ``scope`` may see, or one of them; gives back how many."""

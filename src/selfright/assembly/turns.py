@@ -3,14 +3,14 @@
 import asyncio
 import threading
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from selfright.assembly.engine import Engine, compiled
 from selfright.assembly.persistence import open_kept_sessions
 from selfright.domain.answers import Answer, Message
-from selfright.domain.errors import InputError, UnknownName, UsageError
+from selfright.domain.errors import InputError, StoreError, UnknownName, UsageError
 from selfright.domain.events import TurnEvent
 from selfright.domain.slots import Profile
 from selfright.domain.text import readable
@@ -123,16 +123,16 @@ class TurnService:
     ) -> AsyncGenerator[TurnEvent, None]:
         sessions = await self.sessions()
         question = start["user_text"]
-        handle = await sessions.take_up(scope, session, question, turn.preset.name, turn.trace_id)
+        handle = await sessions.begin(scope, session, question, turn.preset.name, turn.trace_id)
         ended = False
 
         async def keep(state: "AgentState", answer: Answer) -> None:
             nonlocal ended
-            ended = True
             summarized = state.get("summarized", 0)
             await sessions.finish(
                 handle, _record(start, answer), state.get("summary") if summarized else None, summarized
             )
+            ended = True
 
         graph = compiled(turn.preset.name).copy({"checkpointer": sessions.checkpointer})
         kept = replace(turn, graph=graph, thread=handle.thread_id, trace_id=handle.turn.trace_id, keep=keep)
@@ -143,7 +143,8 @@ class TurnService:
                     yield event
         finally:
             if not ended:
-                await asyncio.shield(sessions.abandon(handle))
+                with suppress(StoreError):  # what cannot be dropped now is free when its lease ends
+                    await asyncio.shield(sessions.abandon(handle))
 
 
 def _start(question: str, turn: Turn, options: TurnOptions, scope: Scope) -> dict[str, Any]:

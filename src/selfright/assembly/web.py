@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     CacheOf = Callable[[], WebCache | None]
     Beside = Callable[[Known], WebSearch]
 
-_NEEDED = ("httpcore", "anyio", "idna", "trafilatura")
+_NEEDED = ("httpcore", "anyio", "idna", "protego", "trafilatura")
 _KNOWN_PASSAGES = 20
 
 

@@ -15,8 +15,7 @@
     - StoreUnavailable      the server that keeps it cannot be reached now; can be retried
     - SessionBusy           another turn of the same session is running; can be retried
     - SessionHidden         the session holds what this key may not see
-    - SessionLost           the session was taken over while the database was away; can be retried
-    - DatabaseUnavailable   the database of sessions and profiles cannot be reached now; can be retried
+    - SessionLost           the session was taken over while this turn was not heard of; can be retried
   + MissingExtra            an optional package is not installed
   + ModelError
     - ModelFilesDamaged     the encoder's weights are not the ones that were pinned
@@ -119,7 +118,7 @@ class IndexDamaged(StoreError):
 
 
 class StoreUnavailable(StoreError):
-    """The server that keeps an index, or sessions, cannot be reached now."""
+    """The server of an index, or of sessions and profiles, cannot be reached now."""
 
     retryable = True
 
@@ -141,12 +140,6 @@ class SessionHidden(StoreError):
 
 class SessionLost(StoreError):
     """Another turn took the session over while this one had lost its hold on it; nothing of this one was kept."""
-
-    retryable = True
-
-
-class DatabaseUnavailable(StoreError):
-    """The database that keeps sessions and profiles cannot be reached now."""
 
     retryable = True
 

@@ -6,10 +6,10 @@ Values that people set by name, settings too, are declared once, as a field of a
 """
 
 import dataclasses
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from selfright.domain.errors import SelfrightError, UnknownName, UsageError
 
@@ -97,6 +97,15 @@ def _plain(kind: Any, value: object) -> object | None:
 
 Share = Annotated[float, between(0, 1)]
 
+Value = TypeVar("Value")
+OTHER_NAMES = {"max_retries": "max_refine_iterations"}
+"""Passes after the first, by the name that retries by label have: both count the same."""
+
+
+def by_their_names(flags: Mapping[str, Value]) -> dict[str, Value]:
+    """Flags by the one name that each has; where two names of one are there, the last one wins."""
+    return {OTHER_NAMES.get(name, name): value for name, value in flags.items()}
+
 
 @dataclass(frozen=True, slots=True)
 class Flags:
@@ -110,7 +119,6 @@ class Flags:
     quality_check_enabled: bool = True
     refine_strategy: str = "corrective_rag"
     max_refine_iterations: Annotated[int, between(0, 20)] = 2
-    max_retries: Annotated[int, between(0, 20)] = 2
     quality_threshold: Share = 0.5
     evaluation_threshold: Share = 0.7
     correct_threshold: Share = 0.0
@@ -152,25 +160,11 @@ class Flags:
         Raises ``UnknownName`` for an unknown flag or choice, and ``UsageError`` for a value of the wrong type.
         """
         changed: dict[str, Any] = {}
-        for name, value in values.items():
+        for name, value in by_their_names(values).items():
             if name not in _DECLARED.kinds:
                 raise UnknownName("flag", name, _DECLARED.kinds)
             changed[name] = _DECLARED.read(name, value)
         return dataclasses.replace(self, **changed)
-
-    def with_one_limit(self, said: Collection[str]) -> "Flags":
-        """A copy in which a set limit of passes or retries raises the other one if that was not set.
-
-        ``said``: the flags that the user set. Both limits count the passes after the first one.
-        """
-        match [name for name in ("max_refine_iterations", "max_retries") if name in said]:
-            case ["max_refine_iterations"]:
-                return dataclasses.replace(self, max_retries=max(self.max_retries, self.max_refine_iterations))
-            case ["max_retries"]:
-                most = max(self.max_retries, self.max_refine_iterations)
-                return dataclasses.replace(self, max_refine_iterations=most)
-            case _:
-                return self
 
 
 _DECLARED = Declared(Flags, "flag", UsageError)

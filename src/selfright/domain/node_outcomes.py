@@ -13,7 +13,6 @@ class NodeOutcome:
     ``slots``, ``strips``, ``passages``, ``sentences`` and ``repaired`` are counts; ``sufficiency``, ``removed_share``
     and ``overall`` lie in 0…1. ``provider`` searched the web, ``judge`` gave ``overall`` and ``quality``. ``stop`` is
     why the check ended the loop, ``again`` the node where it starts another pass, ``ended`` why the turn is over.
-    ``words`` is all that a trace of an earlier version says.
     """
 
     slots: int | None = None
@@ -36,7 +35,6 @@ class NodeOutcome:
     again: str = ""
     ended: StopReason | None = None
     repaired: int | None = None
-    words: str = ""
 
 
 NOTHING = NodeOutcome()

@@ -49,6 +49,8 @@ class Examined:
     final: str = ""
 
 
+Rating = Literal["up", "down"]
+"""What a reader says of an answer."""
 TraceKind = Literal["off", "outline", "full"]
 TRACE_KINDS: tuple[TraceKind, ...] = ("off", "outline", "full")
 
@@ -92,7 +94,7 @@ class Trace:
     unless content was asked for (``kind`` is ``full``). ``scores`` are the evaluation's numbers (0…1), ``quality`` its
     label and ``judge`` who gave it. ``web`` is what the web was to the answer (``WebUse.effect``), empty where it was
     not asked. ``error`` names the class of the error that ended the turn. ``collections`` are those that were searched,
-    None for all of them.
+    None for all of them. ``rating`` is what a reader said of the answer, None where nobody did.
     """
 
     id: str
@@ -115,6 +117,7 @@ class Trace:
     error: str = ""
     answer: Mapping[str, Any] | None = None
     collections: tuple[str, ...] | None = None
+    rating: Rating | None = None
 
 
 class ReplayOptions(TypedDict, total=False):

@@ -109,7 +109,6 @@ class Erased:
     sessions: int
     facts: int
     traces: int
-    ratings: int = 0
 
 
 class TurnOptions(TypedDict, total=False):

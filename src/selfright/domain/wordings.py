@@ -80,8 +80,6 @@ ENGLISH = Wording(
 
 def said(outcome: NodeOutcome, wording: Wording = ENGLISH) -> str:
     """The line; empty for a node that decides nothing."""
-    if outcome.words:
-        return outcome.words
     held = {field.name: getattr(outcome, field.name) for field in fields(outcome)}
     held = {name: value for name, value in held.items() if value is not None and value is not False and value != ""}
     sources = outcome.provider or (outcome.routing.names if outcome.routing else "")

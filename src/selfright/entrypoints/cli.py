@@ -17,7 +17,7 @@ import click
 
 from selfright.domain.errors import SelfrightError
 from selfright.entrypoints.commands.ask import ask, search
-from selfright.entrypoints.commands.calibrate import calibrate, ratings
+from selfright.entrypoints.commands.calibrate import calibrate
 from selfright.entrypoints.commands.chat import chat
 from selfright.entrypoints.commands.config import config, graph, models
 from selfright.entrypoints.commands.demo import demo
@@ -70,7 +70,6 @@ for command in (
     graph,
     config,
     profile,
-    ratings,
     trace,
     serve,
     keys,

@@ -1,124 +1,86 @@
-"""Progress on stderr, with the time left: one line on a terminal, elsewhere a line every few seconds."""
+"""Progress on stderr: one live line on a terminal, erased at the end; elsewhere next to nothing."""
 
-import shutil
 import sys
-import threading
 import time
-import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
 
+from selfright.entrypoints.terminal import TerminalText
+
 if TYPE_CHECKING:
+    from rich.progress import Progress as Display
+    from rich.progress import ProgressColumn
+
     from selfright.ingest.pipeline import Progress
 
-_EVERY_S = 5.0
-_REDRAWN_S = 0.2
+_QUIET_S = 60.0  # between two lines where nobody watches
 _PATIENCE_S = 3.0  # for which nobody wonders whether anything is being done
-_LEAST_SHARE = 0.01  # of the work, to foresee the rest by: the first file also waits for what is loaded
-_ERASE = "\r\x1b[K"  # to the beginning of the line, and erase it
-
-_Line = Callable[[str, int, int, str, float], str]
-"""What a line says: the label, how much is done of how much, the name of what is worked on, and the seconds."""
+_LONGEST = 40
 
 
 @contextmanager
-def bar(label: str, every: float = _EVERY_S) -> Iterator["Progress"]:
+def bar(label: str) -> Iterator["Progress"]:
     """Gives a function ``(done, total, name)`` that says how far the work is.
 
-    A terminal shows it in one line, which is erased at the end. Elsewhere a line comes ``every`` seconds; what is over
-    sooner than that says nothing at all.
+    Elsewhere than on a terminal a line comes once a minute.
     """
     if not sys.stderr.isatty():
-        with _Lines(label, every, lambda line: click.echo(line, err=True), progress_line) as lines:
-            yield lines.move
+        yield _Lines(label).move
         return
-    with _drawn(label, progress_line) as lines:
-        yield lines.move
+    from rich.progress import BarColumn, TaskProgressColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    with _display(BarColumn(20), TaskProgressColumn(), TimeElapsedColumn(), TimeRemainingColumn()) as display:
+        task = display.add_task(label, total=None, name="")
+        yield lambda done, total, name: display.update(task, completed=done, total=total or None, name=_shown(name))
 
 
 @contextmanager
 def working(label: str) -> Iterator[Callable[[str], None]]:
     """Gives a function that is told what was done last, of work whose end nobody can foresee.
 
-    A terminal shows it in one line after some seconds, which is erased at the end; elsewhere nothing is said.
+    A terminal shows it after some seconds; elsewhere nothing is said.
     """
     if not sys.stderr.isatty():
         yield lambda _name: None
         return
-    with _drawn(label, _working_line) as lines:
-        yield lambda name: lines.move(0, 0, name)
+    from rich.progress import TimeElapsedColumn
+
+    with _display(TimeElapsedColumn()) as display:
+        task = display.add_task(label, total=None, name="", visible=False)
+        due = time.monotonic() + _PATIENCE_S
+        yield lambda name: display.update(task, name=_shown(name), visible=time.monotonic() >= due)
 
 
-@contextmanager
-def _drawn(label: str, line: _Line) -> Iterator["_Lines"]:
-    try:
-        with _Lines(label, _REDRAWN_S, _redraw, line) as lines:
-            yield lines
-    finally:
-        click.echo(_ERASE, err=True, nl=False)
+def _display(*columns: "ProgressColumn") -> "Display":
+    """A line of rich: the label, the columns, and what is worked on."""
+    from rich.console import Console
+    from rich.progress import Progress as Display
+    from rich.progress import TextColumn
+    from rich.table import Column
+
+    label = TextColumn("selfright: {task.description}", markup=False)
+    name = TextColumn("{task.fields[name]}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis"))
+    # What is drawn anew moves the cursor, which nothing else may: it goes past ``TerminalText``.
+    file = sys.__stderr__ if isinstance(sys.stderr, TerminalText) else sys.stderr
+    return Display(label, *columns, name, console=Console(file=file), transient=True)
 
 
-def _working_line(label: str, _done: int, _total: int, name: str, seconds: float) -> str:
-    return f"selfright: {label} for {_span(seconds)}; {name}".rstrip("; ") if seconds >= _PATIENCE_S else ""
-
-
-def _redraw(line: str) -> None:
-    columns = shutil.get_terminal_size().columns
-    click.echo(_ERASE + _cut(line, columns - 1), err=True, nl=False)
-
-
-def _cut(line: str, columns: int) -> str:
-    """As much of the line as fits; Hangul takes two columns."""
-    taken = 0
-    for place, character in enumerate(line):
-        taken += 2 if unicodedata.east_asian_width(character) in "WF" else 1
-        if taken > columns:
-            return line[:place]
-    return line
+def _shown(name: str) -> str:
+    """The end of a name, without anything that could steer a terminal."""
+    return "".join(filter(str.isprintable, name[-_LONGEST:]))
 
 
 class _Lines:
-    """A line every few seconds, also when nothing moves: one large file takes its time."""
+    """A line from time to time, for work that takes long where nobody watches."""
 
-    def __init__(self, label: str, every: float, tell: Callable[[str], None], line: _Line) -> None:
-        self._label, self._every, self._tell, self._line = label, every, tell, line
-        self._begun = time.monotonic()
-        self._last: tuple[int, int, str] = 0, 0, ""
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="selfright-progress", daemon=True)
-
-    def __enter__(self) -> "_Lines":
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._over.set()
-        self._thread.join()
+    def __init__(self, label: str) -> None:
+        self._label, self._last = label, time.monotonic()
 
     def move(self, done: int, total: int, name: str) -> None:
         """Told how far the work is."""
-        self._last = done, total, name
-
-    def _run(self) -> None:
-        while not self._over.wait(self._every):
-            if line := self._line(self._label, *self._last, time.monotonic() - self._begun):
-                self._tell(line)
-
-
-def progress_line(label: str, done: int, total: int, name: str, seconds: float) -> str:
-    """How far the work is after so many seconds, and from a hundredth of it on how long it will take at that speed."""
-    share = done / total if total else 0.0
-    shown = f"{100 * share:.1f}" if 0 < share < 0.1 else f"{100 * share:.0f}"
-    parts = [f"selfright: {label}: {shown} % after {_span(seconds)}"]
-    if _LEAST_SHARE <= share < 1:
-        parts.append(f"about {_span(seconds * (1 - share) / share)} left")
-    return ", ".join([*parts, name[-60:]] if name else parts)
-
-
-def _span(seconds: float) -> str:
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 6_000 else f"{seconds / 3_600:.1f} h"
+        if time.monotonic() - self._last >= _QUIET_S and total:
+            self._last = time.monotonic()
+            click.echo(f"selfright: {self._label}: {done / total:.0%}, {_shown(name)}", err=True)

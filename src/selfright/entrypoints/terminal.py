@@ -3,9 +3,9 @@
 import io
 import re
 
-# All control characters but tabs and line ends, bold, dim and coloured letters, and what erases a progress bar: it
-# begins what is written. Elsewhere a carriage return lets the rest of a line take the place of its beginning.
-_CONTROL = re.compile(r"(?!\r\n|\A\r\x1b\[K|\x1b\[(?:(?:[0-2]|3[1-7])m|K))[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+# All control characters but tabs and line ends, bold, dim and coloured letters. Elsewhere a carriage return lets the
+# rest of a line take the place of its beginning.
+_CONTROL = re.compile(r"(?!\r\n|\x1b\[(?:[0-2]|3[1-7])m)[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 class TerminalText(io.TextIOWrapper):

@@ -11,7 +11,6 @@ from dataclasses import asdict, fields, replace
 from itertools import zip_longest
 from typing import Any
 
-from selfright.answer_form import answer_view, evaluation_form
 from selfright.api import Selfright
 from selfright.domain.answers import Answer, Iteration, Message
 from selfright.domain.errors import StoreError, UsageError
@@ -22,6 +21,7 @@ from selfright.evals.measures.words import normalised
 from selfright.evals.questions import Question
 from selfright.evals.results import Cited, Judgement, Pass, Row, Turn, Visit, row_line, row_of
 from selfright.evals.systems import System
+from selfright.schemas import answer_view, evaluation_form
 
 BROUGHT = 0.75
 """The share of a missing item's words that one passage must hold to have brought it."""

@@ -69,7 +69,7 @@ def stop_reason(state: AgentState, flags: Flags, meter: Meter, more_wanted: bool
         return out
     if not more_wanted:
         return _content(state, flags)
-    if state["iteration_count"] >= flags.max_refine_iterations or state["retry_count"] >= flags.max_retries:
+    if max(state["iteration_count"], state["retry_count"]) >= flags.max_refine_iterations:
         return StopReason.MAX_ITERATIONS
     if not flags.safety_guards_enabled:
         return None

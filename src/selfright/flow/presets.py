@@ -11,7 +11,6 @@ from selfright.flow import routes
 from selfright.flow.strategies import Routing
 
 END = "__end__"
-MOST_RETRIES = 20
 
 Route = Callable[[Any], str | Sequence[str]]
 Edges = Mapping[str, str | Route]
@@ -97,7 +96,6 @@ SELF_REFINE = Preset(
         **_JUDGED,
     },
     routing="score",
-    flags={"max_retries": MOST_RETRIES},  # retries are counted where labels route [S2]; scores have passes [S0]
 )
 SELF_CORRECTING = Preset(
     name="self_correcting",

@@ -4,10 +4,8 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from selfright.memory.postgres import PostgresDatabase
-
 if TYPE_CHECKING:
-    from psycopg import Connection
+    from selfright.storage.postgres import Connection, PostgresDatabase
 
 _PAGE = 200
 _TABLE = "turn_traces"
@@ -45,7 +43,7 @@ class PostgresTraces:
     Each looks at the bounds once in ``most / 50`` writes, so that there may be so many more for a while.
     """
 
-    def __init__(self, database: PostgresDatabase, most: int, most_bytes: int) -> None:
+    def __init__(self, database: "PostgresDatabase", most: int, most_bytes: int) -> None:
         self._database = database
         self._most, self._most_bytes = most, most_bytes
         self._every = max(1, most // 50)
@@ -64,7 +62,7 @@ class PostgresTraces:
             looks = self._writes % self._every == 0
             self._writes += 1
 
-        def work(connection: "Connection[Any]") -> None:
+        def work(connection: "Connection") -> None:
             connection.execute(_PUT, row)
             if looks:
                 connection.execute(_TOO_MANY, (self._most, self._most_bytes))

@@ -1,59 +1,91 @@
-"""Profiles as rows: what stands of each user, what stood before, and erasure that erases. In a database or in memory.
+"""Profiles as rows: what stands of each user, what stood before, and erasure that erases. One fact a row.
 
-Several processes may use a SQLite file. Values are text in it, so erasing overwrites them (``secure_delete``), makes
-the file anew and empties its log. In PostgreSQL it deletes the rows and clears their space in the tables
-(``PostgresDatabase.scrub``); the server's write-ahead log, its replicas and backups keep them for as long as whoever
-runs it lets them.
+In a SQLite file erasing overwrites the values, makes the file anew and empties its log. In PostgreSQL it deletes the
+rows and clears their space in the tables; the server's write-ahead log, its replicas and backups hold them for as long
+as whoever runs it lets them.
 """
 
 import asyncio
+import json
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
+from selfright.domain.errors import InputError, StoreError
 from selfright.domain.slots import Fact, Kinds, Profile, Slot
-from selfright.memory.postgres import PostgresDatabase
-from selfright.memory.postgres_address import decode, encode
-from selfright.memory.profile_rows import ProfileRows, writable
-from selfright.storage.rows import Connection
-from selfright.storage.sqlite import Layout, SqliteFile, transaction
+from selfright.storage.rows import Connection, FileRows, Rows
+from selfright.storage.sqlite import Layout
 
-T = TypeVar("T")
+MAX_NAME = 200
+MAX_USERS = 100_000
+MAX_STANDING = 500
+MAX_HISTORY = 20_000
+MAX_VALUE = 500
+MAX_DISPUTED = 50
 
-FORMAT = 1
-_BUSY_S = 10.0
-_SCHEMA = (
-    "CREATE TABLE IF NOT EXISTS facts (id INTEGER PRIMARY KEY, user TEXT NOT NULL, state TEXT NOT NULL,"
-    " at REAL NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL, unit TEXT, negated INTEGER NOT NULL,"
-    " subject TEXT NOT NULL, time TEXT NOT NULL, turn INTEGER NOT NULL, first INTEGER NOT NULL, past INTEGER NOT NULL,"
-    " details TEXT NOT NULL)",
-    "CREATE INDEX IF NOT EXISTS facts_of ON facts (user, state, id)",
-    "CREATE TABLE IF NOT EXISTS users (user TEXT PRIMARY KEY, at REAL NOT NULL) WITHOUT ROWID",
+TABLES = (
+    "CREATE TABLE IF NOT EXISTS profile_facts (id {serial}, owner text NOT NULL, state text NOT NULL,"
+    " at double precision NOT NULL,"
+    " name text NOT NULL, value text NOT NULL, unit text, negated boolean NOT NULL, subject text NOT NULL,"
+    " time text NOT NULL, turn integer NOT NULL, first integer NOT NULL, past integer NOT NULL, details text NOT NULL)",
+    "CREATE INDEX IF NOT EXISTS profile_facts_of ON profile_facts (owner, state, id)",
+    "CREATE TABLE IF NOT EXISTS profile_users (owner text PRIMARY KEY, at double precision NOT NULL)",
+    "CREATE INDEX IF NOT EXISTS profile_users_at ON profile_users (at)",
 )
-_LAYOUT = Layout("profiles", FORMAT, _SCHEMA, ("synchronous = NORMAL", "secure_delete = ON", "temp_store = MEMORY"))
+_LAYOUT = Layout(
+    "profiles",
+    1,
+    tuple(table.format(serial="integer PRIMARY KEY") for table in TABLES),
+    ("synchronous = NORMAL", "secure_delete = ON", "temp_store = MEMORY"),
+)
+_BUSY_S = 10.0
+_COLUMNS = "name, value, unit, negated, subject, time, turn, first, past, details"
+_STATE = f"SELECT id, {_COLUMNS} FROM profile_facts WHERE owner = %s AND state = %s ORDER BY id DESC LIMIT %s"
+_HISTORY = f"SELECT state, at, {_COLUMNS} FROM profile_facts WHERE owner = %s ORDER BY id"
+_PUT = f"INSERT INTO profile_facts (owner, state, at, {_COLUMNS}) VALUES ({', '.join(['%s'] * 13)})"
+# One change of a user's profile at a time: PostgreSQL locks the row until the transaction ends, SQLite has one writer.
+_HEAR = "INSERT INTO profile_users VALUES (%s, %s) ON CONFLICT (owner) DO UPDATE SET at = excluded.at"
+_LEAVE = (
+    "DELETE FROM profile_users WHERE owner = %s AND NOT EXISTS (SELECT 1 FROM profile_facts"
+    " WHERE profile_facts.owner = profile_users.owner)"
+)
+_ALL = 1_000_000_000  # SQLite takes no OFFSET without a LIMIT
+_TRIM = (
+    "DELETE FROM profile_facts WHERE id IN (SELECT id FROM profile_facts WHERE owner = %s AND (state = 'stands') = %s"
+    f" ORDER BY id DESC LIMIT {_ALL} OFFSET %s)"
+)
+_TOO_MANY = f"SELECT owner FROM profile_users ORDER BY at DESC LIMIT {_ALL} OFFSET %s"
 
 
-class RowProfiles(ABC):
+@dataclass(frozen=True, slots=True)
+class _Standing:
+    """A profile, and the row of each of its slots by the slot's identity."""
+
+    profile: Profile
+    ids: dict[int, int]
+
+
+class RowProfiles:
     """A ``ProfileStore`` over rows. Raises ``StoreError`` when they cannot be read or written.
 
     And ``InputError`` for a user's name that is none.
     """
 
-    def __init__(self, rows: ProfileRows, kinds: Kinds) -> None:
+    def __init__(self, rows: Rows, kinds: Kinds) -> None:
         self._rows = rows
         self._kinds = kinds
 
     @property
     def ephemeral(self) -> bool:
-        """Whether profiles that were to be kept end with the process."""
-        return False
+        """Whether profiles that were to be stored end with the process."""
+        return self._rows.ephemeral
 
     async def profile(self, user: str) -> Profile:
-        """What stands of a user."""
-        owner = self._rows.named(user)
-        return await self._read(lambda connection: self._rows.standing(connection, owner).profile)
+        """What stands of a user, with what was said otherwise (of that the last 50)."""
+        owner = self._named(user)
+        return await self._rows.read(lambda connection: self._standing(connection, owner).profile)
 
     async def remember(self, user: str, slots: Sequence[Slot]) -> Profile:
         """Adds what was said; what it says anew, supersedes or denies is settled with what stood."""
@@ -67,44 +99,102 @@ class RowProfiles(ABC):
 
     async def history(self, user: str) -> tuple[Fact, ...]:
         """All facts of a user, oldest first."""
-        owner = self._rows.named(user)
-        return await self._read(lambda connection: self._rows.history(connection, owner))
+        found = await asyncio.to_thread(self._rows.rows, _HISTORY, self._named(user))
+        return tuple(Fact(self._slot(row[2:]), row[0], row[1]) for row in found)
 
     async def forget(self, user: str, name: str | None = None, value: str | None = None) -> int:
         """Erases for good. Raises ``StoreError`` while others hinder that."""
-        owner = self._rows.named(user)
-        gone = await self._alone(owner, lambda connection: self._rows.erase(connection, owner, name, value))
-        await asyncio.to_thread(self._scrub, gone)
+        owner = self._named(user)
+
+        def work(connection: Connection) -> int:
+            self._rows.run(connection, _HEAR, owner, time.time())
+            return self._erase(connection, owner, name, value)
+
+        gone = await self._rows.change(work)
+        # Also where nothing went now: something may have hindered it before.
+        await asyncio.to_thread(self._rows.scrub, "profile_facts", "profile_users")
         return gone
 
     async def users(self) -> tuple[str, ...]:
         """All users, by name."""
-        return await self._read(self._rows.names)
+        found = await asyncio.to_thread(self._rows.rows, "SELECT owner FROM profile_users")
+        return tuple(sorted(self._rows.decode(owner) for (owner,) in found))
 
-    @abstractmethod
     async def close(self) -> None:
         """Closes what was opened here; nothing happens when it is closed already."""
+        await asyncio.to_thread(self._rows.close)
+
+    def _named(self, user: str) -> str:
+        if not 0 < len(user) <= MAX_NAME:
+            raise InputError(f"the name of a user must have 1 to {MAX_NAME} characters, but has {len(user):,}")
+        return self._rows.encode(user)
 
     async def _change(self, user: str, change: Callable[[Profile], Profile]) -> Profile:
-        owner = self._rows.named(user)
+        owner = self._named(user)
 
         def work(connection: Connection) -> Profile:
-            before = self._rows.standing(connection, owner)
-            return self._rows.write(connection, owner, change(before.profile), before, time.time())
+            now, known = time.time(), self._found(connection, "SELECT 1 FROM profile_users WHERE owner = %s", owner)
+            self._rows.run(connection, _HEAR, owner, now)
+            before = self._standing(connection, owner)
+            self._write(connection, owner, change(before.profile), before, now)
+            for stands, most in ((True, MAX_STANDING), (False, MAX_HISTORY)):
+                self._rows.run(connection, _TRIM, owner, stands, most)
+            if not known:
+                for (oldest,) in self._found(connection, _TOO_MANY, MAX_USERS):
+                    self._erase(connection, oldest)
+            return self._standing(connection, owner).profile
 
-        return await self._alone(owner, work)
+        return await self._rows.change(work)
 
-    @abstractmethod
-    async def _read(self, work: Callable[[Connection], T]) -> T:
-        """What ``work`` gives."""
+    def _standing(self, connection: Connection, owner: str) -> _Standing:
+        stands = self._found(connection, _STATE, owner, "stands", _ALL)[::-1]
+        denied = self._found(connection, _STATE, owner, "contradicted", MAX_DISPUTED)[::-1]
+        slots = [self._slot(row[1:]) for row in (*stands, *denied)]
+        profile = Profile(tuple(slots[: len(stands)]), tuple(slots[len(stands) :]))
+        return _Standing(profile, {id(slot): row[0] for slot, row in zip(slots, (*stands, *denied), strict=True)})
 
-    @abstractmethod
-    async def _alone(self, owner: str, work: Callable[[Connection], T]) -> T:
-        """What ``work`` gives, in a transaction beside which nobody else changes the profile of ``owner``."""
+    def _write(self, connection: Connection, owner: str, profile: Profile, before: _Standing, now: float) -> None:
+        """Makes ``profile`` what stands: a slot that stood is superseded, or contradicted if it is disputed."""
+        stand, disputed = {id(slot) for slot in profile.slots}, {id(slot) for slot in profile.disputed}
+        for slot in (*before.profile.slots, *before.profile.disputed):
+            if id(slot) not in stand:
+                state = "contradicted" if id(slot) in disputed else "superseded"
+                change = "UPDATE profile_facts SET state = %s WHERE id = %s"
+                self._rows.run(connection, change, state, before.ids[id(slot)])
+        # What one message says and denies at once never stood, and is part of what was said all the same.
+        for state, slots in (("contradicted", profile.disputed), ("stands", profile.slots)):
+            for slot in slots:
+                if id(slot) not in before.ids:
+                    self._rows.run(connection, _PUT, owner, state, now, *self._row(slot))
 
-    @abstractmethod
-    def _scrub(self, gone: int) -> None:
-        """Leaves nothing of the facts that were deleted, ``gone`` of them just now."""
+    def _erase(self, connection: Connection, owner: str, name: str | None = None, value: str | None = None) -> int:
+        """Deletes facts, and the user when none is left; gives back how many went."""
+        said = {column: text for column, text in (("name", name), ("value", value)) if text is not None}
+        where = "".join(f" AND {column} = %s" for column in said)
+        drop = f"DELETE FROM profile_facts WHERE owner = %s{where}"
+        gone: int = self._rows.run(connection, drop, owner, *map(self._rows.encode, said.values())).rowcount
+        self._rows.run(connection, _LEAVE, owner)
+        return gone
+
+    def _found(self, connection: Connection, statement: str, *values: object) -> list[Any]:
+        found: list[Any] = self._rows.run(connection, statement, *values).fetchall()
+        return found
+
+    def _row(self, slot: Slot) -> tuple[object, ...]:
+        encode = self._rows.encode
+        details = json.dumps([[encode(k), encode(v)[:MAX_VALUE]] for k, v in slot.details], ensure_ascii=False)
+        texts = encode(slot.name), encode(slot.value)[:MAX_VALUE], encode(slot.unit) if slot.unit else None
+        return (*texts, slot.negated, slot.subject, slot.time, slot.turn, slot.start, slot.end, details)
+
+    def _slot(self, row: Sequence[Any]) -> Slot:
+        decode = self._rows.decode
+        name, value, unit, negated, subject, at, turn, start, end, details = row
+        try:
+            pairs = tuple((decode(key), decode(said)) for key, said in json.loads(details)) if details != "[]" else ()
+        except (AttributeError, TypeError, ValueError) as error:
+            raise StoreError("a stored fact cannot be read: put a backup of the profiles in place") from error
+        texts = decode(name), decode(value), decode(unit) if unit else None
+        return Slot(*texts, bool(negated), subject, at, turn, start, end, pairs)
 
 
 class SqliteProfiles(RowProfiles):
@@ -115,65 +205,4 @@ class SqliteProfiles(RowProfiles):
     """
 
     def __init__(self, path: Path | None, kinds: Kinds) -> None:
-        super().__init__(ProfileRows("facts", "users", "user", "?", writable, str), kinds)
-        self._is_kept = path is not None
-        self._file = SqliteFile(path, _LAYOUT, _BUSY_S, or_memory=True)
-
-    @property
-    def ephemeral(self) -> bool:
-        """Whether profiles that were to be kept in a file end with the process."""
-        return self._is_kept and self._file.path is None
-
-    async def close(self) -> None:
-        """Closes the file; nothing happens when it is closed already."""
-        await asyncio.to_thread(self._file.close)
-
-    async def _read(self, work: Callable[[Connection], T]) -> T:
-        def locked() -> T:
-            with self._file.connected() as connection:
-                return work(connection)
-
-        return await asyncio.to_thread(locked)
-
-    async def _alone(self, owner: str, work: Callable[[Connection], T]) -> T:
-        del owner  # the file has one writer at a time, whatever user it writes for
-
-        def locked() -> T:
-            with self._file.connected() as connection, transaction(connection, "IMMEDIATE"):
-                return work(connection)
-
-        return await asyncio.to_thread(locked)
-
-    def _scrub(self, gone: int) -> None:
-        del gone  # where nothing went now, another process may have hindered it before
-        with self._file.connected() as connection:
-            self._file.scrub(connection)
-
-
-_ROWS = ProfileRows("profile_facts", "profile_users", "owner", "%s", encode, decode)
-_ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || '/profile/' || %s, 0))"
-
-
-class PostgresProfiles(RowProfiles):
-    """Profiles in a database, which stays its owner's to close. One change of a user's profile at a time."""
-
-    def __init__(self, database: PostgresDatabase, kinds: Kinds) -> None:
-        super().__init__(_ROWS, kinds)
-        self._database = database
-
-    async def close(self) -> None:
-        """Nothing: the database is its owner's."""
-
-    async def _read(self, work: Callable[[Connection], T]) -> T:
-        return await self._database.run(work)
-
-    async def _alone(self, owner: str, work: Callable[[Connection], T]) -> T:
-        def locked(connection: Connection) -> T:
-            connection.execute(_ONE_AT_A_TIME, (owner,))
-            return work(connection)
-
-        return await self._database.run(locked)
-
-    def _scrub(self, gone: int) -> None:
-        if gone:
-            self._database.scrub(_ROWS.facts, _ROWS.users)
+        super().__init__(FileRows(path, _LAYOUT, _BUSY_S, or_memory=True), kinds)

@@ -1,21 +1,19 @@
-"""What ``Selfright`` keeps of its users: conversations, profiles, traces, ratings."""
+"""What ``Selfright`` keeps of its users: conversations, profiles, traces."""
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Unpack
 
 from selfright.background import LoopThread, blocking
 from selfright.domain.passages import Language
-from selfright.domain.ratings import LabelledRows, Rating
 from selfright.domain.slots import Fact, Profile, SlotKind
-from selfright.domain.turns import DEFAULT_USER, Erased, Scope, checked
+from selfright.domain.turns import DEFAULT_USER, Erased, Scope
 
 if TYPE_CHECKING:
     from selfright.assembly.engine import Engine
-    from selfright.assembly.ratings import RatingService
     from selfright.assembly.traces import TraceService
     from selfright.assembly.turns import TurnService
-    from selfright.domain.traces import Replay, ReplayOptions, Trace
+    from selfright.domain.traces import Rating, Replay, ReplayOptions, Trace
     from selfright.memory.conversation import Conversation, SessionInfo, TurnRecord
 
 
@@ -26,7 +24,6 @@ class UserDataMethods:
     _loop: LoopThread
     _turns: "TurnService"
     _traces: "TraceService"
-    _ratings: "RatingService"
 
     async def asessions(self, user: str | Scope = DEFAULT_USER) -> "tuple[SessionInfo, ...]":
         """The user's stored conversations, the most recently used first.
@@ -123,35 +120,19 @@ class UserDataMethods:
     replay = blocking(areplay)
 
     async def aerase(self, user: str = DEFAULT_USER) -> Erased:
-        """Erases all stored data of a user: conversations, unfinished turns, profile, traces, ratings.
+        """Erases all stored data of a user: conversations, unfinished turns, profile, traces.
 
         Raises ``SessionBusy`` while a turn of the user is running; everything else is erased in that case.
         """
         facts = await self.aforget_profile(user)
         traces = await asyncio.to_thread(self.forget_traces, user)
-        ratings = await asyncio.to_thread(self._ratings.forget, user)
-        return Erased(await self.aforget(None, user), facts, traces, ratings)
+        return Erased(await self.aforget(None, user), facts, traces)
 
     erase = blocking(aerase)
 
-    def rate(
-        self,
-        trace_id: str,
-        question: str,
-        helpful: bool,
-        places: Iterable[tuple[str, int, int]] = (),
-        user: str | Scope = DEFAULT_USER,
-    ) -> Rating:
-        """Stores whether the answer of a turn helped; ``places`` (document id, start, end) are its evidence.
+    def rate(self, trace_id: str, rating: "Rating | None", user: str | Scope | None = None) -> "Trace":
+        """Stores whether the answer of a turn helped: ``up``, ``down``, or None to take it back.
 
-        Raises ``InputError`` for places that are not in the index, or are outside a ``Scope``.
+        Raises ``InputError`` for a trace that is not there, or is outside a ``Scope``.
         """
-        return self._ratings.rate(trace_id, checked(question), helpful, list(places), Scope.of(user))
-
-    def unrate(self, trace_id: str, user: str = DEFAULT_USER) -> bool:
-        """Deletes a rating; false if there was none."""
-        return self._ratings.forget(user, trace_id) > 0
-
-    def labelled(self, user: str | Scope | None = None) -> LabelledRows:
-        """Ratings as rows for ``calibrate``, of one user or all; passages that have changed are left out."""
-        return self._ratings.rows(Scope.of(user))
+        return self._traces.rate(trace_id, Scope.of(user), rating)

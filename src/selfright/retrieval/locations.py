@@ -1,6 +1,5 @@
 """Where an index is: a folder, or the address of a server."""
 
-import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Literal
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from selfright.domain.errors import UsageError
+from selfright.storage.postgres_address import Address, read_address
 
 Engine = Literal["embedded", "milvus", "postgres"]
 
@@ -22,7 +22,8 @@ _MILVUS_PORT = 19530
 class Location:
     """An index's place. ``path`` is a folder, or Milvus Lite's file; ``name`` keeps indexes on one server apart.
 
-    ``shown`` is fit for messages: it holds no password.
+    ``shown`` is fit for messages: it holds no password. ``address`` is that of PostgreSQL, the parts of an address are
+    Milvus's.
     """
 
     engine: Engine
@@ -33,8 +34,14 @@ class Location:
     port: int | None = None
     user: str = ""
     password: str = field(default="", repr=False)
-    database: str = ""
     options: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    found: Address | None = None
+
+    @property
+    def address(self) -> Address:
+        """The address of PostgreSQL."""
+        assert self.found is not None
+        return self.found
 
     def option(self, name: str, default: str = "") -> str:
         """A value of the address's query."""
@@ -102,21 +109,10 @@ def _milvus(text: str) -> Location:
 
 
 def _postgres(text: str) -> Location:
-    parts, options = _parts(text)
-    database = unquote(parts.path.strip("/"))
-    if not database:
-        raise UsageError(f"the address names no database: postgresql://user@host/database, but came {shown(text)}")
-    return Location(
-        "postgres",
-        shown(text),
-        _name(dict(options).get("schema", DEFAULT_NAME)),
-        host=parts.hostname or "",
-        port=parts.port,
-        user=unquote(parts.username or ""),
-        password=unquote(parts.password or "") or os.environ.get("PGPASSWORD", ""),
-        database=database,
-        options=tuple(option for option in options if option[0] != "schema"),
-    )
+    address = read_address(text, "the address of an index", DEFAULT_NAME, UsageError)
+    if not _parts(text)[0].path.strip("/"):
+        raise UsageError(f"the address names no database: postgresql://user@host/database, but came {address.shown}")
+    return Location("postgres", address.shown, address.schema, found=address)
 
 
 def _parts(text: str) -> tuple[SplitResult, tuple[tuple[str, str], ...]]:

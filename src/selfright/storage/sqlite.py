@@ -30,9 +30,10 @@ _NOT_WRITABLE = frozenset({sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3
 class Layout:
     """What a kind of file holds.
 
-    ``name`` is its content in messages ("ratings"), ``version`` the number in its header (``user_version``). ``tables``
+    ``name`` is its content in messages ("keys"), ``version`` the number in its header (``user_version``). ``tables``
     are made in a file of an older version, a new one has 0; ``pragmas`` are set on every connection. ``damaged`` is the
-    advice for a file that cannot be used.
+    advice for a file that cannot be used. ``anew``: erasing makes the file anew, and is refused while others read it; a
+    large file's log is only emptied as far as they let it.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Layout:
     tables: Sequence[str] = ()
     pragmas: Sequence[str] = ()
     damaged: str = "if the file is damaged, put a backup in its place, or move it away to begin with an empty one"
+    anew: bool = True
 
     def explained(self, path: Path | None, error: sqlite3.Error | OSError) -> StoreError:
         """What SQLite or the system says of a file, as an error of this package."""
@@ -79,15 +81,16 @@ class SqliteFile:
                 raise self.layout.explained(self.path, error) from error
 
     def scrub(self, connection: sqlite3.Connection) -> None:
-        """Leaves no byte of what was deleted: makes the file anew and empties its log.
+        """Leaves no byte of what was deleted: makes the file anew (``Layout.anew``) and empties its log.
 
         Raises ``StoreError`` while another process keeps the log open.
         """
         if self.path is None:
             return
-        connection.execute("VACUUM")
+        if self.layout.anew:
+            connection.execute("VACUUM")
         busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        if busy:
+        if busy and self.layout.anew:
             raise StoreError(
                 f"what was erased from {self.path} is gone from the {self.layout.name}, but another process keeps "
                 "SQLite's log open; run it again when that process is done, so that the log is emptied too"
@@ -145,7 +148,8 @@ def transaction(connection: sqlite3.Connection, kind: str = "DEFERRED") -> Itera
     connection.execute(f"BEGIN {kind}")
     try:
         yield
-        connection.execute("COMMIT")
+        if connection.in_transaction:  # LangGraph's checkpointer commits by itself
+            connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:  # a full disk ends it
             connection.execute("ROLLBACK")

@@ -5,7 +5,6 @@ hits, strips and attempts is written once: a shared record gets a number where i
 """
 
 import hashlib
-import inspect
 import json
 import math
 from collections.abc import Mapping
@@ -133,45 +132,35 @@ def _class(name: object, of: type) -> type[Any]:
 
 _DETAILS = ("status", "retry_after", "called", "requests")
 _LONGEST = 500
-_PLAIN: dict[str, type[Exception]] = {
-    "NotImplementedError": NotImplementedError
-}  # what a model's library says of a mode that it cannot do
+
+
+class RecordedError(Exception):
+    """An error of another library, of which the recording has the name alone: its text may quote anything."""
 
 
 def error_form(error: Exception) -> dict[str, Any]:
-    """The class, and of an error of the domain its words and details; a replay fails with the same words.
-
-    Of all other errors just the name is kept, for their text may quote anything.
-    """
+    """The class of the domain that an error is of, with its words and details; of all other errors just the name."""
     kind = next((base for base in type(error).__mro__ if vars(errors).get(base.__name__) is base), None)
     if kind is None:
         return {"name": type(error).__name__}
     details = {name: getattr(error, name) for name in _DETAILS if hasattr(error, name)}
-    return {"name": type(error).__name__, "as": kind.__name__, "message": str(error)[:_LONGEST], "details": details}
+    return {"name": kind.__name__, "message": str(error)[:_LONGEST], "details": details}
 
 
 def error_of(form: Mapping[str, Any]) -> Exception:
     """The error again. Raises ``ValueError`` for what is no error's form."""
-    name, message = form.get("name"), form.get("message", "")
-    if not isinstance(name, str) or not name.isidentifier() or not isinstance(message, str):
-        raise ValueError("a recording holds an error of no known form")
-    base = vars(errors).get(form["as"]) if isinstance(form.get("as"), str) else Exception
-    if not (isinstance(base, type) and issubclass(base, SelfrightError)):
-        kind: type[Exception] = _PLAIN.get(name) or type(name, (Exception,), {})
-        return kind(message)
-    worded: type[Exception] = type(name, (base,), {"__init__": _worded})
-    error = worded(message)
-    details = form.get("details", {})
-    for detail in _DETAILS if isinstance(details, dict) else ():
-        if detail in details or detail in inspect.signature(base.__init__).parameters:
-            setattr(error, detail, _scalar(details.get(detail)))
-    return error
-
-
-def _worded(self: Exception, message: str) -> None:
-    """Errors differ in what they are made of; here only the words they ended up with count."""
-    Exception.__init__(self, message)
-
-
-def _scalar(value: object) -> object:
-    return value if value is None or isinstance(value, bool | int | float) else None
+    match form:
+        case {"name": str(name), "message": str(message), "details": {**details}}:
+            kind = vars(errors).get(name)
+            if not (isinstance(kind, type) and issubclass(kind, SelfrightError)):
+                raise ValueError("a recording holds an error of no known kind")
+            error: Exception = kind.__new__(kind, message)  # with the words it ended up with, whatever it is made of
+            for detail in _DETAILS:
+                if isinstance(value := details.get(detail), bool | int | float | None) and detail in details:
+                    setattr(error, detail, value)
+            return error
+        case {"name": "NotImplementedError"}:  # what a model's library says of a mode that it cannot do
+            return NotImplementedError()
+        case {"name": str(name)} if name.isidentifier():
+            return RecordedError(name)
+    raise ValueError("a recording holds an error of no known form")

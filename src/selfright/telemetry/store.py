@@ -16,12 +16,13 @@ import time
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from selfright.domain.errors import InputError, StoreError
-from selfright.domain.traces import Trace
+from selfright.domain.traces import Rating, Trace
 from selfright.domain.turns import Scope
 from selfright.telemetry.outline import trace_form, trace_of
 
@@ -47,9 +48,8 @@ class TraceKeeper(ABC):
 
     def write(self, trace: Trace, recording: Iterable[str] = ()) -> None:
         """Keeps a trace, with its recording line by line. Trouble costs the trace, not the turn."""
-        head = json.dumps(trace_form(trace), ensure_ascii=False, separators=(",", ":"))
         try:
-            self._put(trace, as_bytes(head), as_bytes("\n".join(recording)))
+            self._put(trace, _head(trace), as_bytes("\n".join(recording)))
         except (OSError, StoreError) as error:
             why = getattr(error, "strerror", None) or type(error).__name__
             log.warning("a trace could not be kept in %s (%s)", self.place, why)
@@ -73,6 +73,12 @@ class TraceKeeper(ABC):
             raise InputError(
                 f"the trace {trace_id} in {self.place} cannot be read ({error}); ask the question again"
             ) from None
+
+    def rate(self, trace_id: str, scope: Scope, rating: Rating | None) -> Trace:
+        """Keeps with a trace what a reader said of its answer. Raises ``InputError`` as ``find``, and ``OSError``."""
+        trace = replace(self.find(trace_id, scope)[0], rating=rating)
+        self._put(trace, _head(trace), self._read(trace.id)[1].removesuffix(b"\n"))
+        return trace
 
     def forget(self, scope: Scope, trace_id: str | None = None) -> int:
         """Deletes the traces that ``scope`` sees, or one of them; gives back how many."""
@@ -132,6 +138,10 @@ def as_bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
+def _head(trace: Trace) -> bytes:
+    return as_bytes(json.dumps(trace_form(trace), ensure_ascii=False, separators=(",", ":")))
+
+
 def shows(scope: Scope, head: bytes) -> bool:
     """Whether a scope sees the trace of this head; everyone's sees a damaged one, too."""
     if scope == Scope(None):
@@ -173,9 +183,11 @@ class TraceStore(TraceKeeper):
 
     def _put(self, trace: Trace, head: bytes, recording: bytes) -> None:
         payload = head + b"\n" + (recording + b"\n" if recording else b"")
+        name = f"{int(trace.at * 1_000):013d}-{trace.id}-{_mark(trace.user)}.jsonl"
         with self._lock:
-            self._make_room(len(payload))
-            self._write(f"{int(trace.at * 1_000):013d}-{trace.id}-{_mark(trace.user)}.jsonl", payload)
+            if name not in self._kept:
+                self._make_room(len(payload))
+            self._write(name, payload)
 
     def _heads(self, user: str | None) -> Iterable[bytes]:
         del user  # it stands in the head
@@ -195,9 +207,8 @@ class TraceStore(TraceKeeper):
     def _drop(self, ids: Sequence[str]) -> int:
         names = self._names()
         with self._lock:
-            for one in ids:
-                if one in names:
-                    self._unlink(names[one])
+            for name in filter(None, map(names.get, ids)):
+                self._unlink(name)
         return len(ids)
 
     def _drop_all(self, scope: Scope) -> int:
@@ -208,11 +219,9 @@ class TraceStore(TraceKeeper):
 
     def _head(self, name: str) -> bytes:
         """The first line of a file; empty where it cannot be read."""
-        try:
-            with (self._folder / name).open("rb") as file:
-                return file.readline(_LONGEST_FIRST_LINE)
-        except OSError:
-            return b""
+        with contextlib.suppress(OSError), (self._folder / name).open("rb") as file:
+            return file.readline(_LONGEST_FIRST_LINE)
+        return b""
 
     def _names(self) -> dict[str, str]:
         """The files by the ids of their traces, the oldest first."""
@@ -246,13 +255,16 @@ class TraceStore(TraceKeeper):
     def _look(self) -> None:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with os.scandir(self._folder) as entries:
-            files = [entry for entry in entries if entry.is_file(follow_symlinks=False)]
-        traces = sorted((entry for entry in files if _NAME.fullmatch(entry.name)), key=lambda entry: entry.name)
-        self._kept = {entry.name: _size(entry) for entry in traces}
+            files = {
+                entry.name: found
+                for entry in entries
+                if entry.is_file(follow_symlinks=False) and (found := _stat(entry))
+            }
+        self._kept = {name: files[name].st_size for name in sorted(files) if _NAME.fullmatch(name)}
         self._total = sum(self._kept.values())
-        for entry in files:
-            if entry.name.startswith(_BESIDE) and _age(entry) > _LEFT_OVER_S:  # by a process that was killed
-                Path(entry.path).unlink(missing_ok=True)
+        for name, found in files.items():
+            if name.startswith(_BESIDE) and time.time() - found.st_mtime > _LEFT_OVER_S:  # by a process that was killed
+                (self._folder / name).unlink(missing_ok=True)
 
     def _write(self, name: str, payload: bytes) -> None:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -265,8 +277,8 @@ class TraceStore(TraceKeeper):
             with contextlib.suppress(OSError):
                 os.unlink(beside)
             raise
+        self._total += len(payload) - self._kept.get(name, 0)
         self._kept[name] = len(payload)
-        self._total += len(payload)
 
 
 def _mark(user: str) -> str:
@@ -281,15 +293,8 @@ def _owner(name: str) -> str:
     return (match["owner"] if match else "") or ""
 
 
-def _size(entry: "os.DirEntry[str]") -> int:
+def _stat(entry: "os.DirEntry[str]") -> os.stat_result | None:
     try:
-        return entry.stat(follow_symlinks=False).st_size
+        return entry.stat(follow_symlinks=False)
     except FileNotFoundError:  # another process made room
-        return 0
-
-
-def _age(entry: "os.DirEntry[str]") -> float:
-    try:
-        return time.time() - entry.stat(follow_symlinks=False).st_mtime
-    except FileNotFoundError:
-        return 0.0
+        return None

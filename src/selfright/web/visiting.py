@@ -1,97 +1,23 @@
-"""Visiting pages as a polite guest: robots.txt is asked first, hosts are not crowded.
-
-Rules of robots.txt come from strangers: matching is linear in the length of the path, whatever they say.
-"""
+"""Visiting pages as a polite guest: robots.txt (RFC 9309) is asked first, hosts are not crowded."""
 
 import asyncio
-import math
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from urllib.parse import quote, unquote
+
+from protego import Protego
 
 from selfright.domain.errors import PageUnusable
 from selfright.web.addresses import Target, target_of
 from selfright.web.types import AGENT, PAGES, Reply, Request, Tally, Transport, no_queue
 
 MAX_BYTES = 500_000
-_RULES = 5_000
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """What one group of a robots.txt says: (allowed, pattern) pairs, and seconds between requests."""
-
-    lines: tuple[tuple[bool, str], ...] = ()
-    delay_s: float = 0.0
-
-    def allows(self, path: str) -> bool:
-        """Whether a path (with its query) may be fetched; on a tie, allowing wins."""
-        path = _normal(path)
-        matching = [(len(pattern), allowed) for allowed, pattern in self.lines if _matches(pattern, path)]
-        return max(matching, default=(0, True))[1]
-
-
-EVERYTHING = Rules()
-NOTHING = Rules(((False, "/"),))
-
-
-def parse(text: str, agent: str) -> Rules:
-    """The rules for ``agent`` (a product name without its version), else those for all."""
-    groups: dict[str, list[tuple[str, str]]] = {}
-    current: list[str] = []
-    naming = False
-    for line in text.removeprefix("\ufeff").splitlines():
-        key, colon, value = line.partition("#")[0].partition(":")
-        key, value = key.strip().lower(), value.strip()
-        if not colon:
-            continue
-        if key == "user-agent":
-            current = [*(current if naming else []), value.lower()]
-            naming = True
-        elif key in ("allow", "disallow", "crawl-delay"):
-            naming = False
-            for name in current[:20]:
-                groups.setdefault(name, []).append((key, value))
-    chosen = groups.get(agent.lower(), groups.get("*", []))
-    return _rules(chosen[:_RULES])
-
-
-def _rules(lines: Sequence[tuple[str, str]]) -> Rules:
-    patterns = tuple((key == "allow", _normal(value)) for key, value in lines if key != "crawl-delay" and value)
-    return Rules(patterns, max((_seconds(value) for key, value in lines if key == "crawl-delay"), default=0.0))
-
-
-def _seconds(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        return 0.0
-    return max(value, 0.0) if math.isfinite(value) else 0.0
-
-
-def _normal(path: str) -> str:
-    """Paths and patterns in one spelling of their escapes."""
-    return quote(unquote(path, errors="replace"), safe="/*$?&=:@!'()+,;-._~")
-
-
-def _matches(pattern: str, path: str) -> bool:
-    anchored = pattern.endswith("$")
-    first, *others = pattern.removesuffix("$").split("*")
-    if not path.startswith(first):
-        return False
-    place = len(first)
-    for n, piece in enumerate(others):
-        if anchored and n == len(others) - 1:
-            return len(path) - len(piece) >= place and path.endswith(piece)
-        found = path.find(piece, place)
-        if found < 0:
-            return False
-        place = found + len(piece)
-    return not anchored or place == len(path)
+_NAME = AGENT.partition("/")[0]
+_EVERYTHING = Protego.parse("")
+_NOTHING = Protego.parse("User-agent: *\nDisallow: /")
 
 
 _LOOK_AGAIN_S = 0.02
@@ -170,7 +96,7 @@ class Visitor:
         self._throttle = throttle or HostThrottle()
         self._asking = HostThrottle(at_once=1, apart_s=0.0)  # who comes second waits for what the first one hears
         self._lock = threading.Lock()
-        self._known: OrderedDict[str, tuple[float, Rules]] = OrderedDict()
+        self._known: OrderedDict[str, tuple[float, Protego]] = OrderedDict()
 
     async def fetch(self, url: str, tally: Tally) -> Reply:
         """The page at ``url``, or where it redirects to: HTML, text or PDF.
@@ -181,11 +107,12 @@ class Visitor:
         @asynccontextmanager
         async def entry(target: Target) -> AsyncIterator[None]:
             rules = await self._rules(target, tally)
-            if not rules.allows(target.path):
+            if not rules.can_fetch(f"{target.origin}{target.path}", _NAME):
                 raise PageUnusable(f"{target.host} does not want robots to read this page")
-            if rules.delay_s > _LONGEST_DELAY_S:
-                raise PageUnusable(f"{target.host} wants {rules.delay_s:g} s between two requests; left out")
-            async with self._throttle.place(target.host, rules.delay_s):
+            delay_s = rules.crawl_delay(_NAME) or 0.0
+            if delay_s > _LONGEST_DELAY_S:
+                raise PageUnusable(f"{target.host} wants {delay_s:g} s between two requests; left out")
+            async with self._throttle.place(target.host, delay_s):
                 yield
 
         request = Request(target_of(url), headers={"Accept": _ACCEPT}, types=PAGES)
@@ -194,7 +121,7 @@ class Visitor:
             raise PageUnusable(f"{reply.target.host} answered with status {reply.status}", status=reply.status)
         return reply
 
-    async def _rules(self, target: Target, tally: Tally) -> Rules:
+    async def _rules(self, target: Target, tally: Tally) -> Protego:
         if (known := self._remembered(target.origin)) is not None:
             return known
         async with self._asking.place(target.origin):
@@ -204,24 +131,23 @@ class Visitor:
                 self._remember(target.origin, known)
         return known
 
-    async def _asked(self, target: Target, tally: Tally) -> Rules:
+    async def _asked(self, target: Target, tally: Tally) -> Protego:
         """As RFC 9309 §2.3.1: what is missing allows everything, what cannot be reached forbids everything."""
         request = Request(target_of(f"{target.origin}/robots.txt"))
         try:
             reply = await self._transport.follow(request, tally, no_queue)
         except PageUnusable:
-            return NOTHING
+            return _NOTHING
         if reply.status == 200:
-            text = reply.body[:MAX_BYTES].decode("utf-8", "replace")
-            return parse(text, AGENT.partition("/")[0])
-        return EVERYTHING if 400 <= reply.status < 500 and reply.status != 429 else NOTHING
+            return Protego.parse(reply.body[:MAX_BYTES].decode("utf-8", "replace"))
+        return _EVERYTHING if 400 <= reply.status < 500 and reply.status != 429 else _NOTHING
 
-    def _remembered(self, origin: str) -> Rules | None:
+    def _remembered(self, origin: str) -> Protego | None:
         with self._lock:
             kept = self._known.get(origin)
             return kept[1] if kept and time.monotonic() - kept[0] < _KEPT_S else None
 
-    def _remember(self, origin: str, rules: Rules) -> None:
+    def _remember(self, origin: str, rules: Protego) -> None:
         with self._lock:
             self._known[origin] = (time.monotonic(), rules)
             self._known.move_to_end(origin)

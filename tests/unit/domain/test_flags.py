@@ -32,7 +32,7 @@ def test_the_defaults_are_the_written_ones() -> None:
     assert flags.self_refine_enabled
     assert flags.quality_check_enabled
     assert flags.refine_strategy == "corrective_rag"
-    assert (flags.max_refine_iterations, flags.max_retries, flags.history_limit) == (2, 2, 10)
+    assert (flags.max_refine_iterations, flags.history_limit) == (2, 10)
     assert (flags.quality_threshold, flags.evaluation_threshold) == (0.5, 0.7)
     assert (flags.duplicate_threshold, flags.min_improvement, flags.rrf_k) == (0.8, 0.05, 60)
     assert flags.fast_path_enabled

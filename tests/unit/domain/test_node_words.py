@@ -55,7 +55,6 @@ NAMED = RoutingDecision(("drugs",), RoutingReason.NAMED_BY_USER)
         (NodeOutcome(stop=StopReason.BUDGET), "stop: budget", "종료: 이번 질문의 예산을 다 씀"),
         (NodeOutcome(ended=StopReason.ADEQUATE), "adequate", "충분한 답"),
         (NodeOutcome(repaired=1), "1 repaired", "문장 1개 보완"),
-        (NodeOutcome(again="rewrite", words="as it was told"), "as it was told", "as it was told"),
     ],
 )
 def test_what_a_node_decided_in_words(outcome: NodeOutcome, english: str, korean: str) -> None:

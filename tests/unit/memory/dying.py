@@ -56,8 +56,7 @@ async def turn(path: Path, log: Path, *, resumed: bool) -> dict[str, Any]:
     """Runs the turn and gives its end state."""
     sessions = await open_sessions(path)
     try:
-        handle = await sessions.resume("u", "s") if resumed else await sessions.begin("u", "s", "질문?")
-        assert handle is not None
+        handle = await sessions.begin("u", "s", "질문?")
         assert handle.resumable == resumed
         start = None if handle.resumable else {"user_text": "질문?"}
         runs = graph(log, waiting=not resumed, checkpointer=sessions.checkpointer)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from selfright.domain.errors import SessionBusy, StoreError
+from selfright.memory import session_rows
 from selfright.memory.conversation import Conversation, RunningTurn
 from selfright.memory.opening import open_sessions
 from tests.unit.memory import dying
@@ -48,6 +49,7 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Killed:
     finally:
         child.send_signal(signal.SIGKILL)
         child.wait()
+        time.sleep(session_rows.LEASE_S)  # until then nobody knows that its holder is dead
 
 
 def is_kept_out(path: Path, log: Path) -> bool:
@@ -131,17 +133,25 @@ def test_a_running_turn_keeps_other_processes_out_and_is_not_called_unfinished(k
     assert not killed.seen_unfinished
 
 
-def test_a_checkpoint_of_another_version_is_no_way_to_resume(killed: Killed, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE checkpoints SET type = 'selfright-0'",
+        "UPDATE checkpoints SET checkpoint = x'c1'",
+        'UPDATE sessions SET running = replace(running, \'"program": "\', \'"program": "0\')',
+    ],
+    ids=["another serializer", "damaged", "another version of the program"],
+)
+def test_what_another_version_left_is_no_way_to_resume(killed: Killed, tmp_path: Path, change: str) -> None:
     path, _ = killed.copy(tmp_path)
     with sqlite3.connect(path) as connection:
-        connection.execute("UPDATE checkpoints SET type = 'selfright-0'")
+        connection.execute(change)
     connection.close()
 
     async def resume() -> bool:
         sessions = await open_sessions(path)
         try:
-            handle = await sessions.resume("u", "s")
-            assert handle is not None
+            handle = await sessions.begin("u", "s", "질문?")
             await sessions.suspend(handle)
             return handle.resumable
         finally:
@@ -161,3 +171,86 @@ def test_a_file_damaged_in_its_middle_is_named(killed: Killed, tmp_path: Path) -
     with pytest.raises(StoreError, match=r"s\.sqlite"):
         asyncio.run(dying.turn(path, log, resumed=True))
     assert path.read_bytes() == bytes(content)  # what can be saved of it is for its owner to save
+
+
+ENDING = """
+import asyncio, os, signal, sys
+from pathlib import Path
+from selfright.domain.judgements import StopReason
+from selfright.memory.conversation import TurnRecord
+from selfright.memory.opening import open_sessions
+from selfright.memory.session_rows import SessionRows
+
+async def turns(path, step):
+    sessions = await open_sessions(path)
+    handle = await sessions.begin("u", "s", "one?")
+    await sessions.finish(handle, TurnRecord("one?", "", "1", StopReason.ADEQUATE))
+    handle = await sessions.begin("u", "s", "two?")
+    rows, run = sessions._rows, sessions._rows.run
+    def dying(connection, statement, *values):
+        cursor = run(connection, statement, *values)
+        dying.done += 1
+        if dying.done == step:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return cursor
+    dying.done, rows.run = 0, dying
+    await sessions.finish(handle, TurnRecord("two?", "", "2", StopReason.ADEQUATE))
+
+asyncio.run(turns(Path(sys.argv[1]), int(sys.argv[2])))
+"""
+
+
+@pytest.mark.parametrize("step", [1, 2, 3, 5])
+def test_killed_in_the_middle_of_its_end_a_turn_is_wholly_unfinished(tmp_path: Path, step: int) -> None:
+    path = tmp_path / "s.sqlite"
+    command = [sys.executable, "-c", ENDING, str(path), str(step)]
+    assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE sessions SET beat = 0")  # as time does
+    connection.close()
+    left = conversation(path)
+    assert left.unfinished is not None
+    assert (left.unfinished.question, left.turns, [m.content for m in left.messages]) == ("two?", 1, ["one?", "1"])
+
+
+HURRYING = """
+import asyncio, sys
+from pathlib import Path
+from selfright.domain.errors import SessionBusy
+from selfright.domain.judgements import StopReason
+from selfright.memory.conversation import TurnRecord
+from selfright.memory.opening import open_sessions
+
+async def turns(path, name):
+    sessions, done, refused = await open_sessions(path), 0, 0
+    while done < 40:
+        try:
+            handle = await sessions.begin("u", "s", f"{name}{done}")
+        except SessionBusy:
+            refused += 1
+            await asyncio.sleep(0.001)
+            continue
+        before = [message.content for message in handle.conversation.messages if message.role == "user"]
+        assert len(before) == handle.turn.number
+        await asyncio.sleep(0.001)
+        await sessions.finish(handle, TurnRecord(f"{name}{done}", "", str(handle.turn.number), StopReason.ADEQUATE))
+        done += 1
+    await sessions.close()
+    print(refused)
+
+asyncio.run(turns(Path(sys.argv[1]), sys.argv[2]))
+"""
+
+
+def test_turns_of_two_processes_in_one_session_never_interleave(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    command = [sys.executable, "-c", HURRYING, str(path)]
+    running = [subprocess.Popen([*command, name], stdout=subprocess.PIPE, text=True) for name in "ab"]
+    refused = [int(process.communicate(timeout=PATIENCE)[0]) for process in running]
+    assert [process.returncode for process in running] == [0, 0]
+    assert sum(refused) > 0
+    messages = conversation(path).messages
+    assert [m.content for m in messages if m.role == "assistant"] == [str(n) for n in range(80)]
+    assert sorted(m.content for m in messages if m.role == "user") == sorted(
+        f"{name}{n}" for name in "ab" for n in range(40)
+    )

@@ -10,8 +10,9 @@ from selfright.assembly.persistence import DatabaseTraces
 from selfright.domain.errors import InputError
 from selfright.domain.traces import Trace
 from selfright.domain.turns import Scope
-from selfright.memory.postgres import PostgresDatabase
+from selfright.memory.postgres import open_database
 from selfright.memory.postgres_traces import PostgresTraces
+from selfright.storage.postgres import PostgresDatabase
 from selfright.telemetry.outline import finished
 from tests.support.postgres import PostgresServer
 from tests.support.traces import ORIGINS, answer
@@ -24,7 +25,7 @@ ALL = Scope(None)
 def kept_in(postgres: PostgresServer) -> Iterator[PostgresDatabase]:
     if not postgres.is_running:
         postgres.start()
-    database = PostgresDatabase(postgres.fresh_database())
+    database = open_database(postgres.fresh_database())
     yield database
     database.close()
 
@@ -114,7 +115,7 @@ def test_a_damaged_trace_is_left_out(made: Make, kept_in: PostgresDatabase) -> N
 
 
 def test_trouble_costs_the_trace_and_not_the_turn(caplog: pytest.LogCaptureFixture) -> None:
-    database = PostgresDatabase("postgresql://ana:blue-whale@127.0.0.1:1/kept")
+    database = open_database("postgresql://ana:blue-whale@127.0.0.1:1/kept")
     with caplog.at_level(logging.WARNING):
         DatabaseTraces(PostgresTraces(database, 10, 1_000), 100).write(trace(1))
     database.close()

@@ -12,7 +12,7 @@ import pytest
 
 from selfright.domain.errors import StoreError
 from selfright.domain.slots import Slot, SlotKind
-from selfright.memory import profile_rows
+from selfright.memory import profiles
 from selfright.memory.profiles import SqliteProfiles
 from tests.support.loops import run
 
@@ -80,7 +80,7 @@ def test_a_reader_elsewhere_hinders_the_emptying_of_the_log_and_that_is_said(
     remember(store, Slot("conditions", SECRET))
     reader = sqlite3.connect(tmp_path / "profiles.sqlite", isolation_level=None)
     reader.execute("BEGIN")
-    reader.execute("SELECT * FROM facts").fetchall()
+    reader.execute("SELECT * FROM profile_facts").fetchall()
     try:
         with pytest.raises(StoreError, match=r"another process|locked"):
             run(store.forget("ana"))
@@ -110,19 +110,21 @@ def test_a_profile_of_ten_thousand_turns_opens_within_50_ms(tmp_path: Path) -> N
 def _write_turns(path: Path, turns: int) -> None:
     """As many turns' facts, most of them superseded, as remembering them one by one would leave."""
     row = "('ana', ?, 1.0, ?, ?, NULL, 0, 'user', 'current', ?, 0, 5, '[]')"
-    columns = "user, state, at, name, value, unit, negated, subject, time, turn, first, past, details"
+    columns = "owner, state, at, name, value, unit, negated, subject, time, turn, first, past, details"
     with sqlite3.connect(path) as connection:
         for turn in range(turns):
             for name in ("conditions", "weight"):
                 state = "stands" if turn % 500 == 0 else "superseded"
-                connection.execute(f"INSERT INTO facts ({columns}) VALUES {row}", (state, name, f"{name} {turn}", turn))
+                connection.execute(
+                    f"INSERT INTO profile_facts ({columns}) VALUES {row}", (state, name, f"{name} {turn}", turn)
+                )
     connection.close()
 
 
 def test_what_stands_and_what_stood_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(profile_rows, "MAX_STANDING", 5)
-    monkeypatch.setattr(profile_rows, "MAX_HISTORY", 4)
-    monkeypatch.setattr(profile_rows, "MAX_USERS", 2)
+    monkeypatch.setattr(profiles, "MAX_STANDING", 5)
+    monkeypatch.setattr(profiles, "MAX_HISTORY", 4)
+    monkeypatch.setattr(profiles, "MAX_USERS", 2)
     store = opened(tmp_path)
     for n in range(20):
         remember(store, Slot("conditions", f"c{n}"), Slot("age", str(n)))

@@ -26,16 +26,11 @@ def test_a_path_is_a_path(path: str | Path) -> None:
 
 def test_addresses_are_read() -> None:
     place = locate("postgresql://me:a%2Fb@db.example:5433/shop?schema=papers&sslmode=require")
-    assert (place.engine, place.host, place.port, place.user) == ("postgres", "db.example", 5433, "me")
-    assert (place.database, place.name, place.password, place.option("sslmode")) == ("shop", "papers", "a/b", "require")
+    assert (place.engine, place.name) == ("postgres", "papers")
+    assert place.address.uri == "postgresql://me:a%2Fb@db.example:5433/shop?sslmode=require"
     lite, server = locate("milvus:///srv/a%20b.db?name=notes"), locate("milvus://host/notes")
     assert (lite.path, lite.name) == (Path("/srv/a b.db"), "notes")
     assert (server.host, server.port, server.name, server.path) == ("host", 19530, "notes", None)
-
-
-def test_a_password_comes_from_the_environment_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PGPASSWORD", "hidden")
-    assert locate("postgresql://me@db/shop").password == "hidden"
 
 
 @pytest.mark.parametrize(

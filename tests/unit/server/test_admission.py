@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selfright.entrypoints.server.admission import LOCAL_KEY, Limits, Permit, RateLimit, TurnLimiter, UploadLimiter
+from selfright.entrypoints.server.admission import LOCAL_KEY, Limits, RateLimit, TurnLimiter, UploadLimiter
 from selfright.entrypoints.server.errors import Refused
 
 
@@ -61,11 +61,11 @@ def test_a_gate_runs_so_many_queues_so_many_and_refuses_the_rest() -> None:
         with pytest.raises(Refused) as caught:
             await limiter.acquire("d")
         assert caught.value.status_code == 503
-        first.release()
-        first.release()  # nothing happens
+        first.close()
+        first.close()  # nothing happens
         permit = await third
         assert (limiter.running, limiter.waiting) == (2, 0)
-        permit.release()
+        permit.close()
         assert limiter.running == 1
 
     asyncio.run(story())
@@ -79,7 +79,7 @@ def test_one_key_cannot_take_all_places() -> None:
             await limiter.acquire("a")
         assert caught.value.status_code == 429
         await limiter.acquire("b")
-        places[0].release()
+        places[0].close()
         await limiter.acquire("a")
 
     asyncio.run(story())
@@ -93,8 +93,8 @@ def test_who_waits_too_long_is_told() -> None:
             await limiter.acquire("b")
         assert caught.value.code == "overloaded"
         assert limiter.waiting == 0
-        permit.release()
-        (await limiter.acquire("b")).release()
+        permit.close()
+        (await limiter.acquire("b")).close()
         assert limiter.running == 0
 
     asyncio.run(story())
@@ -106,14 +106,14 @@ def test_whatever_comes_and_goes_places_are_neither_lost_nor_made(moves: list[tu
 
     async def story() -> None:
         limiter = TurnLimiter(limits)
-        tasks: list[asyncio.Task[Permit]] = []
+        tasks: list[asyncio.Task[ExitStack]] = []
         for move, n in moves:
             if move == "enter":
                 tasks.append(asyncio.create_task(limiter.acquire("abcdefgh"[n])))
             elif move == "leave":
                 for task in tasks[n : n + 1]:
                     if task.done() and not task.cancelled() and task.exception() is None:
-                        task.result().release()
+                        task.result().close()
             elif move == "cancel":
                 for task in tasks[n : n + 1]:
                     task.cancel()
@@ -124,8 +124,8 @@ def test_whatever_comes_and_goes_places_are_neither_lost_nor_made(moves: list[tu
         for task in tasks:
             task.cancel()
         for ended in await asyncio.gather(*tasks, return_exceptions=True):
-            if isinstance(ended, Permit):
-                ended.release()
+            if isinstance(ended, ExitStack):
+                ended.close()
         assert (limiter.running, limiter.waiting) == (0, 0)
 
     asyncio.run(story())

@@ -12,7 +12,7 @@ import pytest
 from selfright.domain.errors import InputError, StoreError
 from selfright.entrypoints.server import keys
 from selfright.entrypoints.server.keys import DatabaseKeys, KeyRing, Keys
-from selfright.memory.postgres import PostgresDatabase
+from selfright.memory.postgres import open_database
 from tests.support.postgres import PostgresServer
 
 Opened = Callable[[], Keys]
@@ -25,7 +25,7 @@ def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Opened:
         return lambda: KeyRing(tmp_path)
     server: PostgresServer = request.getfixturevalue("postgres")
     uri = server.fresh_database()
-    return lambda: DatabaseKeys(PostgresDatabase(uri, 2))
+    return lambda: DatabaseKeys(open_database(uri, 2))
 
 
 def test_a_key_is_found_by_its_secret_alone(opened: Opened) -> None:

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from selfright.domain.errors import DatabaseUnavailable
+from selfright.domain.errors import StoreUnavailable
 from selfright.entrypoints.server import service
 from selfright.entrypoints.server.errors import Refused
 from selfright.entrypoints.server.service import Readiness
@@ -17,12 +17,12 @@ def test_trouble_is_told_to_all_and_looked_at_again_later() -> None:
         looks[0] += 1
         await asyncio.sleep(0)
         if down[0]:
-            raise DatabaseUnavailable("it is gone")
+            raise StoreUnavailable("it is gone")
 
     async def story() -> None:
         ready = Readiness(look, lambda: 100.0 + now[0])
         asked = await asyncio.gather(*(ready.check() for _ in range(50)), return_exceptions=True)
-        assert {type(each) for each in asked} == {DatabaseUnavailable}
+        assert {type(each) for each in asked} == {StoreUnavailable}
         assert looks[0] == 1
         down[0], now[0] = False, 5.0
         await ready.check()

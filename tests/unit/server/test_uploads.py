@@ -95,15 +95,14 @@ def test_a_service_without_a_place_for_temporary_files_starts(monkeypatch: pytes
 
 
 class Recorder:
-    """Stands for Selfright: says at each step whether the index is held, and whether the pace of turns is measured."""
+    """Stands for Selfright: says at each step whether the index is held."""
 
     def __init__(self) -> None:
-        self.said: list[tuple[str, bool, bool]] = []
+        self.said: list[tuple[str, bool]] = []
         self.service = Service(self, Limits(), TurnLimiter(Limits()), Metrics(TurnLimiter(Limits())))  # type: ignore[arg-type]
 
     def _note(self, step: str) -> None:
-        is_measured = self.service.limiter.pace.begin(1).others is not None
-        self.said.append((step, self.service.writing.locked(), is_measured))
+        self.said.append((step, self.service.writing.locked()))
 
     def read_upload(self, path: Path, name: str) -> "Recorder":
         self._note("read")
@@ -130,9 +129,4 @@ def test_the_index_is_held_while_a_file_is_stored_and_not_while_it_is_read_or_em
         assert report.added == 1
 
     asyncio.run(story())
-    assert recorder.said == [
-        ("read", False, True),
-        ("embed", False, False),
-        ("store", True, False),
-        ("close", False, True),
-    ]
+    assert recorder.said == [("read", False), ("embed", False), ("store", True), ("close", False)]

@@ -1,6 +1,5 @@
 import re
 from dataclasses import replace
-from html.parser import HTMLParser
 
 import pytest
 
@@ -9,7 +8,6 @@ from selfright.domain.node_outcomes import NodeOutcome
 from selfright.domain.traces import Trace
 from selfright.domain.turns import Scope
 from selfright.entrypoints.account import account
-from selfright.entrypoints.trace_page import page
 from selfright.entrypoints.ui.words import WORDS
 from selfright.telemetry.drawing import drawn, listed, plain, rounds
 from selfright.telemetry.outline import broken, finished
@@ -25,39 +23,6 @@ def trace(text: str = SAID, *, content: bool = True, **fields: object) -> Trace:
     return finished(answer(text, **fields), 1_700_000_000.0, Scope("u"), ORIGINS, content=content)
 
 
-class Elements(HTMLParser):
-    """What a browser would make of a page."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.open: list[str] = []
-        self.text: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-        if tag not in ("meta", "link"):
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        if self.open and self.open[-1] != "style":
-            self.text.append(data)
-
-
-def elements(html: str) -> Elements:
-    parser = Elements()
-    parser.feed(html)
-    parser.close()
-    assert parser.open == []
-    return parser
-
-
 def test_the_path_shows_its_loop_and_its_passes() -> None:
     text = drawn(trace())
     assert "pass 1: retrieve → grade → quality_check" in text
@@ -69,7 +34,7 @@ def test_the_path_shows_its_loop_and_its_passes() -> None:
 
 def test_of_one_thing_no_account_speaks_as_of_several() -> None:
     one = trace(cost=Cost(1, 1, 0, 1, 1.5), iterations=answer().iterations[:1], trace=())
-    accounts = [drawn(one), page(one), listed([one]), account(answer(cost=Cost(1, 1, 0, 1, 1.5)))]
+    accounts = [drawn(one), listed([one]), account(answer(cost=Cost(1, 1, 0, 1, 1.5)))]
     accounts.append(WORDS["en"]["spent"].format(seconds=1.5, calls=1, tokens=1, web=1))
     for said in accounts:
         assert re.search(r"calls +1\b", said)
@@ -85,8 +50,6 @@ def test_the_longest_step_has_the_longest_bar() -> None:
 def test_an_outline_is_drawn_without_content() -> None:
     outline = trace(content=False)
     assert SAID not in drawn(outline)
-    assert SAID not in page(outline)
-    assert "holds nothing of what was said" in page(outline)
 
 
 def test_a_turn_that_an_error_ended_is_drawn_as_far_as_it_came() -> None:
@@ -94,42 +57,7 @@ def test_a_turn_that_an_error_ended_is_drawn_as_far_as_it_came() -> None:
         "ab" * 16, 1.0, Scope("u"), ORIGINS, [Step("retrieve", 0.5, NodeOutcome(passages=8))], 2.0, RuntimeError()
     )
     assert "error: RuntimeError" in drawn(one)
-    assert "retrieve" in page(one)
     assert "error: RuntimeError" in listed([one])
-
-
-def test_a_page_cannot_be_steered_by_what_documents_say() -> None:
-    hostile = trace(HOSTILE)
-    step = Step(HOSTILE, 0.1, NodeOutcome(again=HOSTILE, words=HOSTILE))
-    hostile = replace(hostile, steps=(*hostile.steps, step), error=HOSTILE, quality=HOSTILE)
-    html = page(hostile)
-    seen = elements(html)
-    allowed = {"html", "head", "meta", "link", "title", "style", "body", "h1", "h2", "h3", "p", "dl", "dt", "dd", "div"}
-    allowed |= {"ol", "li", "table", "tr", "th", "td", "span", "svg", "path", "polyline", "circle", "text"}
-    assert {tag for tag, _ in seen.tags} <= allowed
-    assert not [name for _, attributes in seen.tags for name in attributes if name.startswith("on")]
-    links = [value for _, attributes in seen.tags for name, value in attributes.items() if name in ("src", "href")]
-    assert links == ["data:,"]
-    assert not set(html) & {"\x1b", "\x00", "\u202e", "\x07"}
-    assert "<script>alert(1)</script>" in "".join(seen.text)
-
-
-def test_a_page_forbids_what_it_does_not_need() -> None:
-    policy = next(a for tag, a in elements(page(trace())).tags if a.get("http-equiv") == "Content-Security-Policy")
-    assert policy["content"] == "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-    assert "http://" not in page(trace())
-    assert "https://" not in page(trace())
-
-
-def test_a_page_holds_what_the_turn_said_and_cited() -> None:
-    text = " ".join(elements(page(trace("Changed every 90 days."))).text)
-    assert text.count("Changed every 90 days.") >= 4
-    assert "back to rewrite" in text
-
-
-def test_scores_are_plotted_when_there_are_several() -> None:
-    assert 'aria-label="quality by pass: 0.25, 0.82"' in page(trace())
-    assert "<svg" not in page(trace(iterations=()))
 
 
 def test_a_terminal_cannot_be_steered_either() -> None:

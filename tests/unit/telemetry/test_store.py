@@ -176,3 +176,16 @@ def test_traces_are_forgotten_by_id_by_user_and_all(tmp_path: Path) -> None:
     assert store.forget(ALL) == 2
     assert list(tmp_path.iterdir()) == []
     assert TraceStore(tmp_path / "none").forget(ALL) == 0
+
+
+def test_a_rating_is_kept_with_its_trace_and_its_recording(tmp_path: Path) -> None:
+    store = TraceStore(tmp_path, most=2)
+    store.write(trace(1, "ana"), ["{}", "{}"])
+    store.write(trace(2, "ana"))
+    for rating in ("up", "down", None):
+        store.rate("00000001", Scope("ana"), rating)
+        kept, recording = store.find("00000001", ALL)
+        assert (kept.rating, len(recording)) == (rating, 2)
+    assert ids(store) == [2, 1]
+    with pytest.raises(InputError):
+        store.rate("00000001", Scope("ben"), "up")

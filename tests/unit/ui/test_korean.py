@@ -2,11 +2,14 @@
 
 import json
 import re
+from dataclasses import fields
+from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 
-from selfright.entrypoints.client import NodeOutcome
 from selfright.entrypoints.ui.words import KOREAN, WITH_A_PART, in_words, script
+from selfright.schemas import NodeOutcome, RoutingDecision
 
 LATIN = re.compile(r"[A-Za-z]{2,}")
 
@@ -14,11 +17,12 @@ LATIN = re.compile(r"[A-Za-z]{2,}")
 ONE = {"reason": "only_one"}
 
 
-def outcome(**facts: object) -> NodeOutcome:
-    """What the service sends of a step."""
-    if isinstance(named := facts.get("routing"), dict):
-        facts["routing"] = {"collections": [], "fallback": True, "about": "", **named}
-    return NodeOutcome.model_validate(facts)
+def outcome(**facts: Any) -> NodeOutcome:
+    """An outcome as it is received; what this version does not know is passed over."""
+    known = {each.name for each in fields(NodeOutcome)}
+    if "routing" in facts:
+        facts["routing"] = TypeAdapter(RoutingDecision).validate_python({"collections": [], **facts["routing"]})
+    return NodeOutcome(**{name: value for name, value in facts.items() if name in known})
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,9 @@ from collections.abc import Generator
 
 import pytest
 
-from selfright.entrypoints.client import ServiceError, TokenEvent, TurnEvent
+from selfright.domain.errors import ServiceError
 from selfright.entrypoints.ui.state import heard
+from selfright.entrypoints.wire.answers import TokenEvent, TurnEvent
 
 
 def token(text: str) -> TokenEvent:

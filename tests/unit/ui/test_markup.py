@@ -6,11 +6,11 @@ from html.parser import HTMLParser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selfright.entrypoints.client import NodeOutcome, Routing
 from selfright.entrypoints.ui.answers import live, whole
 from selfright.entrypoints.ui.markup import figure_bars, link_out, plain, prose, tag, text
 from selfright.entrypoints.ui.state import Step, Turn
 from selfright.entrypoints.ui.words import LANGUAGES
+from selfright.schemas import NodeOutcome, RoutingDecision
 from tests.support.answers import EVALUATION, cited, passage, reply
 
 HOSTILE = """<script>x</script>"' onload=x <img src=x onerror=x> javascript:x </details></section>&lt; [1] **b** `c`"""
@@ -83,8 +83,8 @@ def a_turn(said: str) -> Turn:
         evaluation=evaluation, verdict=said, stop_reason=said, preset=said, iterations=[step, step],
         removed_claims=[said], notes=[said], trace_id=said, degraded=True, abstained=True,
     )  # fmt: skip
-    routing = Routing(collections=[said], reason=said, fallback=False, about=said)
-    outcome = NodeOutcome(passages=1, routing=routing, provider=said, stop=said, words=said)
+    routing = RoutingDecision(collections=[said], reason=said, fallback=False, about=said)
+    outcome = NodeOutcome(passages=1, routing=routing, provider=said, stop=said)
     steps = [
         Step(said, said),
         Step(said, said, outcome=outcome),

@@ -1,6 +1,5 @@
-"""Studies found in a folder, and shown without trusting them."""
+"""Reports found in a folder, and shown without trusting them."""
 
-import json
 import os
 from pathlib import Path
 
@@ -8,14 +7,14 @@ import pytest
 
 pytest.importorskip("streamlit", reason="streamlit is not installed")
 
-from selfright.entrypoints.ui.reports_view import Unreadable, framed, read, studies, summary
-from selfright.entrypoints.ui.words import WORDS
+from selfright.entrypoints.ui import reports_view
+from selfright.entrypoints.ui.reports_view import framed, read, studies
 
 
 def write(folder: Path, text: str, age: int = 0) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "study.json").write_text(text)
-    os.utime(folder / "study.json", (1_700_000_000 - age, 1_700_000_000 - age))
+    (folder / "report.html").write_text(text)
+    os.utime(folder / "report.html", (1_700_000_000 - age, 1_700_000_000 - age))
     return folder
 
 
@@ -29,26 +28,11 @@ def test_the_folder_and_those_below_are_looked_through_the_newest_first(tmp_path
     assert studies(tmp_path / "missing") == {}
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", '{"runs": 3}', "[" * 100_000])
-def test_a_study_that_is_none_is_told(tmp_path: Path, text: str) -> None:
-    with pytest.raises(Unreadable):
-        read(write(tmp_path, text))
-    with pytest.raises(Unreadable):
-        read(tmp_path / "missing")
-
-
-def test_means_are_shown_with_their_intervals(tmp_path: Path) -> None:
-    estimates = {
-        "f1": {"mean": 0.5, "low": 0.4, "high": 0.6},
-        "<b>": {"mean": None, "low": None, "high": None},
-        "calls": {"mean": 3},
-    }
-    study = {"runs": [{"system": "<i>a", "summary": estimates}, {"system": "b"}, 7]}
-    table = summary(read(write(tmp_path, json.dumps(study))), WORDS["en"])
-    assert "0.5 (0.4–0.6)" in table
-    assert "&lt;i&gt;a" in table
-    assert "&lt;b&gt;" in table
-    assert table.count("–</td>") == 4
+def test_a_report_is_read_in_part_where_it_is_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reports_view, "MOST_REPORT_BYTES", 4)
+    assert read(write(tmp_path, "<h1>The report") / "report.html") == "<h1>"
+    with pytest.raises(OSError, match="missing"):
+        read(tmp_path / "missing" / "report.html")
 
 
 def test_a_report_is_framed_without_scripts_and_origin() -> None:

@@ -1,16 +1,15 @@
 """What the page keeps of a turn while it hears of it."""
 
-from selfright.entrypoints.client import (
-    AnswerReply,
+from selfright.entrypoints.ui.state import MOST_DRAFT, MOST_STEPS, Step, Turn
+from selfright.entrypoints.wire.answers import (
     CorrectedEvent,
     DoneEvent,
     NodeEvent,
-    NodeOutcome,
     TokenEvent,
     VerdictEvent,
     WithdrawnEvent,
 )
-from selfright.entrypoints.ui.state import MOST_DRAFT, MOST_STEPS, Step, Turn
+from selfright.schemas import AnswerReply, NodeOutcome
 from tests.support.answers import reply
 
 

@@ -50,9 +50,9 @@ def ask(  # noqa: PLR0913, PLR0917 - one parameter for each option
     as_json: bool,
 ) -> None:
     """Answer QUESTION from the index, with citations and an account of how the answer came about."""
-    from selfright.answer_form import answer_view
     from selfright.api import Selfright
     from selfright.entrypoints.account import account
+    from selfright.schemas import answer_view
 
     with Selfright.open(**values_of(assignments, index=index, preset=preset)) as selfright:
         options = TurnOptions(collections=collections, session=session, user=user, record=record, mode=mode)
@@ -111,7 +111,7 @@ def search(
     Reports on stderr, and in each row of --json, what was used (words, meaning or both) and why.
     """
     from selfright.api import Selfright
-    from selfright.domain.json_views import search_view, searched_view
+    from selfright.schemas import search_view, searched_view
 
     with Selfright.open(**values_of(assignments, index=index)) as selfright:
         found = selfright.retrieve(query, k, collections)

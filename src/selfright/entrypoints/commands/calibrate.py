@@ -1,4 +1,4 @@
-"""``selfright calibrate``; and ``selfright ratings``: what readers said of answers, as rows to calibrate with."""
+"""``selfright calibrate``."""
 
 import json
 import math
@@ -13,7 +13,6 @@ import click
 from selfright.entrypoints.commands.options import (
     index_option,
     json_option,
-    on_index,
     print_json,
     set_option,
     values_of,
@@ -21,7 +20,6 @@ from selfright.entrypoints.commands.options import (
 from selfright.entrypoints.studies import of_calibration
 
 if TYPE_CHECKING:
-    from selfright.api import Selfright
     from selfright.roles.calibration.refit import CalibrationReport, ClaimReport, Opinions
 
 _PATH = click.Path(path_type=Path)
@@ -32,7 +30,7 @@ _FIGURES = (("AUC", "auc"), ("Brier", "brier"), ("ECE (equal mass)", "ece_mass")
 @click.command()
 @click.argument("labelled", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="LABELLED.jsonl")
 @index_option
-@click.option("--out", type=_PATH, metavar="DIR", help="Folder for the figures (JSON) and pictures (SVG).")
+@click.option("--out", type=_PATH, metavar="DIR", help="Folder for the figures (JSON) and plots (SVG; extra 'eval').")
 @click.option(
     "--risk",
     type=click.FloatRange(0.0, 1.0, min_open=True, max_open=True),
@@ -62,8 +60,12 @@ def calibrate(
     """
     from selfright.api import Selfright
     from selfright.domain.errors import InputError
+    from selfright.entrypoints.plots import check_installed
     from selfright.entrypoints.progress import bar
     from selfright.roles.calibration.refit import harms
+
+    if out is not None:
+        check_installed()
 
     with Selfright.open(**values_of(assignments, index=index)) as selfright, bar("Grading") as progress:
         report, path = selfright.calibrate(labelled, risk=risk, progress=progress, accept=yes or _asked)
@@ -178,65 +180,32 @@ def _plain(value: Any) -> Any:
 
 
 def _written(out: Path, report: "CalibrationReport | ClaimReport", figures: dict[str, Any]) -> list[Path]:
-    from selfright.entrypoints.pictures import picture
-    from selfright.evals.report.plots.lines import Series
+    from selfright.entrypoints.plots import line_plot
     from selfright.roles.calibration.refit import CalibrationReport
 
-    before, after = (
-        Series(name, place, [(bin_.said, bin_.came_true) for bin_ in table], [bin_.rows for bin_ in table])
-        for place, (name, table) in enumerate(
-            (("before", report.reliability_before), ("after", report.reliability_after))
-        )
-    )
+    tables = {"before": report.reliability_before, "after": report.reliability_after}
     graded = isinstance(report, CalibrationReport)
     contents = {
         report.calibration.file: json.dumps(figures, indent=1) + "\n",
-        "reliability.svg" if graded else "claim-reliability.svg": picture(
+        "reliability.svg" if graded else "claim-reliability.svg": line_plot(
             "Reliability: what was said and what came true",
             f"probability given to a {'passage' if graded else 'claim'}",
             f"share that really {'helps' if graded else 'is borne out'}",
-            (before, after),
-            ((0, 0), (1, 1)),
+            {name: [(bin_.said, bin_.came_true) for bin_ in table] for name, table in tables.items()},
+            guide=((0, 0), (1, 1)),
         ),
     }
     if isinstance(report, CalibrationReport):
         risk = report.calibration.origin.risk or 0.0
-        curve = [(point.coverage, point.risk) for point in report.curve]
-        contents["risk-coverage.svg"] = picture(
+        contents["risk-coverage.svg"] = line_plot(
             "Risk and coverage",
             "share of questions answered",
             "share of them without help",
-            (Series("risk of what is answered", 0, curve, dotted=False),),
-            ((0, risk), (1, risk)),
+            {"risk of what is answered": [(point.coverage, point.risk) for point in report.curve]},
+            guide=((0, risk), (1, risk)),
+            marks="-",
         )
     out.mkdir(parents=True, exist_ok=True)
     for name, content in contents.items():
         (out / name).write_text(content, encoding="utf-8")
     return [out / name for name in contents]
-
-
-@click.group()
-def ratings() -> None:
-    """Use the ratings of answers from the page (helpful, not helpful)."""
-
-
-@ratings.command()
-@click.option("--user", metavar="ID", help="Only this user's ratings.")
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write to FILE.")
-@on_index
-def export(selfright: "Selfright", user: str | None, out: Path | None) -> None:
-    """Write ratings as rows {"question", "passage", "label": 0|1} for 'selfright calibrate', one per line.
-
-    Passages of helpful answers are labelled 1, those of unhelpful ones 0. Passages whose document has changed or is
-    gone are left out, and counted.
-    """
-    found = selfright.labelled(user)
-    lines = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in found.rows)
-    if out is not None:
-        out.write_text(lines, encoding="utf-8")
-    else:
-        click.echo(lines, nl=False)
-    helped = sum(row["label"] for row in found.rows)
-    gone = f"; {found.left_out} left out, for they are no longer in the index" if found.left_out else ""
-    said = f"{len(found.rows)} rows: {helped} that helped, {len(found.rows) - helped} that did not{gone}"
-    click.echo(f"selfright: {said}", err=True)

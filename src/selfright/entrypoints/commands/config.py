@@ -37,7 +37,7 @@ def config(assignments: tuple[str, ...], as_json: bool) -> None:
     values["index"] = settings.shown_index
     said = settings.flags_said
     preset = find_preset(settings.preset)
-    flags = dataclasses.asdict(Flags().with_values({**preset.flags, **said}).with_one_limit(said))
+    flags = dataclasses.asdict(Flags().with_values({**preset.flags, **said}))
     plain = {name: str(value) if isinstance(value, Path) else value for name, value in values.items()}
     if as_json:
         print_json({**plain, "flags": flags})

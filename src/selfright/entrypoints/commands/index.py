@@ -230,7 +230,7 @@ def list_(selfright: "Selfright", as_json: bool) -> None:
 @json_option
 def info(selfright: "Selfright", as_json: bool) -> None:
     """Show the index's sizes, tokenizer, embedder and kind of vector index."""
-    from selfright.domain.json_views import info_view
+    from selfright.schemas import info_view
 
     form = info_view(selfright.info())
     if as_json:

@@ -3,14 +3,15 @@
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
 from selfright.entrypoints.commands.options import json_option, print_json, set_option, values_of
 
 if TYPE_CHECKING:
-    from selfright.entrypoints.server.keys import Key, Keys
+    from selfright.entrypoints.server.keys import Keys
 
 
 @click.group()
@@ -38,7 +39,7 @@ def add(
     with _ring(assignments) as ring:
         key, token = ring.add(user, collections, admin=admin, note=note)
     if as_json:
-        print_json({**_form(key), "key": token})
+        print_json({**asdict(key), "key": token})
     else:
         click.echo(token)
         click.echo(f"key {key.id} for user '{key.user}'; keep it now, it cannot be shown again", err=True)
@@ -52,7 +53,7 @@ def list_(assignments: tuple[str, ...], as_json: bool) -> None:
     with _ring(assignments) as ring:
         found = ring.listed()
     if as_json:
-        print_json([_form(key) for key in found])
+        print_json([asdict(key) for key in found])
         return
     for key in found:
         rights = "admin" if key.admin else ", ".join(key.collections) or "reads all"
@@ -85,15 +86,3 @@ def _ring(assignments: tuple[str, ...]) -> "Iterator[Keys]":
         yield ring
     finally:
         ring.close()
-
-
-def _form(key: "Key") -> dict[str, Any]:
-    return {
-        "id": key.id,
-        "user": key.user,
-        "collections": list(key.collections),
-        "admin": key.admin,
-        "note": key.note,
-        "created": key.created,
-        "revoked": key.revoked,
-    }

@@ -48,7 +48,7 @@ def put(selfright: "Selfright", user: str, facts: tuple[str, ...], as_json: bool
 @opened
 @json_option
 def forget(selfright: "Selfright", user: str, name: str | None, value: str | None, as_json: bool) -> None:
-    """Erase all data of USER: profile with its history, conversations, traces, ratings.
+    """Erase all data of USER: profile with its history, conversations, traces.
 
     With --name or --value, only facts of the profile.
     """
@@ -59,12 +59,9 @@ def forget(selfright: "Selfright", user: str, name: str | None, value: str | Non
     else:
         gone = Erased(0, selfright.forget_profile(user, name, value), 0)
     if as_json:
-        counted = {"sessions": gone.sessions, "traces": gone.traces, "ratings": gone.ratings}
-        print_json({"user": user, "erased": gone.facts, **counted})
+        print_json({"user": user, "erased": gone.facts, "sessions": gone.sessions, "traces": gone.traces})
     else:
-        counts = {
-            "fact": gone.facts, "conversation": gone.sessions, "trace": gone.traces, "rating": gone.ratings,
-        }  # fmt: skip
+        counts = {"fact": gone.facts, "conversation": gone.sessions, "trace": gone.traces}
         told = [f"{count} {what}{'' if count == 1 else 's'}" for what, count in counts.items() if count]
         click.echo(f"{', '.join(told) or 'nothing'} erased")
 
@@ -75,7 +72,7 @@ def forget(selfright: "Selfright", user: str, name: str | None, value: str | Non
 @click.option("--json", "as_json", is_flag=True, help="Print JSON; this is always on.")
 def export(selfright: "Selfright", user: str, as_json: bool) -> None:
     """Write the profile of USER as JSON: current, superseded and contradicted facts."""
-    from selfright.domain.json_views import history_view
+    from selfright.schemas import history_view
 
     del as_json
     print_json(history_view(user, selfright.profile_history(user)))
@@ -94,7 +91,7 @@ def _facts(pairs: tuple[str, ...]) -> dict[str, object]:
 
 
 def _told(user: str, known: "Profile", summary: str, as_json: bool) -> None:
-    from selfright.domain.json_views import profile_view
+    from selfright.schemas import profile_view
 
     if as_json:
         print_json(profile_view(user, known, summary))

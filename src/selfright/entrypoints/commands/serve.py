@@ -2,7 +2,6 @@
 
 import asyncio
 import importlib.util
-import sys
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
@@ -12,7 +11,7 @@ import click
 
 from selfright.entrypoints.commands.options import index_option, preset_option, set_option, values_of
 
-_NEEDED = ("fastapi", "uvicorn", "multipart", "prometheus_client")
+_NEEDED = ("fastapi", "uvicorn", "multipart", "prometheus_client", "sse_starlette")
 
 
 @click.command()
@@ -46,36 +45,17 @@ def serve(
     """
     check_installed()
     from selfright.api import Selfright
-    from selfright.entrypoints.server.admission import shared
-    from selfright.entrypoints.server.app import limits_of
     from selfright.entrypoints.server.running import serve as run
-    from selfright.entrypoints.server.workers import given_socket, tell_ready
+    from selfright.entrypoints.server.running import serve_by_workers
 
     values = values_of(assignments, index=index, preset=preset)
-    given = given_socket()
-    if given is not None:
-        one = Selfright.open(**values)
-        run(one, host, port, lambda _: tell_ready(), shared(limits_of(one.settings), workers), given)
-        return
     index_first(paths, values)
     tell_missing_index(values)
     tell_missing_keys(values)
     if workers > 1:
-        _supervise(workers, host, port)
+        serve_by_workers(values, workers, host, port, _tell)
     else:
         run(Selfright.open(**values), host, port, _tell)
-
-
-def _supervise(workers: int, host: str, port: int) -> None:
-    """Workers are started by this very command; the socket that they inherit tells them that they are workers."""
-    from selfright.entrypoints.server.running import listen, url_of
-    from selfright.entrypoints.server.workers import Supervisor, check_possible
-
-    check_possible()
-    with listen(host, port) as listening:
-        command = [sys.executable, "-c", "from selfright.entrypoints.cli import run; run()", *sys.argv[1:]]
-        code = Supervisor(command, workers, listening, lambda: _tell(url_of(host, listening))).run()
-    sys.exit(code)
 
 
 def index_first(paths: tuple[Path, ...], values: Mapping[str, Any]) -> None:
@@ -142,8 +122,7 @@ def mcp(http: bool, host: str, port: int, index: str | None, preset: str | None,
     from selfright.api import Selfright
     from selfright.domain.errors import MissingExtra
 
-    needed = ("mcp", "fastapi", "uvicorn", "multipart", "prometheus_client")
-    if not all(map(importlib.util.find_spec, needed)):
+    if not all(map(importlib.util.find_spec, ("mcp", *_NEEDED))):
         raise MissingExtra("what MCP needs", 'pip install "selfright[mcp]"')
     values = values_of(assignments, index=index, preset=preset)
     if http:

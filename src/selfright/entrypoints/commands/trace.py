@@ -1,7 +1,6 @@
 """``selfright trace``."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -43,23 +42,18 @@ def list_(limit: int, user: str | None, as_json: bool) -> None:
 
 @trace.command()
 @click.argument("trace_id", metavar="ID")
-@click.option("--html", "page_path", metavar="FILE", type=click.Path(path_type=Path), help="Draw it as a page in FILE.")
 @json_option
-def show(trace_id: str, page_path: Path | None, as_json: bool) -> None:
+def show(trace_id: str, as_json: bool) -> None:
     """Draw the turn ID: its path with loops, verdicts, scores by pass, times. The first digits of an id are enough."""
     from selfright.api import Selfright
-    from selfright.entrypoints.trace_page import page
     from selfright.telemetry.drawing import drawn
     from selfright.telemetry.outline import trace_form
 
     with Selfright.open() as selfright:
         found = selfright.trace(trace_id)
-    if page_path is not None:
-        page_path.write_text(page(found), encoding="utf-8", errors="replace")
-        click.echo(f"wrote {page_path}", err=True)
     if as_json:
         print_json(trace_form(found))
-    elif page_path is None:
+    else:
         click.echo(drawn(found))
     if found.kind != "full":
         click.echo(_NOT_RECORDED, err=True)
@@ -90,9 +84,10 @@ def replay(
     setting traces = "full", are recorded.
     """
     from selfright.api import Selfright
+    from selfright.domain.flags import by_their_names
     from selfright.settings import FLAG_NAMES
 
-    values = values_of(assignments, index=index)
+    values = by_their_names(values_of(assignments, index=index))
     flags = {name: value for name, value in values.items() if name in FLAG_NAMES}
     settings = {name: value for name, value in values.items() if name not in FLAG_NAMES}
     with Selfright.open(**settings) as selfright:
@@ -121,7 +116,7 @@ def forget(trace_id: str | None, user: str | None, everything: bool) -> None:
 def _form(replayed: "Replay") -> dict[str, object]:
     from dataclasses import asdict
 
-    from selfright.answer_form import answer_view
+    from selfright.schemas import answer_view
 
     return {
         "of": replayed.of.id,

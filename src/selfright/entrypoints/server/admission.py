@@ -3,13 +3,12 @@
 import asyncio
 import math
 import time
-from collections import Counter, OrderedDict, deque
+from collections import Counter, OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 
 from selfright.entrypoints.server.errors import Refused
-from selfright.entrypoints.server.pace import Pace
 
 MIB = 2**20
 
@@ -19,17 +18,15 @@ class Limits:
     """Settings ``serve_*`` and what hangs on them. Times are seconds, sizes bytes.
 
     ``turns`` run at once, of one key ``turns_each``, its searches among them; ``queue`` more wait, at most ``wait_s``.
-    A turn may take ``stretch`` times as long as undisturbed before others are refused, 0 for any time. ``rate`` is how
-    many requests a minute a key may make in the long run, ``burst`` how many at once; ``guesses`` and ``guess_burst``
-    are the same of wrong keys from one address. ``spool_bytes`` is what all uploads together may take while they come
-    in and wait, None for four of the largest; ``held_bytes`` the same of all other bodies.
+    ``rate`` is how many requests a minute a key may make in the long run, ``burst`` how many at once; ``guesses`` and
+    ``guess_burst`` are the same of wrong keys from one address. ``spool_bytes`` is what all uploads together may take
+    while they come in and wait, None for four of the largest; ``held_bytes`` the same of all other bodies.
     """
 
     turns: int = 64
     turns_each: int = 16
     queue: int = 64
     wait_s: float = 10.0
-    stretch: float = 2.0
     turn_s: float = 300.0
     rate: float = 300.0
     burst: int = 60
@@ -41,8 +38,6 @@ class Limits:
     spool_bytes: int | None = None
     held_bytes: int = 256 * MIB
     body_s: float = 30.0
-    head_s: float = 10.0
-    send_s: float = 60.0
     heartbeat_s: float = 15.0
     idle_s: int = 30
     connections: int = 2_048
@@ -139,110 +134,54 @@ class UploadLimiter:
             yield
 
 
-@dataclass(slots=True)
-class Permit:
-    """The right to run a turn; give it back with ``leave``, which does nothing the second time."""
-
-    limiter: "TurnLimiter"
-    key: str
-    held: bool = True
-
-    def release(self) -> None:
-        """Makes room for the next one."""
-        if self.held:
-            self.held = False
-            self.limiter.released(self.key)
-
-
 class TurnLimiter:
-    """Lets so many turns run at once, a bounded number wait in the order they came, and refuses the rest.
+    """Lets so many turns run at once, a bounded number wait in the order they came, and refuses the rest."""
 
-    Fewer than that are let in when those before them show that more would take too long (``pace``).
-    """
-
-    def __init__(self, limits: Limits, pace: Pace | None = None) -> None:
+    def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self.pace = pace or Pace(limits.stretch, limits.turns)
-        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._places = asyncio.Semaphore(limits.turns)
         self._of_key: Counter[str] = Counter()
-        self.running = 0
+        self.running = self.waiting = 0
 
-    @property
-    def waiting(self) -> int:
-        """How many wait."""
-        return len(self._waiting)
+    async def acquire(self, key: str) -> ExitStack:
+        """The right to run a turn, held until the stack is closed; it comes now or when it is one's turn.
 
-    @property
-    def present(self) -> int:
-        """How many run or wait."""
-        return self.running + len(self._waiting)
-
-    async def acquire(self, key: str) -> Permit:
-        """A permit, now or when it is one's turn. Raises ``Refused``: 429 for one key's excess, 503 for everybody's."""
-        self._check(key)
-        if (wait := self.pace.wait(self.present)) is not None:
-            raise Refused(503, "overloaded", "the service is busy; try again in a moment", retry_after=wait)
-        self._of_key[key] += 1
-        try:
-            await self._slot()
-        except BaseException:
-            self._uncount(key)
-            raise
-        return Permit(self, key)
+        Raises ``Refused``: 429 for one key's excess, 503 for everybody's.
+        """
+        with ExitStack() as held:
+            held.enter_context(self.searching(key))
+            await self._place()
+            held.callback(self._leave)
+            return held.pop_all()
 
     @contextmanager
     def searching(self, key: str) -> Iterator[None]:
         """While a search runs: it counts as a turn of its key, and waits for none. Raises ``Refused`` (429)."""
-        self._check(key)
+        most = self._limits.turns_each
+        if key != LOCAL_KEY and self._of_key[key] >= most:
+            message = f"this key runs as many turns and searches as it may at once ({most}); wait for one of them"
+            raise Refused(429, "too_many_turns", message, retry_after=1)
         self._of_key[key] += 1
         try:
             yield
         finally:
-            self._uncount(key)
+            self._of_key[key] -= 1
+            if not self._of_key[key]:
+                del self._of_key[key]
 
-    def released(self, key: str) -> None:
-        """A turn is over."""
-        self._uncount(key)
-        self._pass_on()
-
-    def _check(self, key: str) -> None:
-        if key != LOCAL_KEY and self._of_key[key] >= self._limits.turns_each:
-            most = self._limits.turns_each
-            message = f"this key runs as many turns and searches as it may at once ({most}); wait for one of them"
-            raise Refused(429, "too_many_turns", message, retry_after=1)
-
-    async def _slot(self) -> None:
-        if self.running < self._limits.turns and not self._waiting:
-            self.running += 1
-            return
-        if len(self._waiting) >= self._limits.queue:
+    async def _place(self) -> None:
+        if self._places.locked() and self.waiting >= self._limits.queue:
             raise Refused(503, "overloaded", "the service is full; try again in a moment", retry_after=2)
-        waiter = asyncio.get_running_loop().create_future()
-        self._waiting.append(waiter)
+        self.waiting += 1
         try:
             async with asyncio.timeout(self._limits.wait_s):
-                await waiter
-        except BaseException as error:
-            self._give_up(waiter)
-            if isinstance(error, TimeoutError):
-                raise Refused(503, "overloaded", "the service is full; try again later", retry_after=10) from None
-            raise
+                await self._places.acquire()
+        except TimeoutError:
+            raise Refused(503, "overloaded", "the service is full; try again later", retry_after=10) from None
+        finally:
+            self.waiting -= 1
+        self.running += 1
 
-    def _give_up(self, waiter: "asyncio.Future[None]") -> None:
-        if waiter.done() and not waiter.cancelled():
-            self._pass_on()  # it was given the slot in the very moment it went away
-        elif waiter in self._waiting:
-            self._waiting.remove(waiter)
-
-    def _pass_on(self) -> None:
-        while self._waiting:
-            waiter = self._waiting.popleft()
-            if not waiter.done():
-                waiter.set_result(None)
-                return
+    def _leave(self) -> None:
         self.running -= 1
-
-    def _uncount(self, key: str) -> None:
-        self._of_key[key] -= 1
-        if self._of_key[key] <= 0:
-            del self._of_key[key]
+        self._places.release()

@@ -1,7 +1,7 @@
 """The service put together: endpoints, and the layers that every request passes."""
 
 import importlib.util
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, nullcontext, suppress
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
@@ -33,7 +33,7 @@ from selfright.entrypoints.server.service import Service, in_thread
 
 if TYPE_CHECKING:
     from selfright.api import Selfright
-    from selfright.entrypoints.server.mcp.server import Mounted
+    from selfright.entrypoints.server.mcp import Mounted
 
 _ROUTERS = tuple(each.router for each in (ask, documents, user_data, traces, openai, health))
 _CODES = {404: "not_found", 405: "method_not_allowed", 406: "not_acceptable", 415: "unsupported_media_type"}
@@ -45,8 +45,11 @@ def create_app(
     keys: Keys | None = None,
     *,
     keyed: bool = False,
+    ready: Callable[[], None] = lambda: None,
 ) -> FastAPI:
     """The service over an opened Selfright. ``keyed`` asks for a key even before there is one.
+
+    ``ready`` is called when requests can be answered.
 
     The Selfright is closed when the service ends. Settings of it that begin with ``serve_`` hold where no ``limits``
     are given.
@@ -65,8 +68,8 @@ def create_app(
             await selfright.aprepare()
         await in_thread(remove_leftovers)
         async with mounted.running() if mounted else nullcontext():
+            ready()
             yield
-        service.draining = True
         keys.close()
         await selfright.aclose()
 
@@ -91,7 +94,7 @@ def create_app(
 
 def limits_of(settings: Any) -> Limits:
     """The limits as the settings ``serve_*`` have them."""
-    names = ("turns", "queue", "stretch", "rate", "upload_bytes")
+    names = ("turns", "queue", "rate", "upload_bytes")
     return Limits(**{name: getattr(settings, f"serve_{name}") for name in names})
 
 
@@ -110,7 +113,7 @@ def _mcp(service: Service) -> "Mounted | None":
     """The MCP server, where its package is installed."""
     if importlib.util.find_spec("mcp") is None:
         return None
-    from selfright.entrypoints.server.mcp.server import Mounted, build
+    from selfright.entrypoints.server.mcp import Mounted, build
 
     return Mounted(build(service))
 
@@ -132,7 +135,7 @@ def _layers(service: Service, authenticator: Authenticator, mounted: "Mounted | 
         Middleware(BodyLimit, limits=service.limits),
     ]
     if mounted:
-        from selfright.entrypoints.server.mcp.server import Layer
+        from selfright.entrypoints.server.mcp import Layer
 
         layers.append(Middleware(Layer, mounted=mounted))
     return layers

@@ -15,7 +15,7 @@ from selfright.entrypoints.server.admission import RateLimit
 from selfright.entrypoints.server.errors import Refused
 from selfright.entrypoints.server.keys import Key, Keys, digest
 from selfright.entrypoints.server.service import LOCAL, Caller, in_thread
-from selfright.entrypoints.wire.connecting import forwarding_header
+from selfright.entrypoints.wire.forwarding import forwarding_header
 
 P = ParamSpec("P")
 T = TypeVar("T")

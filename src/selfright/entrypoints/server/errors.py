@@ -10,7 +10,6 @@ from starlette.responses import Response
 
 from selfright.domain.errors import (
     BudgetSpent,
-    DatabaseUnavailable,
     EmbeddingFailed,
     IndexBusy,
     IndexNotFound,
@@ -23,6 +22,7 @@ from selfright.domain.errors import (
     SessionHidden,
     SessionLost,
     StoreError,
+    StoreUnavailable,
     UnknownName,
     UnreadableFile,
     UsageError,
@@ -76,7 +76,7 @@ _TOLD: tuple[tuple[type[SelfrightError], int, str, str | None, float | None], ..
     (SessionBusy, 409, "session_busy", "another turn of this session is running; wait for it, then try again", 1),
     (SessionHidden, 403, "session_hidden", "this key may not see all of that session; use another session", None),
     (SessionLost, 409, "session_lost", "another turn took this session over; look at it, then ask again", 1),
-    (DatabaseUnavailable, 503, "database_unavailable", "what the service keeps cannot be reached now; try again", 2),
+    (StoreUnavailable, 503, "database_unavailable", "what the service keeps cannot be reached now; try again", 2),
     (IndexBusy, 503, "index_busy", "the index is being written by another program; try again in a moment", 5),
     (IndexNotFound, 404, "index_not_found", "there is nothing to search yet; upload a document first", None),
     (StoreError, 503, "store_unusable", "what the service keeps cannot be used now; its log says why", 30),

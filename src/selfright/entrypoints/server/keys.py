@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from selfright.domain.errors import InputError
 from selfright.domain.text import several
-from selfright.memory.postgres_schema import DatabaseRows
-from selfright.storage.rows import Connection, FileRows, Rows
+from selfright.storage.rows import Connection, DatabaseRows, FileRows, Rows
 from selfright.storage.sqlite import Layout
 
 if TYPE_CHECKING:
-    from selfright.memory.postgres import PostgresDatabase
     from selfright.settings import Settings
+    from selfright.storage.postgres import PostgresDatabase
 
 FILE = "keys.sqlite"
 USED = "keys.in-use"
@@ -186,9 +185,9 @@ def open_keys(settings: "Settings") -> Keys:
     """The keys, in the database where one is set; else in a file in the home folder."""
     if not settings.database:
         return KeyRing(settings.home)
-    from selfright.memory.postgres import PostgresDatabase
+    from selfright.memory.postgres import open_database
 
-    return DatabaseKeys(PostgresDatabase(settings.database, _CONNECTIONS))
+    return DatabaseKeys(open_database(settings.database, _CONNECTIONS))
 
 
 class DatabaseKeys(Keys, DatabaseRows):

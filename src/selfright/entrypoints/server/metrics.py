@@ -7,8 +7,8 @@ from prometheus_client.multiprocess import MultiProcessCollector
 
 from selfright.domain.answers import Answer
 from selfright.entrypoints.server.admission import TurnLimiter
-from selfright.entrypoints.server.workers import METRICS_FOLDER
 
+METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"  # the name is prometheus_client's
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _REQUEST_SECONDS = (0.005, 0.02, 0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0)
 _METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})

@@ -5,6 +5,8 @@ import re
 import secrets
 import time
 from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -43,27 +45,26 @@ class Envelope:
             await self._app(scope, receive, send)
             return
         passing = _Passing(scope, send)
-        began = time.monotonic()
+        try:
+            await self._guarded(passing, scope, receive)
+        except ClientGone:
+            passing.status = _GONE
+        finally:
+            self._note(scope, passing)
+
+    async def _guarded(self, passing: "_Passing", scope: Scope, receive: Receive) -> None:
         try:
             await self._app(scope, receive, passing.send)
         except ClientGone:
-            passing.status = _GONE
+            raise
         except Exception as error:
-            await self._answer(error, passing, scope, receive)
-        finally:
-            self._note(scope, passing, time.monotonic() - began)
-
-    async def _answer(self, error: Exception, passing: "_Passing", scope: Scope, receive: Receive) -> None:
-        if passing.status:
-            logging.broke(error, passing.id)
-            raise ConnectionAbortedError from None  # the reply is half sent: only closing tells that it is incomplete
-        try:
+            if passing.status:
+                logging.broke(error, passing.id)
+                raise ConnectionAbortedError from None  # half a reply is sent: only closing tells that it is incomplete
             await refusal_for(error, passing.id).response()(scope, receive, passing.send)
-        except ClientGone:
-            passing.status = _GONE
 
-    def _note(self, scope: Scope, passing: "_Passing", seconds: float) -> None:
-        route = getattr(scope.get("route"), "path", "unknown")
+    def _note(self, scope: Scope, passing: "_Passing") -> None:
+        route, seconds = getattr(scope.get("route"), "path", "unknown"), time.monotonic() - passing.began
         self._metrics.request(route, scope["method"], passing.status, seconds)
         caller = scope["state"].get("caller")
         logging.request_done(
@@ -98,8 +99,8 @@ class _Passing:
     def __init__(self, scope: Scope, send: Send) -> None:
         given = Headers(scope=scope).get("x-request-id", "")
         self.id = given if _ID.fullmatch(given) else secrets.token_hex(8)
-        self.status = 0
-        self.sent = 0
+        self.began = time.monotonic()
+        self.status = self.sent = 0
         self._send = send
         scope.setdefault("state", {})["request_id"] = self.id
 
@@ -137,21 +138,39 @@ class BodyLimit:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        headers = Headers(scope=scope)
-        upload = scope["path"] == UPLOADS
+        headers, upload, caller = Headers(scope=scope), scope["path"] == UPLOADS, scope["state"].get("caller")
         most = self._limits.upload_bytes if upload else self._limits.body_bytes
         if headers.get("content-encoding", "identity").lower() != "identity":
             raise Refused(415, "packed_body", "a body must not be compressed; send it as it is")
         length = headers.get("content-length", "")
         if length.isdigit() and int(length) > most:
             raise _too_large(most)
-        budget = self._uploads if upload else self._others
-        caller = scope["state"].get("caller")
-        body = _Bounded(receive, most, self._limits.body_s, budget, caller.key if caller else "")
-        try:
-            await self._app(scope, body.receive, send)
-        finally:
-            body.done()
+        with (self._uploads if upload else self._others).share(caller.key if caller else "") as take:
+            await self._app(scope, self._bounded(receive, most, take), send)
+
+    def _bounded(self, receive: Receive, most: int, take: Callable[[int], None]) -> Receive:
+        """The messages of one body. Raises ``Refused`` when there is too much of it, or it does not come."""
+        came, whole, began = 0, False, asyncio.get_running_loop().time()
+
+        async def bounded() -> Message:
+            nonlocal came, whole
+            if whole:
+                return await receive()
+            try:
+                async with asyncio.timeout_at(began + self._limits.body_s + came / _BYTES_A_SECOND):
+                    message = await receive()
+            except TimeoutError:
+                raise Refused(
+                    408, "slow_body", "the body did not come in time; send it faster, or less of it"
+                ) from None
+            size = len(message.get("body", b""))
+            came, whole = came + size, not message.get("more_body", False)
+            if came > most:
+                raise _too_large(most)
+            take(size)
+            return message
+
+        return bounded
 
 
 class _ByteBudget:
@@ -164,52 +183,24 @@ class _ByteBudget:
         self._most, self._code, self._why = most, code, why
         self._held: Counter[str] = Counter()
 
-    def take(self, key: str, size: int) -> None:
-        """Raises ``Refused`` (503) where there is no room for so much more."""
-        own = self._most if key == LOCAL_KEY else self._most / 2
-        if self._held[key] + size > own or self._held.total() + size > self._most:
-            raise Refused(503, self._code, f"{self._why} at the moment; try again later", retry_after=10)
-        self._held[key] += size
+    @contextmanager
+    def share(self, key: str) -> Iterator[Callable[[int], None]]:
+        """While a request lasts: a function that takes room, and raises ``Refused`` (503) where there is none."""
+        own, taken = self._most if key == LOCAL_KEY else self._most / 2, 0
 
-    def give_back(self, key: str, size: int) -> None:
-        """Makes room again."""
-        self._held[key] -= size
-        if not self._held[key]:
-            del self._held[key]
+        def take(size: int) -> None:
+            nonlocal taken
+            if self._held[key] + size > own or self._held.total() + size > self._most:
+                raise Refused(503, self._code, f"{self._why} at the moment; try again later", retry_after=10)
+            self._held[key] += size
+            taken += size
 
-
-class _Bounded:
-    """One request's body."""
-
-    def __init__(self, receive: Receive, most: int, patience_s: float, budget: _ByteBudget, key: str) -> None:
-        self._receive, self._most, self._patience_s, self._budget, self._key = receive, most, patience_s, budget, key
-        self._came = self._held = 0
-        self._whole = False
-        self._began = asyncio.get_running_loop().time()
-
-    async def receive(self) -> Message:
-        """The next message. Raises ``Refused`` when there is too much of it, or it does not come."""
-        if self._whole:
-            return await self._receive()
-        until = self._began + self._patience_s + self._came / _BYTES_A_SECOND
         try:
-            async with asyncio.timeout_at(until):
-                message = await self._receive()
-        except TimeoutError:
-            raise Refused(408, "slow_body", "the body did not come in time; send it faster, or less of it") from None
-        size = len(message.get("body", b""))
-        self._came += size
-        self._whole = not message.get("more_body", False)
-        if self._came > self._most:
-            raise _too_large(self._most)
-        self._budget.take(self._key, size)
-        self._held += size
-        return message
-
-    def done(self) -> None:
-        """The request is over, and nothing of its body is kept."""
-        self._budget.give_back(self._key, self._held)
-        self._held = 0
+            yield take
+        finally:
+            self._held[key] -= taken
+            if not self._held[key]:
+                del self._held[key]
 
 
 def _too_large(most: int) -> Refused:

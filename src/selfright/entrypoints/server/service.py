@@ -3,8 +3,8 @@
 import asyncio
 import functools
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, closing, suppress
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
@@ -134,14 +134,13 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class Service:
-    """One running service; ``draining`` from the moment it is told to end."""
+    """One running service; ``writing`` is the right to change the index, which one at a time has."""
 
     selfright: "Selfright"
     limits: Limits
     limiter: TurnLimiter
     metrics: Metrics
     started: float = field(default_factory=time.time)
-    draining: bool = False
     writing: asyncio.Lock = field(default_factory=asyncio.Lock)
     uploads: UploadLimiter = field(default_factory=UploadLimiter)
     readiness: Readiness = field(init=False)
@@ -153,13 +152,6 @@ class Service:
         await in_thread(self.collections)
         await self.selfright.areachable()
 
-    @asynccontextmanager
-    async def changing(self) -> AsyncIterator[None]:
-        """The right to change the index, which one at a time has."""
-        async with self.writing:
-            with self.limiter.pace.other_work():
-                yield
-
     async def take_in(self, caller: Caller, path: Path, name: str, collection: str) -> "UploadReport":
         """Adds one file that was sent, of an upload that was let in; the index waits for it only while it is stored.
 
@@ -169,9 +161,8 @@ class Service:
         async with AsyncExitStack() as ends:
             async with self.uploads.reading(caller.key):
                 upload = ends.enter_context(closing(await in_thread(self.selfright.read_upload, path, name)))
-                with self.limiter.pace.other_work():
-                    await in_thread(self.selfright.embed_upload, upload, collection=collection, apart=apart)
-            async with self.changing():
+                await in_thread(self.selfright.embed_upload, upload, collection=collection, apart=apart)
+            async with self.writing:
                 return await in_thread(self.selfright.store_upload, upload, collection=collection, apart=apart)
 
     def collections(self) -> list[str]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from selfright.domain.errors import IndexNotFound
 from selfright.entrypoints.server.admission import TurnLimiter
 from selfright.entrypoints.server.app import limits_of
-from selfright.entrypoints.server.mcp.server import build
+from selfright.entrypoints.server.mcp import build
 from selfright.entrypoints.server.metrics import Metrics
 from selfright.entrypoints.server.service import Service
 

@@ -2,19 +2,21 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
-from contextlib import aclosing, suppress
+from collections.abc import AsyncGenerator, Coroutine, Mapping
+from contextlib import ExitStack, aclosing
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from anyio import CancelScope
+from sse_starlette import EventSourceResponse, ServerSentEvent
+from sse_starlette.sse import AppStatus
 from starlette.requests import Request
-from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from selfright.domain.answers import Answer
 from selfright.domain.errors import UnknownName, UsageError
 from selfright.domain.events import TurnEvent, TurnFinished
-from selfright.domain.flags import Flags
+from selfright.domain.flags import Flags, by_their_names
 from selfright.domain.turns import TurnOptions, preset_for
 from selfright.entrypoints.server import logging
 from selfright.entrypoints.server.errors import Refused
@@ -24,61 +26,62 @@ from selfright.entrypoints.wire.answers import Flag, TurnRequest
 from selfright.flow.presets import PRESETS
 
 T = TypeVar("T")
-_HEARTBEAT = b": still at work\n\n"
+_END = "\n"
 _WAITING_FRAMES = 64
 
 
-def frame(data: dict[str, Any] | str, event: str | None = None) -> bytes:
+# A turn that runs is finished when the service ends, and bounded by itself.
+AppStatus.enable_automatic_graceful_drain = False
+
+
+def frame(data: dict[str, Any] | str, event: str | None = None) -> ServerSentEvent:
     """One event of the stream; ``data`` is sent as one line of JSON."""
     line = data if isinstance(data, str) else json.dumps(data, ensure_ascii=True, separators=(",", ":"))
-    return (f"event: {event}\n" if event else "").encode() + f"data: {line}\n\n".encode()
+    return ServerSentEvent(line, event=event, sep=_END)
 
 
-class EventStream(Response):
-    """Sends what ``frames`` yields; ``at_end`` is called once, however it ends.
+class EventStream(EventSourceResponse):
+    """Sends the frames of a turn; its permit is given back however it ends. Raises ``ClientGone``."""
 
-    The frames are made in one task from beginning to end, for time-outs inside belong to the task that entered them.
-    """
-
-    media_type = "text/event-stream"
-
-    def __init__(self, frames: AsyncGenerator[bytes, None], at_end: Callable[[], None], heartbeat_s: float) -> None:
-        super().__init__()
-        self._frames, self._at_end, self._heartbeat_s = frames, at_end, heartbeat_s
-        del self.headers["content-length"]
-        self.headers["X-Accel-Buffering"] = "no"
+    def __init__(self, frames: AsyncGenerator[ServerSentEvent, None], permit: ExitStack, heartbeat_s: float) -> None:
+        beat = ServerSentEvent(comment="still at work", sep=_END)
+        super().__init__(
+            _in_own_task(frames),
+            sep=_END,
+            ping=heartbeat_s,
+            ping_message_factory=lambda: beat,
+            client_close_handler_callable=_gone,
+        )
+        self._permit = permit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Sends the stream. Raises ``ClientGone`` when the caller hangs up."""
-        del scope
-        queue: asyncio.Queue[bytes | None] = asyncio.Queue(_WAITING_FRAMES)
-        maker = asyncio.create_task(self._make(queue))
-        try:
-            await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-            await unless_gone(receive, self._pass_on(queue, send))
-            await maker
-        finally:
-            maker.cancel()
-            with suppress(asyncio.CancelledError):
-                await maker
-            self._at_end()
+        """Sends the stream."""
+        with self._permit:
+            await super().__call__(scope, receive, send)
 
-    async def _make(self, queue: "asyncio.Queue[bytes | None]") -> None:
-        async with aclosing(self._frames):
-            async for each in self._frames:
+
+async def _in_own_task(frames: AsyncGenerator[ServerSentEvent, None]) -> AsyncGenerator[ServerSentEvent, None]:
+    """The frames, made in one task of their own, which is cancelled once: a turn that is left has to clean up."""
+    queue: asyncio.Queue[ServerSentEvent | None] = asyncio.Queue(_WAITING_FRAMES)
+
+    async def make() -> None:
+        async with aclosing(frames):
+            async for each in frames:
                 await queue.put(each)
         await queue.put(None)
 
-    async def _pass_on(self, queue: "asyncio.Queue[bytes | None]", send: Send) -> None:
-        while True:
-            try:
-                async with asyncio.timeout(self._heartbeat_s):
-                    each = await queue.get()
-            except TimeoutError:
-                each = _HEARTBEAT
-            await send({"type": "http.response.body", "body": each or b"", "more_body": each is not None})
-            if each is None:
-                return
+    maker = asyncio.create_task(make())
+    try:
+        while (each := await queue.get()) is not None:
+            yield each
+    finally:
+        maker.cancel()
+        with CancelScope(shield=True):
+            await asyncio.wait([maker])
+
+
+async def _gone(_: Message) -> None:
+    raise ClientGone
 
 
 async def unless_gone(receive: Receive, work: Coroutine[Any, Any, T]) -> T:
@@ -103,7 +106,7 @@ async def _disconnected(receive: Receive) -> None:
 
 # What costs more when it is higher: callers may lower these, an admin may raise them.
 _COSTLY = (
-    "max_refine_iterations", "max_retries", "max_llm_calls", "max_tokens", "deadline_s", "top_k", "history_limit",
+    "max_refine_iterations", "max_llm_calls", "max_tokens", "deadline_s", "top_k", "history_limit",
 )  # fmt: skip
 _PERMISSIONS = ("web_search_enabled", "medcat2_enabled", "llm_slots_enabled")
 
@@ -141,11 +144,8 @@ async def prepare_turn(request: Request, question: str, said: TurnRequest, more:
 
 async def answered(turn: PreparedTurn, request: Request) -> Answer:
     """The answer. Raises ``Refused``, ``ClientGone``, and what a turn raises."""
-    permit = await unless_gone(request.receive, turn.service.limiter.acquire(turn.caller.key))
-    try:
+    with await unless_gone(request.receive, turn.service.limiter.acquire(turn.caller.key)):
         return await unless_gone(request.receive, finished(turn))
-    finally:
-        permit.release()
 
 
 async def finished(turn: PreparedTurn) -> Answer:
@@ -163,15 +163,12 @@ async def events(turn: PreparedTurn, *, listen: bool = True) -> AsyncGenerator[T
     Raises ``Refused`` (504) when it takes longer than a turn may, whatever its own deadline says.
     """
     running = turn.service.selfright.astream(turn.question, **turn.options) if listen else _end(turn)
-    limiter = turn.service.limiter
-    mark = limiter.pace.begin(limiter.running)
     why: str | None = "caller gone"
     try:
         async with asyncio.timeout(turn.service.limits.turn_s), aclosing(running):
             async for event in running:
                 if isinstance(event, TurnFinished):
                     why = None
-                    limiter.pace.end(mark, limiter.running)
                     _count(turn, event.answer)
                 yield event
     except TimeoutError:
@@ -215,7 +212,7 @@ def allowed(given: Mapping[str, Flag], ours: Flags, caller: Caller) -> Mapping[s
     wanted = ours.with_values(given)
     if caller.admin:
         return given
-    for name in given:
+    for name in by_their_names(given):
         most = getattr(ours, name)
         if name in _COSTLY and getattr(wanted, name) > most:
             raise Refused(403, "flag_too_high", f"flag '{name}' may be at most {most} with this key", param=name)

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Sequence
 
-from selfright.entrypoints.client import AnswerReply, Citation, Claim, Iteration
 from selfright.entrypoints.ui import evidence
 from selfright.entrypoints.ui.markup import figure_bars, items, pairs, prose, table, tag, text
 from selfright.entrypoints.ui.state import Step, Turn
 from selfright.entrypoints.ui.words import NODES, STOPPED, VERDICTS, WITHDRAWN, WORDS, Language, Words, in_words, told
+from selfright.schemas import AnswerReply, Citation, Claim, Iteration
 
 _MARK = re.compile(r"\[(\d{1,3})\]|\[(?:Source|출처): ([^\[\]\n]{1,300})\]")
 _WEAK = 0.5  # overall quality under which the loop would have gone on

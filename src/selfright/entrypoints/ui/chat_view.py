@@ -9,11 +9,13 @@ from typing import Literal
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from selfright.entrypoints.client import AskOptions, Client, ServiceError, SessionLine, TurnEvent, WhoReply
-from selfright.entrypoints.ui import answers, evidence
+from selfright.entrypoints.client import AskOptions, Client, Rating, ServiceError
+from selfright.entrypoints.ui import answers
 from selfright.entrypoints.ui.markup import go_to, plain, tag, text
 from selfright.entrypoints.ui.state import Memory, Turn, heard, memory, said_of, service, told, who
 from selfright.entrypoints.ui.words import PRESETS
+from selfright.entrypoints.wire.answers import TurnEvent
+from selfright.entrypoints.wire.user_data import SessionLine, WhoReply
 
 MOST_SHOWN = 12
 MOST_TITLES = 200
@@ -100,7 +102,7 @@ def _delete(mind: Memory, client: Client) -> None:
 
 
 MOST_QUESTION = 10_000
-MOST_RATED = 50
+_RATINGS: tuple[tuple[Rating, str], ...] = (("up", "helpful"), ("down", "not_helpful"))
 _FRAME_S = 0.12
 _MODEL_ALONE = "llm"  # the preset that is a mode
 
@@ -121,7 +123,6 @@ def show_chat() -> None:
     question, mind.pending = (typed or mind.pending).strip(), ""
     if not mind.turns and not question:
         st.html(tag("p", text(words["empty"]), cls="selfright"))
-        _examples(mind, client)
     for place, turn in enumerate(mind.turns):
         _show(turn, f"turn-{place}", mind, client)
     if question:
@@ -131,20 +132,6 @@ def show_chat() -> None:
         mind.gone_to += 1
         go_to(mind.go_to, mind.gone_to)
         mind.go_to = ""
-
-
-def _examples(mind: Memory, client: Client) -> None:
-    """Questions that the documents have something on, to begin with."""
-    if mind.language not in mind.examples:
-        try:
-            mind.examples[mind.language] = client.examples(mind.language)
-        except ServiceError:  # nobody misses what was only offered
-            mind.examples[mind.language] = []
-    questions = mind.examples[mind.language]
-    if questions:
-        st.caption(mind.words["try"])
-    for place, question in enumerate(questions):
-        st.button(plain(question), key=f"example-{place}", on_click=_put, args=(mind, question))
 
 
 def _put(mind: Memory, question: str) -> None:
@@ -216,32 +203,22 @@ def _actions(turn: Turn, name: str, mind: Memory, client: Client) -> None:
         st.button(words["again"], key=f"again-{name}", on_click=_put, args=(mind, turn.question))
         if turn.answer is None:
             return
-        for helpful, label, icon in ((True, "helpful", "thumb_up"), (False, "not_helpful", "thumb_down")):
+        for rating, label in _RATINGS:
             st.button(
                 words[label],
                 key=f"{label}-{name}",
-                icon=f":material/{icon}:",
-                type="primary" if turn.rated is helpful else "secondary",
+                icon=f":material/thumb_{rating}:",
+                type="primary" if turn.rating == rating else "secondary",
                 on_click=_rate,
-                args=(turn, helpful, mind, client),
+                args=(turn, turn.answer.trace_id, None if turn.rating == rating else rating, mind, client),
             )
 
 
-def _rate(turn: Turn, helpful: bool, mind: Memory, client: Client) -> None:
+def _rate(turn: Turn, trace_id: str, rating: Rating | None, mind: Memory, client: Client) -> None:
     """Says what the reader thinks of an answer; said once more it is taken back."""
-    answer = turn.answer
-    if answer is None:
-        return
     try:
-        if turn.rated is helpful:
-            client.unrate(answer.trace_id)
-            turn.rated, mind.say = None, mind.words["unrated"]
-            return
-        found = evidence.passages(turn.evidence, answer.citations)
-        cited = [one for one, citations in found if citations and not one.from_web]  # pages are no documents
-        places = [(one.document_id, one.start, one.end) for one in cited[:MOST_RATED]]
-        client.rate(answer.trace_id, answer.question, helpful, places)
-        turn.rated, mind.say = helpful, mind.words["rated"]
+        turn.rating = client.rate(trace_id, rating).rating
+        mind.say = mind.words["rated" if rating else "unrated"]
     except ServiceError as error:
         mind.say = said_of(error, mind.words)
 

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from selfright.entrypoints.client import Client, DocumentLine, ServiceError
+from selfright.entrypoints.client import Client, ServiceError
 from selfright.entrypoints.ui.markup import items, plain, tag, text
 from selfright.entrypoints.ui.state import Memory, memory, said_of, service, told, who
+from selfright.entrypoints.wire.answers import DocumentLine
 
 PAGE = 25
 MOST_PAGES = 20
@@ -47,7 +48,6 @@ def _upload(mind: Memory, client: Client) -> None:
     if sent and files:
         st.session_state[_LINES] = _send(mind, client, files, collection)
         mind.uploads += 1  # another form has no files in it
-        mind.examples.clear()
         st.rerun()
     lines = st.session_state.pop(_LINES, None)
     if lines:
@@ -146,7 +146,6 @@ def _choose(mind: Memory, document_id: str) -> None:
 
 def _delete(mind: Memory, client: Client, document_id: str) -> None:
     mind.deleting = ""
-    mind.examples.clear()
     try:
         client.delete_document(document_id)
     except ServiceError as error:

@@ -2,10 +2,11 @@
 
 import streamlit as st
 
-from selfright.entrypoints.client import Client, KindLine, ProfileReply, SlotLine
+from selfright.entrypoints.client import Client
 from selfright.entrypoints.ui.markup import table, tag, text
 from selfright.entrypoints.ui.state import Memory, memory, service, told, who
 from selfright.entrypoints.ui.words import Words
+from selfright.entrypoints.wire.user_data import KindLine, ProfileReply, SlotLine
 
 MOST_SHOWN = 500
 MOST_TEXT = 5_000

@@ -14,26 +14,21 @@ from typing import cast
 
 import streamlit as st
 
-from selfright.entrypoints.client import (
-    AnswerReply,
-    Client,
-    CorrectedEvent,
-    DoneEvent,
-    Evidence,
-    NodeEvent,
-    NodeOutcome,
-    ServiceError,
-    TokenEvent,
-    TurnEvent,
-    TurnLine,
-    UrgentEvent,
-    VerdictEvent,
-    WhoReply,
-    WithdrawnEvent,
-    forwarding_header,
-)
+from selfright.entrypoints.client import Client, Rating, ServiceError, forwarding_header
 from selfright.entrypoints.ui.markup import plain
 from selfright.entrypoints.ui.words import LANGUAGES, WORDS, Language, Words, language_of
+from selfright.entrypoints.wire.answers import (
+    CorrectedEvent,
+    DoneEvent,
+    NodeEvent,
+    TokenEvent,
+    TurnEvent,
+    UrgentEvent,
+    VerdictEvent,
+    WithdrawnEvent,
+)
+from selfright.entrypoints.wire.user_data import TurnLine, WhoReply
+from selfright.schemas import AnswerReply, Evidence, NodeOutcome
 
 MOST_STEPS = 500
 MOST_TURNS = 100
@@ -60,8 +55,8 @@ class Turn:
     """One question and its answer.
 
     ``draft`` is what was heard of an answer that is not checked yet, ``trouble`` why there is none. ``earlier`` is a
-    turn read back from the service, of which only the text is known. ``urgent`` comes before any answer; ``rated`` is
-    whether its reader found it helpful, where that was said.
+    turn read back from the service, of which only the text is known. ``urgent`` comes before any answer; ``rating`` is
+    what its reader said of it.
     """
 
     question: str
@@ -72,7 +67,7 @@ class Turn:
     trouble: str = ""
     earlier: TurnLine | None = None
     urgent: str = ""
-    rated: bool | None = None
+    rating: Rating | None = None
 
     @property
     def over(self) -> bool:
@@ -132,7 +127,6 @@ class Memory:
     page: str = ""
     folded: bool = False
     pending: str = ""
-    examples: dict[Language, list[str]] = field(default_factory=dict)
     deleting: str = ""
     go_to: str = ""
     gone_to: int = 0

@@ -9,6 +9,7 @@ in the page when the language is switched.
 import json
 import tomllib
 from collections.abc import Mapping
+from dataclasses import fields
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
@@ -16,7 +17,7 @@ from typing import Literal
 
 import streamlit as st
 
-from selfright.entrypoints.client import NodeOutcome, Routing
+from selfright.schemas import NodeOutcome, RoutingDecision
 
 Language = Literal["ko", "en"]
 Words = Mapping[str, str]
@@ -88,7 +89,8 @@ def in_words(outcome: NodeOutcome | None, said: str, language: Language) -> str:
     """One step's line; ``said``, as it came, where the facts are not known: the service may be older, or newer."""
     if outcome is None:
         return said
-    held = {name: value for name, value in outcome if value is not None and value is not False}
+    facts_of = ((field.name, getattr(outcome, field.name)) for field in fields(outcome))
+    held = {name: value for name, value in facts_of if value is not None and value is not False and value != ""}
     facts = held | {name: told(_CODES[name], language, held[name]).rstrip(".") for name in _CODES if name in held}
     facts["sufficiency"] = "" if outcome.sufficiency is None else f" ({outcome.sufficiency:.2f})"
     facts["sources"] = outcome.provider or _sources(outcome.routing, language)
@@ -100,14 +102,14 @@ def in_words(outcome: NodeOutcome | None, said: str, language: Language) -> str:
     return ", ".join(clauses[name].format(**facts) for name in names if name in clauses) or said
 
 
-def _sources(routing: Routing | None, language: Language) -> str:
+def _sources(routing: RoutingDecision | None, language: Language) -> str:
     if routing is None:
         return ""
     more = len(routing.collections) - _MOST_SOURCES
     return ", ".join(routing.collections[:_MOST_SOURCES]) + (_MORE[language].format(more) if more > 0 else "")
 
 
-def _reason(routing: Routing | None, language: Language) -> str:
+def _reason(routing: RoutingDecision | None, language: Language) -> str:
     """Why these collections; a router of the service's own says it in words, which may hold braces."""
     if routing is None:
         return ""

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from selfright.answer_form import AnswerReply, Evidence, NodeOutcome, Reply
+from selfright.schemas import AnswerReply, Evidence, Outcome, Reply
 
 
 class Request(BaseModel):
@@ -77,7 +77,7 @@ class NodeEvent(Reply):
     node: str
     seconds: float
     said: str
-    outcome: NodeOutcome | None = None
+    outcome: Outcome | None = None
 
 
 class VerdictEvent(Reply):

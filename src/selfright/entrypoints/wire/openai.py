@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from selfright.answer_form import AnswerReply, Reply
 from selfright.entrypoints.wire.answers import MOST_MESSAGES, TurnRequest
+from selfright.schemas import AnswerReply, Reply
 
 
 class Tolerant(BaseModel):

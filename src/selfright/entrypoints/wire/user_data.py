@@ -1,11 +1,12 @@
-"""What is kept of people: sessions, ratings, profiles, and turns, which may be run again; and how the service is."""
+"""What is kept of people: sessions, profiles, and turns, which may be run again; and how the service is."""
 
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from selfright.answer_form import AnswerReply, Cost, NodeOutcome, Reply
-from selfright.entrypoints.wire.answers import Flag, Name, Request
+from selfright.domain.traces import Pass, Rating
+from selfright.entrypoints.wire.answers import Flag, Request
+from selfright.schemas import AnswerReply, Cost, Outcome, Reply
 
 _Word = Annotated[str, Field(max_length=1_000)]
 FactValue = _Word | bool | int | float | None | Annotated[list[_Word], Field(max_length=100)]
@@ -60,15 +61,6 @@ class DeletedReply(Reply):
     """How much was deleted."""
 
     deleted: int
-
-
-class ErasedReply(Reply):
-    """How much of a user was erased."""
-
-    sessions: int
-    facts: int
-    traces: int
-    ratings: int = 0
 
 
 class HealthReply(Reply):
@@ -150,49 +142,17 @@ class Facts(Request):
     facts: dict[str, FactValue] = Field(min_length=1, max_length=100)
 
 
-class RatedPassage(Request):
-    """A passage that an answer was written from: its place in the document."""
-
-    document_id: str = Field(min_length=1, max_length=1_000)
-    start: int = Field(ge=0)
-    end: int = Field(ge=1)
-
-
 class RatingRequest(Request):
-    """The body of ``PUT /v1/ratings/{trace_id}``; ``question`` is the answer's, as it was searched for."""
+    """The body of ``POST /v1/traces/{trace_id}/rating``."""
 
-    question: str = Field(min_length=1, max_length=10_000)
-    helpful: bool
-    passages: Annotated[list[RatedPassage], Field(max_length=50)] = Field(default_factory=list)
+    rating: Rating | None
 
 
-class RatedReply(Reply):
-    """What is kept: of how many passages."""
+class RatingReply(Reply):
+    """What is kept with the trace."""
 
-    trace_id: Name
-    helpful: bool
-    passages: int
-
-
-class LabelledLine(Reply):
-    """A row for calibration: 1 where the passage helped to answer, 0 where it did not."""
-
-    question: str
-    passage: str
-    label: int
-
-
-class LabelledReply(Reply):
-    """Rows for calibration; ``left_out`` counts passages that are no longer in the index as they were rated."""
-
-    rows: list[LabelledLine]
-    left_out: int
-
-
-class ExamplesReply(Reply):
-    """Questions that the documents the caller may search have something on."""
-
-    questions: list[str]
+    trace_id: str
+    rating: Rating | None
 
 
 class StepLine(Reply):
@@ -201,17 +161,7 @@ class StepLine(Reply):
     node: str
     seconds: float
     said: str
-    outcome: NodeOutcome
-
-
-class PassLine(Reply):
-    """One pass of the loop; ``documents`` counts what was found."""
-
-    verdict: str | None
-    overall: float | None
-    documents: int
-    improvement: float | None
-    duplicate_share: float | None
+    outcome: Outcome
 
 
 class OriginsReply(Reply):
@@ -238,7 +188,7 @@ class TraceReply(Reply):
     collections: list[str] | None = None
     origins: OriginsReply
     steps: list[StepLine]
-    passes: list[PassLine]
+    passes: list[Pass]
     verdict: str | None
     scores: dict[str, float]
     quality: str
@@ -250,6 +200,7 @@ class TraceReply(Reply):
     cost: Cost
     error: str
     answer: AnswerReply | None
+    rating: Rating | None = None
 
 
 class TracesReply(Reply):

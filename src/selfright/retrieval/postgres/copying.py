@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from selfright.domain.passages import Document, Passage
-from selfright.retrieval.postgres.connections import Connection
 from selfright.retrieval.postgres.reading import vector_of
-from selfright.retrieval.postgres.schema import packed, packed_or_none
 from selfright.retrieval.records import Prepared, id_hash
+from selfright.storage.postgres import Connection
+from selfright.storage.postgres_address import encode
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,10 +53,10 @@ class Vectors:
 
 def _document_row(document: Document, passages: int) -> tuple[Any, ...]:
     return (
-        *(packed(document.id), passages, len(document.text), packed(document.title), packed(document.collection)),
-        *(document.language, packed_or_none(document.source), packed_or_none(document.url)),
-        *(packed(document.media_type), document.content_hash),
-        *(json.dumps(dict(document.metadata)), packed(document.text)),
+        *(encode(document.id), passages, len(document.text), encode(document.title), encode(document.collection)),
+        *(document.language, document.source and encode(document.source), document.url and encode(document.url)),
+        *(encode(document.media_type), document.content_hash),
+        *(json.dumps(dict(document.metadata)), encode(document.text)),
     )
 
 
@@ -82,9 +82,9 @@ def copy_passages(
 
 def _passage_row(passage: Passage) -> tuple[Any, ...]:
     return (
-        *(id_hash(passage.id), packed(passage.id), packed(passage.document_id), packed(passage.title)),
-        *(passage.start, passage.end, packed(passage.section), passage.language, packed(passage.collection)),
-        *(packed_or_none(passage.url), packed(passage.text)),
+        *(id_hash(passage.id), encode(passage.id), encode(passage.document_id), encode(passage.title)),
+        *(passage.start, passage.end, encode(passage.section), passage.language, encode(passage.collection)),
+        *(passage.url and encode(passage.url), encode(passage.text)),
     )
 
 
@@ -117,4 +117,4 @@ def copy_vectors(connection: Connection, keys: Sequence[int], prepared: Sequence
             vector = vectors.of(found)
             if vector is not None:
                 passage = found.passage
-                copy.write_row((key, id_hash(passage.id), packed(passage.collection), found.text_hash, vector))
+                copy.write_row((key, id_hash(passage.id), encode(passage.collection), found.text_hash, vector))

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from selfright.domain.passages import Document, DocumentInfo, Origin, Passage
-from selfright.retrieval.postgres.connections import Connection, Connections
-from selfright.retrieval.postgres.schema import packed, term_as_kept, unpacked, unpacked_or_none
+from selfright.retrieval.postgres.schema import term_as_kept
 from selfright.retrieval.scored import SPARE, Population, Scored, fewest_holders, in_order
 from selfright.retrieval.search_request import Best, SearchRequest
 from selfright.retrieval.server_search import Lists
 from selfright.retrieval.server_search import Reader as ServerReader
+from selfright.storage.postgres import Connection, PostgresDatabase
+from selfright.storage.postgres_address import decode, encode
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -104,7 +105,7 @@ class Reader:
         """Both rankings and the idf of each wanted term."""
         kept = [term_as_kept(term) for term in request.terms]
         counted = {term_as_kept(term): count for term, count in islice(words.items(), _MOST_TERMS)}
-        collections = [packed(name) for name in request.collections]
+        collections = [encode(name) for name in request.collections]
         query = _BOTH.format(
             words=_WORDS.format(among=_AMONG_PASSAGES if collections else ""), near=self._near(request, vector)
         )
@@ -165,8 +166,8 @@ class Reader:
 class IndexReader:
     """What can be read of an index: searches, documents, passages, vectors, figures."""
 
-    def __init__(self, connections: Connections, dimension: int) -> None:
-        self._connections = connections
+    def __init__(self, database: PostgresDatabase, dimension: int) -> None:
+        self._database = database
         self._looked = time.monotonic()
         self.shape = Shape(dimension)
 
@@ -174,7 +175,7 @@ class IndexReader:
         """What ``task`` gives, at one moment of the index; tried again when the connection breaks."""
         if time.monotonic() - self._looked > _LOOK_S:  # another process may have made a graph
             self.refresh()
-        return self._connections.read(lambda connection: task(Reader(connection, self.shape)))
+        return self._database.within(lambda connection: task(Reader(connection, self.shape)))
 
     def refresh(self) -> None:
         """Looks at the vectors again, to search them in the way that suits them now."""
@@ -182,20 +183,20 @@ class IndexReader:
         rows = self._rows("SELECT collection, passages FROM tally")
         (graph,) = self._rows("SELECT to_regclass('vectors_graph') IS NOT NULL")[0]
         by_language = self._rows("SELECT language, sum(passages)::bigint FROM documents GROUP BY language")
-        passages = {unpacked(name): count for name, count in rows}
+        passages = {decode(name): count for name, count in rows}
         self.shape = Shape(self.shape.dimension, bool(graph), dict(by_language), passages)
 
     def document(self, document_id: str) -> Document | None:
         """The document with its text, or None."""
-        rows = self._rows(f"SELECT {_DOCUMENT} FROM documents WHERE id = %s", packed(document_id))
+        rows = self._rows(f"SELECT {_DOCUMENT} FROM documents WHERE id = %s", encode(document_id))
         return _document_of(rows[0]) if rows else None
 
     def documents(self, after: str = "", collections: Sequence[str] = ()) -> Iterator[DocumentInfo]:
         """The documents behind ``after``, ordered by id, some hundred at a time."""
         among = "AND collection = ANY(%s)" if collections else ""
-        names = [[packed(name) for name in collections]] if collections else []
+        names = [[encode(name) for name in collections]] if collections else []
         query = f"SELECT {_INFO} FROM documents WHERE id > %s {among} ORDER BY id LIMIT {_PAGE}"
-        rows = self._rows(query, packed(after), *names)
+        rows = self._rows(query, encode(after), *names)
         while rows:
             yield from map(_info_of, rows)
             rows = self._rows(query, rows[-1][0], *names) if len(rows) == _PAGE else []
@@ -203,7 +204,7 @@ class IndexReader:
     def passages_of(self, document_id: str) -> list[Passage]:
         """A document's passages in reading order."""
         query = f"SELECT {_PASSAGE} FROM passages p WHERE p.document_id = %s ORDER BY p.key"
-        return [passage_of(row) for row in self._rows(query, packed(document_id))]
+        return [passage_of(row) for row in self._rows(query, encode(document_id))]
 
     def vectors_of(self, document_id: str) -> "Mapping[str, NDArray[np.float32]]":
         """Vectors by passage id."""
@@ -212,9 +213,9 @@ class IndexReader:
         rows = self._rows(
             "SELECT p.id, v.embedding FROM passages p JOIN vectors v USING (key) "
             "WHERE p.document_id = %s ORDER BY p.key",
-            packed(document_id),
+            encode(document_id),
         )
-        return {unpacked(passage_id): vector_of(found) for passage_id, found in rows}
+        return {decode(passage_id): vector_of(found) for passage_id, found in rows}
 
     def idf(self, terms: Sequence[str]) -> list[float]:
         """How rare terms are; see ``TermStatistics``."""
@@ -234,7 +235,7 @@ class IndexReader:
         rows = self._rows("SELECT collection, language, count(*) FROM documents GROUP BY 1, 2")
         collections, languages = Counter[str](), Counter[str]()
         for name, language, count in rows:
-            collections[unpacked(name)] += count
+            collections[decode(name)] += count
             languages[language] += count
         passages, size = self._rows(
             "SELECT (SELECT coalesce(sum(passages), 0) FROM tally), sum(pg_total_relation_size(oid)) "
@@ -247,15 +248,15 @@ class IndexReader:
         return self._rows("SELECT name, description, classes, slots FROM collections ORDER BY name")
 
     def _rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
-        return self._connections.read(lambda connection: connection.execute(query, values or None).fetchall())
+        return self._database.within(lambda connection: connection.execute(query, values or None).fetchall())
 
 
 def passage_of(row: Sequence[Any]) -> Passage:
     """Reads the columns of a passage."""
     identifier, document_id, title, text, start, end, section, language, collection, url = row
     return Passage(
-        *(unpacked(identifier), unpacked(document_id), unpacked(title), unpacked(text), start, end, unpacked(section)),
-        *(language, unpacked(collection), unpacked_or_none(url)),
+        *(decode(identifier), decode(document_id), decode(title), decode(text), start, end, decode(section)),
+        *(language, decode(collection), url and decode(url)),
     )
 
 
@@ -272,8 +273,8 @@ def vector_of(found: Any) -> "NDArray[np.float32]":
 def _document_of(row: Sequence[Any]) -> Document:
     identifier, title, text, language, source, url, media_type, collection, metadata = row
     return Document(
-        *(unpacked(identifier), unpacked(title), unpacked(text), language),
-        *(unpacked_or_none(source), unpacked_or_none(url), unpacked(media_type), unpacked(collection)),
+        *(decode(identifier), decode(title), decode(text), language),
+        *(source and decode(source), url and decode(url), decode(media_type), decode(collection)),
         json.loads(metadata),
     )
 
@@ -281,7 +282,7 @@ def _document_of(row: Sequence[Any]) -> Document:
 def _info_of(row: Sequence[Any]) -> DocumentInfo:
     identifier, title, collection, language, source, content_hash, characters, passages = row
     return DocumentInfo(
-        *(unpacked(identifier), unpacked(title), unpacked(collection), language, unpacked_or_none(source)),
+        *(decode(identifier), decode(title), decode(collection), language, source and decode(source)),
         *(content_hash, characters, passages),
     )
 

@@ -1,26 +1,20 @@
-"""The tables of an index in PostgreSQL: made, brought up to date, and what an index was made with.
-
-Every index has a schema of its own. A migration is never changed once it was released; a new one is added.
-"""
+"""The tables of an index in PostgreSQL, and what an index was made with. Every index has a schema of its own."""
 
 import hashlib
 import secrets
 from dataclasses import dataclass
 
 import psycopg
-from psycopg import sql
 
 from selfright.domain.errors import IncompatibleIndex, IndexNotFound, NotAnIndex, StoreError
-from selfright.retrieval.locations import Location
-from selfright.retrieval.postgres.connections import Connection, Connections, explained, lock_key
 from selfright.retrieval.schema import IndexMeta
-
-NOT_NUL = "\ue000"  # PostgreSQL keeps no NUL: it and this character itself are written as two characters
+from selfright.storage.postgres import Connection, PostgresDatabase
+from selfright.storage.postgres_address import encode
+from selfright.storage.postgres_tables import Tables, open_tables
 
 # Keys of passages are never used twice. ``mark`` is a hash of the id, by which ties are broken as everywhere.
 # A posting holds the passage's length as well, so that BM25 reads one index and nothing else.
 _TABLES = """
-CREATE TABLE about (name text PRIMARY KEY, value text NOT NULL);
 CREATE TABLE tally (
     collection text PRIMARY KEY, passages bigint NOT NULL, length bigint NOT NULL
 ) WITH (fillfactor = 50);
@@ -57,47 +51,11 @@ CREATE INDEX ON vectors (text_hash);
 CREATE INDEX ON vectors (collection);
 """
 
-MIGRATIONS = (_TABLES,)
-VERSION = len(MIGRATIONS)
-
 # Vectors are stored whole and indexed in half precision: half the memory, and what is found is scored exactly.
 GRAPH = """
 CREATE INDEX IF NOT EXISTS vectors_graph ON vectors
 USING hnsw ((embedding::halfvec({dimension})) halfvec_ip_ops) WITH (m = 16, ef_construction = 100)
 """
-
-
-def check_version(where: str, version: int) -> None:
-    """Raises ``IncompatibleIndex`` for tables that a newer program made."""
-    if version > VERSION:
-        raise IncompatibleIndex(
-            f"the index {where} has tables of version {version}, but this program knows them up to {VERSION}; "
-            "open it with the newer selfright that made it"
-        )
-
-
-def packed(text: str) -> str:
-    """A text as PostgreSQL can keep it."""
-    if "\x00" not in text and NOT_NUL not in text:
-        return text
-    return text.replace(NOT_NUL, f"{NOT_NUL}1").replace("\x00", f"{NOT_NUL}0")
-
-
-def packed_or_none(text: str | None) -> str | None:
-    """The same, where there may be none."""
-    return None if text is None else packed(text)
-
-
-def unpacked(text: str) -> str:
-    """A text as it was."""
-    if NOT_NUL not in text:
-        return text
-    return text.replace(f"{NOT_NUL}0", "\x00").replace(f"{NOT_NUL}1", NOT_NUL)
-
-
-def unpacked_or_none(text: str | None) -> str | None:
-    """The same, where there may be none."""
-    return None if text is None else unpacked(text)
 
 
 _LONGEST = 400  # characters; an entry of an index has at most some 2,700 bytes
@@ -106,12 +64,9 @@ _LONGEST = 400  # characters; an entry of an index has at most some 2,700 bytes
 def term_as_kept(term: str) -> str:
     """The term; a very long one by its beginning and a hash."""
     if len(term) <= _LONGEST:
-        return packed(term)
+        return encode(term)
     digest = hashlib.blake2b(term.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-    return packed(f"{term[: _LONGEST // 2]}…{digest}")
-
-
-_LOCK_S = 60
+    return encode(f"{term[: _LONGEST // 2]}…{digest}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,66 +79,36 @@ class IndexSpec:
     create: bool
 
 
-def open_or_create(connections: Connections, spec: IndexSpec) -> IndexMeta:
+def open_or_create(database: PostgresDatabase, spec: IndexSpec) -> IndexMeta:
     """The index as it was made, of this program's version afterwards; any number may open one at the same time.
 
     Raises ``IndexNotFound``, ``NotAnIndex`` or ``IncompatibleIndex``.
     """
-    place = connections.place
-    connection = connections.connect("opener")
-    try:
-        with explained(place), connection.transaction():
-            connection.execute(f"SET LOCAL lock_timeout = '{_LOCK_S}s'")
-            connection.execute("SELECT pg_advisory_xact_lock(%s)", (lock_key("opener", place),))
-            if not _exists(connection, place):
-                _make(connection, place, spec)
-            return _brought_up_to_date(connection, place)
-    finally:
-        connection.close()
+
+    def make(connection: Connection) -> dict[str, str]:
+        if not spec.create:
+            raise IndexNotFound(
+                f"there is no {database.shown.removeprefix('the ')} (schema {database.address.schema}); make one with: "
+                "selfright index add FILES"
+            )
+        if spec.dimension:
+            _need_vectors(connection, database)
+        return {
+            "identity": secrets.token_hex(16),
+            "tokenizer": spec.tokenizer,
+            "embedder": spec.embedder,
+            "dimension": str(spec.dimension),
+        }
+
+    vectors = VECTORS.format(dimension=spec.dimension) if spec.dimension else ""
+    tables = Tables("selfright-index", (_TABLES + vectors,), NotAnIndex, IncompatibleIndex)
+    about = open_tables(database, tables, make)
+    return IndexMeta(
+        about["identity"], about["tokenizer"], about["embedder"], int(about["dimension"]), int(about["version"])
+    )
 
 
-def _exists(connection: Connection, place: Location) -> bool:
-    name = f'"{place.name}".about'
-    row = connection.execute("SELECT to_regclass(%s) IS NOT NULL", (name,)).fetchone()
-    if row is None or not row[0]:
-        return False
-    row = connection.execute("SELECT value FROM about WHERE name = 'kind'").fetchone()
-    if row is None or row[0] != "selfright-index":
-        raise _occupied(place)
-    return True
-
-
-def _make(connection: Connection, place: Location, spec: IndexSpec) -> None:
-    if not spec.create:
-        raise IndexNotFound(
-            f"there is no index at {place.shown} (schema {place.name}); make one with: selfright index add FILES"
-        )
-    occupied = connection.execute(
-        "SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE nspname = %s LIMIT 1",
-        (place.name,),
-    ).fetchone()
-    if occupied:
-        raise _occupied(place)
-    if spec.dimension:
-        _need_vectors(connection, place)
-    connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(place.name)))
-    for script in MIGRATIONS:
-        connection.execute(script)
-    if spec.dimension:
-        connection.execute(VECTORS.format(dimension=spec.dimension))
-    rows = {
-        "kind": "selfright-index",
-        "version": str(VERSION),
-        "identity": secrets.token_hex(16),
-        "tokenizer": spec.tokenizer,
-        "embedder": spec.embedder,
-        "dimension": str(spec.dimension),
-    }
-    with connection.cursor() as cursor:
-        cursor.executemany("INSERT INTO about VALUES (%s, %s)", [(name, packed(value)) for name, value in rows.items()])
-
-
-def _need_vectors(connection: Connection, place: Location) -> None:
+def _need_vectors(connection: Connection, database: PostgresDatabase) -> None:
     there = connection.execute("SELECT 1 FROM pg_extension WHERE extname = 'vector'").fetchone()
     if there:
         return
@@ -192,25 +117,7 @@ def _need_vectors(connection: Connection, place: Location) -> None:
             connection.execute("CREATE EXTENSION vector")
     except psycopg.Error as error:
         raise StoreError(
-            f"{place.shown} needs the extension pgvector for vectors, but it could not be made "
+            f"{database.shown} needs the extension pgvector for vectors, but it could not be made "
             f"({error.diag.message_primary}); install it on the server and run as its owner: CREATE EXTENSION vector; "
             "or index by words alone: --set embedder=none"
         ) from error
-
-
-def _brought_up_to_date(connection: Connection, place: Location) -> IndexMeta:
-    about = {name: unpacked(value) for name, value in connection.execute("SELECT name, value FROM about").fetchall()}
-    version = int(about["version"])
-    check_version(place.shown, version)
-    for script in MIGRATIONS[version:]:
-        connection.execute(script)
-    if version < VERSION:
-        connection.execute("UPDATE about SET value = %s WHERE name = 'version'", (str(VERSION),))
-    return IndexMeta(about["identity"], about["tokenizer"], about["embedder"], int(about["dimension"]), VERSION)
-
-
-def _occupied(place: Location) -> NotAnIndex:
-    return NotAnIndex(
-        f"cannot make an index at {place.shown}: the schema {place.name} holds something else; name another one with "
-        "?schema=NAME"
-    )

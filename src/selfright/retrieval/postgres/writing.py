@@ -5,20 +5,18 @@ import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
 
 import psycopg
 
 from selfright.domain.errors import StoreError, StoreUnavailable
 from selfright.domain.passages import Document
-from selfright.retrieval.postgres.connections import Connection, Connections, WriterLock, explained
+from selfright.retrieval.postgres.connections import WriterLock, explained
 from selfright.retrieval.postgres.copying import Vectors, copy_documents, copy_passages, copy_postings, copy_vectors
 from selfright.retrieval.postgres.reading import EXACT_MOST
-from selfright.retrieval.postgres.schema import GRAPH, packed, term_as_kept
+from selfright.retrieval.postgres.schema import GRAPH, term_as_kept
 from selfright.retrieval.records import Prepared
-
-if TYPE_CHECKING:
-    pass
+from selfright.storage.postgres import Connection, PostgresDatabase
+from selfright.storage.postgres_address import encode
 
 _log = logging.getLogger(__name__)
 
@@ -39,10 +37,10 @@ _REMOVE = _REMOVE_WITH_VECTORS.replace(",\nv AS (DELETE FROM vectors USING gone 
 class Writing:
     """The open transaction of the one writer; begins with the first change."""
 
-    def __init__(self, connections: Connections, dimension: int) -> None:
-        self._connections = connections
+    def __init__(self, database: PostgresDatabase, dimension: int) -> None:
+        self._database = database
         self._dimension = dimension
-        self._lock = WriterLock(connections.place)
+        self._lock = WriterLock(database)
         self._connection: Connection | None = None
         self._held = threading.RLock()
         self._pending = False
@@ -64,7 +62,7 @@ class Writing:
             connection = self._begun()
             counts = self._counts.copy()
             try:
-                with explained(self._connections.place), connection.transaction():
+                with explained(self._database), connection.transaction():
                     yield connection
             except BaseException:
                 self._counts, self._terms = counts, {}
@@ -85,7 +83,7 @@ class Writing:
             if not self._pending or self._connection is None:
                 return
             try:
-                with explained(self._connections.place):
+                with explained(self._database):
                     self._write_counts(self._connection)
                     self._connection.execute("COMMIT")
                 self._look_after(self._connection)
@@ -126,14 +124,14 @@ class Writing:
             self._counts.update(numbers_of.keys())
         sizes = Counter[str](), Counter[str]()
         for found, some in zip(prepared, terms, strict=True):
-            sizes[0][packed(found.passage.collection)] += 1
-            sizes[1][packed(found.passage.collection)] += len(some)
+            sizes[0][encode(found.passage.collection)] += 1
+            sizes[1][encode(found.passage.collection)] += len(some)
         self._count(connection, *sizes)
         self._changed += len(prepared)
 
     def remove(self, connection: Connection, document_ids: Sequence[str]) -> list[str]:
         """Takes documents out; those that were there."""
-        wanted = {packed(document_id): document_id for document_id in document_ids}
+        wanted = {encode(document_id): document_id for document_id in document_ids}
         rows = connection.execute("DELETE FROM documents WHERE id = ANY(%s) RETURNING id", (list(wanted),)).fetchall()
         gone = [row[0] for row in rows]
         if not gone:
@@ -158,18 +156,18 @@ class Writing:
             self._lost = True
             raise self._gone()
         if self._connection is None or self._connection.closed:
-            self._connection = self._connections.connect("writer")
+            self._connection = self._database.connect("selfright writer")
         connection = self._connection
         if not self._in_transaction():
             try:
                 self._begin(connection)
             except StoreUnavailable:  # an old connection: the server was started again since
-                self._connection = connection = self._connections.connect("writer")
+                self._connection = connection = self._database.connect("selfright writer")
                 self._begin(connection)
         return connection
 
     def _begin(self, connection: Connection) -> None:
-        with explained(self._connections.place):
+        with explained(self._database):
             try:
                 self._lock.acquire(connection)
                 connection.execute("BEGIN")
@@ -211,7 +209,7 @@ class Writing:
 
     def _gone(self) -> StoreError:
         return StoreUnavailable(
-            f"the connection to {self._connections.place.shown} broke while something was written; nothing since the "
+            f"the connection to {self._database.shown} broke while something was written; nothing since the "
             "last commit is kept: discard, then put it again"
         )
 
@@ -268,7 +266,7 @@ class Writing:
         try:
             self._improve(connection)
         except psycopg.Error as error:
-            _log.warning("the index %s could not be tidied: %s", self._connections.place.shown, type(error).__name__)
+            _log.warning("the index %s could not be tidied: %s", self._database.shown, type(error).__name__)
 
     def _improve(self, connection: Connection) -> None:
         row = connection.execute("SELECT coalesce(sum(passages), 0) FROM tally").fetchone()

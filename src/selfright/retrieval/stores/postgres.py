@@ -10,15 +10,17 @@ from selfright.domain.routing import Collection
 from selfright.domain.stores import Abilities
 from selfright.retrieval.fusion import Fusion, fusion_named
 from selfright.retrieval.locations import Location
-from selfright.retrieval.postgres.connections import Connections
+from selfright.retrieval.postgres.connections import index_database
 from selfright.retrieval.postgres.copying import Vectors
 from selfright.retrieval.postgres.reading import IndexReader
-from selfright.retrieval.postgres.schema import IndexSpec, open_or_create, packed, unpacked
+from selfright.retrieval.postgres.schema import IndexSpec, open_or_create
 from selfright.retrieval.postgres.writing import Writing
 from selfright.retrieval.preparing import GivenVectors, Preparer, check_input, embedder_name
 from selfright.retrieval.schema import AsMade, IndexMeta, at_hand, fitting
 from selfright.retrieval.server_search import ServerSearch
 from selfright.retrieval.stores.reading import ReadableStore
+from selfright.storage.postgres import PostgresDatabase
+from selfright.storage.postgres_address import decode, encode
 
 _WRITTEN = 250  # documents written at a time
 
@@ -37,15 +39,15 @@ class PostgresStore(ReadableStore):
 
     def __init__(
         self,
-        connections: Connections,
+        database: PostgresDatabase,
         meta: IndexMeta,
         tokenizer: Tokenizer,
         embedder: Embedder | None,
     ) -> None:
-        self._connections = connections
+        self._database = database
         self._meta = meta
-        self._reader = IndexReader(connections, meta.dimension)
-        self._writing = Writing(connections, meta.dimension)
+        self._reader = IndexReader(database, meta.dimension)
+        self._writing = Writing(database, meta.dimension)
         self._preparer = Preparer(tokenizer, embedder)
         self._tokenizer, self._embedder = tokenizer, embedder
         self._search = self.with_fusion(fusion_named("adaptive", embedder=embedder))
@@ -64,31 +66,30 @@ class PostgresStore(ReadableStore):
         Raises ``IndexNotFound``, ``NotAnIndex``, ``IncompatibleIndex`` or ``StoreUnavailable``.
         """
         name, dimension = embedder_name(at_hand(embedder) if create else None)
-        connections = Connections(place)
+        database = index_database(place)
         try:
-            meta = open_or_create(connections, IndexSpec(tokenizer.name, name, dimension, create))
+            meta = open_or_create(database, IndexSpec(tokenizer.name, name, dimension, create))
             known = fitting(meta, place.shown, tokenizer, embedder)
-            connections.vectors = meta.dimension > 0
-            store = cls(connections, meta, tokenizer, known)
+            store = cls(database, meta, tokenizer, known)
             store._reader.refresh()
         except BaseException:
-            connections.close()
+            database.close()
             raise
         return store
 
     @classmethod
     def made_with(cls, place: Location) -> IndexMeta:
         """How the index at ``place`` was made. Raises as ``open`` does."""
-        connections = Connections(place)
+        database = index_database(place)
         try:
-            return open_or_create(connections, IndexSpec("", "", 0, create=False))
+            return open_or_create(database, IndexSpec("", "", 0, create=False))
         finally:
-            connections.close()
+            database.close()
 
     def close(self) -> None:
         """Closes all connections; what was not committed is dropped."""
         self._writing.close()
-        self._connections.close()
+        self._database.close()
 
     # Retriever
 
@@ -104,7 +105,7 @@ class PostgresStore(ReadableStore):
         self._reader.refresh()
         dense = "hnsw (pgvector)" if self._reader.shape.graph else "exact"
         return StoreInfo(
-            location=self._connections.place.shown,
+            location=self._database.address.shown,
             format_version=self._meta.format_version,
             documents=languages.total(),
             passages=passages,
@@ -123,9 +124,9 @@ class PostgresStore(ReadableStore):
         counts = self._reader.counts()[0]
         all_ = {name: Collection(name, documents=count) for name, count in counts.items()}
         for packed_name, description, classes, slots in self._reader.described():
-            name = unpacked(packed_name)
+            name = decode(packed_name)
             kinds = tuple(QueryClass(value) for value in json.loads(classes))
-            all_[name] = Collection(name, unpacked(description), kinds, tuple(json.loads(slots)), counts[name])
+            all_[name] = Collection(name, decode(description), kinds, tuple(json.loads(slots)), counts[name])
         return [collection for _, collection in sorted(all_.items())]
 
     # Writer
@@ -162,7 +163,7 @@ class PostgresStore(ReadableStore):
             connection.execute(
                 "INSERT INTO collections VALUES (%s, %s, %s, %s) ON CONFLICT (name) DO UPDATE SET "
                 "description = excluded.description, classes = excluded.classes, slots = excluded.slots",
-                (packed(collection.name), packed(collection.description), classes, json.dumps(list(collection.slots))),
+                (encode(collection.name), encode(collection.description), classes, json.dumps(list(collection.slots))),
             )
         self.commit()
 

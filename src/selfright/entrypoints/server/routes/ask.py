@@ -6,8 +6,8 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
+from sse_starlette import ServerSentEvent
 
-from selfright.answer_form import AnswerReply, answer_view, evidence_view, outcome_view
 from selfright.domain.answers import Message
 from selfright.domain.events import (
     AnswerCorrected,
@@ -18,7 +18,6 @@ from selfright.domain.events import (
     TurnFinished,
     VerdictReached,
 )
-from selfright.domain.json_views import search_view, searched_view
 from selfright.domain.turns import TurnOptions
 from selfright.entrypoints.server.middleware import refusal_for
 from selfright.entrypoints.server.service import caller_of, in_thread, service_of
@@ -35,6 +34,7 @@ from selfright.entrypoints.wire.answers import (
     VerdictEvent,
     WithdrawnEvent,
 )
+from selfright.schemas import AnswerReply, answer_view, evidence_view, outcome_view, search_view, searched_view
 
 router = APIRouter()
 
@@ -56,13 +56,13 @@ async def ask(body: AskRequest, request: Request) -> Any:
     return answer_view(await answered(turn, request))
 
 
-async def event_stream(turn: PreparedTurn, frames: AsyncGenerator[bytes, None]) -> Response:
+async def event_stream(turn: PreparedTurn, frames: AsyncGenerator[ServerSentEvent, None]) -> Response:
     """The reply that sends the frames of a turn, once there is a permit for it. Raises ``Refused``."""
     permit = await turn.service.limiter.acquire(turn.caller.key)
-    return EventStream(frames, permit.release, turn.service.limits.heartbeat_s)
+    return EventStream(frames, permit, turn.service.limits.heartbeat_s)
 
 
-async def told_events(turn: PreparedTurn) -> AsyncGenerator[bytes, None]:
+async def told_events(turn: PreparedTurn) -> AsyncGenerator[ServerSentEvent, None]:
     """The frames of a turn; an error ends them with an event of its own."""
     try:
         if urgent := await in_thread(turn.service.selfright.urgent, turn.question):

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Query, Request
 from fastapi import Path as InPath
@@ -24,7 +24,7 @@ from selfright.entrypoints.server.errors import Refused
 from selfright.entrypoints.server.routes.names import NAME
 from selfright.entrypoints.server.service import Caller, Service, caller_of, in_thread, service_of
 from selfright.entrypoints.wire.answers import CollectionsReply, DocumentReply, DocumentsReply, UploadReply
-from selfright.entrypoints.wire.user_data import DeletedReply, ExamplesReply
+from selfright.entrypoints.wire.user_data import DeletedReply
 
 _MOST_NAME = 150
 _MOST_FIELD_BYTES = 1_000
@@ -194,17 +194,6 @@ async def list_documents(
     return await in_thread(_page, service_of(request), caller_of(request), wanted)
 
 
-@router.get("/v1/examples", response_model=ExamplesReply)
-async def examples(request: Request, language: Annotated[Literal["en", "ko"], Query()] = "en") -> Any:
-    """Lists up to three questions that the documents have something on, those in `language` first."""
-    service = service_of(request)
-    try:
-        collections = await service.within(caller_of(request), [])
-        return {"questions": await service.selfright.aexamples(language, collections)}
-    except (IndexNotFound, Refused):
-        return {"questions": []}
-
-
 @router.post("/v1/documents", response_model=UploadReply, openapi_extra=FORM)
 async def upload(request: Request) -> Any:
     """Adds files to the index: the form's `files`, into its `collection`. One that cannot be read stops no other."""
@@ -221,24 +210,14 @@ async def upload(request: Request) -> Any:
 @router.get(f"/v1/documents/{{document_id:{NAME}}}", response_model=DocumentReply)
 async def get_document(document_id: Id, request: Request) -> Any:
     """Shows a document with its text."""
-    document = await in_thread(_visible, service_of(request), caller_of(request), document_id)
-    return {
-        "id": document.id,
-        "title": document.title,
-        "collection": document.collection,
-        "language": document.language,
-        "url": document.url,
-        "media_type": document.media_type,
-        "metadata": dict(document.metadata),
-        "text": document.text,
-    }
+    return await in_thread(_visible, service_of(request), caller_of(request), document_id)
 
 
 @router.delete(f"/v1/documents/{{document_id:{NAME}}}", response_model=DeletedReply)
 async def delete_document(document_id: Id, request: Request) -> Any:
     """Removes a document; its text is gone from every result."""
     caller, service = caller_of(request), service_of(request)
-    async with service.changing():
+    async with service.writing:
         document = await in_thread(_visible, service, caller, document_id)
         if not caller.changes(document.collection):
             raise Refused(403, "read_only", f"this key may not change collection '{document.collection}'")

@@ -5,7 +5,6 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from selfright.entrypoints.server.errors import Refused
 from selfright.entrypoints.server.metrics import CONTENT_TYPE
 from selfright.entrypoints.server.service import caller_of, need_admin, service_of
 from selfright.entrypoints.wire.user_data import HealthReply, WhoReply
@@ -22,11 +21,8 @@ async def healthz() -> Any:
 
 @router.get("/readyz", response_model=HealthReply)
 async def readyz(request: Request) -> Any:
-    """Whether turns can be taken now: not while the service ends, nor when index or database cannot be read."""
-    service = service_of(request)
-    if service.draining:
-        raise Refused(503, "draining", "the service is ending", retry_after=5)
-    await service.readiness.check()
+    """Whether turns can be taken now: not when index or database cannot be read."""
+    await service_of(request).readiness.check()
     return {"status": "ok"}
 
 

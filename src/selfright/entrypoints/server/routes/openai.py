@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Request
+from sse_starlette import ServerSentEvent
 
-from selfright.answer_form import answer_view
 from selfright.domain.answers import Answer, Message
 from selfright.domain.events import (
     AnswerCorrected,
@@ -27,8 +27,19 @@ from selfright.entrypoints.server.routes.ask import event_stream
 from selfright.entrypoints.server.service import Service, service_of
 from selfright.entrypoints.server.turns import PreparedTurn, answered, events, frame, prepare_turn
 from selfright.entrypoints.wire.answers import ErrorReply
-from selfright.entrypoints.wire.openai import ChatMessage, ChatReply, ChatRequest, Extras, Model, ModelsReply
+from selfright.entrypoints.wire.openai import (
+    AssistantMessage,
+    ChatMessage,
+    ChatReply,
+    ChatRequest,
+    Choice,
+    Extras,
+    Model,
+    ModelsReply,
+    Usage,
+)
 from selfright.flow.presets import PRESETS
+from selfright.schemas import AnswerReply, answer_view
 
 SESSION_HEADER = "x-selfright-session"
 INSTRUCTIONS = ("system", "developer")
@@ -97,24 +108,16 @@ def session_of(body: ChatRequest, header: str | None) -> str | None:
     return named
 
 
-def reply(answer: Answer, instructed: bool) -> dict[str, Any]:
+def reply(answer: Answer, instructed: bool) -> ChatReply:
     """A whole chat completion."""
-    return {
-        "id": f"chatcmpl-{answer.trace_id}",
-        "object": "chat.completion",
-        "created": int(time.time()),
-        "model": answer.preset,
-        "choices": [
-            {
-                "index": 0,
-                "message": {"role": "assistant", "content": answer.answer, "refusal": None},
-                "finish_reason": "stop",
-                "logprobs": None,
-            }
-        ],
-        "usage": usage(answer),
-        "selfright": noted(answer, instructed),
-    }
+    return ChatReply(
+        id=f"chatcmpl-{answer.trace_id}",
+        created=int(time.time()),
+        model=answer.preset,
+        choices=[Choice(message=AssistantMessage(content=answer.answer))],
+        usage=Usage(**usage(answer)),
+        selfright=AnswerReply.model_validate(noted(answer, instructed)),
+    )
 
 
 def usage(answer: Answer) -> dict[str, int]:
@@ -144,7 +147,7 @@ class Chunks:
     include_usage: bool
     live: bool
 
-    async def frames(self) -> AsyncGenerator[bytes, None]:
+    async def frames(self) -> AsyncGenerator[ServerSentEvent, None]:
         """The stream, up to ``[DONE]``; an error ends it in the way that OpenAI's clients know."""
         head: dict[str, Any] = {
             "id": f"chatcmpl-{self.turn.request_id}",
@@ -163,7 +166,7 @@ class Chunks:
             return
         yield frame("[DONE]")
 
-    def _of(self, head: dict[str, Any], event: TurnEvent) -> Iterator[bytes]:
+    def _of(self, head: dict[str, Any], event: TurnEvent) -> Iterator[ServerSentEvent]:
         match event:
             case NodeFinished(node=node, said=said):
                 yield _chunk(head, {}, selfright={"event": "node", "node": node, "said": said})
@@ -176,7 +179,7 @@ class Chunks:
             case _:
                 pass
 
-    def _end(self, head: dict[str, Any], answer: Answer) -> Iterator[bytes]:
+    def _end(self, head: dict[str, Any], answer: Answer) -> Iterator[ServerSentEvent]:
         if not self.live:
             for piece in pieces(answer.answer):
                 yield _chunk(head, {"content": piece})
@@ -202,7 +205,7 @@ def _live(event: TurnEvent) -> str:
             return "\n\n[that failed its checks; looking further]\n\n"
 
 
-def _chunk(head: dict[str, Any], delta: dict[str, str], finish: str | None = None, **extra: Any) -> bytes:
+def _chunk(head: dict[str, Any], delta: dict[str, str], finish: str | None = None, **extra: Any) -> ServerSentEvent:
     choice = {"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}
     return frame({**head, "choices": [choice], **extra})
 

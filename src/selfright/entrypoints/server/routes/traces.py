@@ -7,14 +7,22 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
 
-from selfright.answer_form import answer_view
 from selfright.domain.errors import InputError
 from selfright.domain.traces import ReplayOptions, Trace
 from selfright.domain.turns import Scope
 from selfright.entrypoints.server.errors import Refused
 from selfright.entrypoints.server.service import Service, caller_of, in_thread, service_of
 from selfright.entrypoints.server.turns import allowed, unless_gone
-from selfright.entrypoints.wire.user_data import DeletedReply, ReplayReply, ReplayRequest, TraceReply, TracesReply
+from selfright.entrypoints.wire.user_data import (
+    DeletedReply,
+    RatingReply,
+    RatingRequest,
+    ReplayReply,
+    ReplayRequest,
+    TraceReply,
+    TracesReply,
+)
+from selfright.schemas import answer_view
 from selfright.telemetry.outline import trace_form
 
 router = APIRouter(tags=["traces"])
@@ -43,13 +51,10 @@ async def replay_trace(trace_id: Id, body: ReplayRequest, request: Request) -> A
     service, caller = service_of(request), caller_of(request)
     trace = await in_thread(visible_trace, service, caller.overseen, trace_id)
     flags = allowed(body.flags, service.selfright.settings.flags, caller)
-    permit = await service.limiter.acquire(caller.key)
-    try:
+    with await service.limiter.acquire(caller.key):
         options: ReplayOptions = {"preset": body.preset, "flags": flags, "start_at": body.start_at}
         run = service.selfright.areplay(trace.id, caller.overseen, **options)
         replay = await unless_gone(request.receive, run)
-    finally:
-        permit.release()
     return {
         "of": replay.of.id,
         "faithful": replay.faithful,
@@ -59,6 +64,15 @@ async def replay_trace(trace_id: Id, body: ReplayRequest, request: Request) -> A
         "missing": list(replay.missing),
         "notes": list(replay.notes),
     }
+
+
+@router.post("/v1/traces/{trace_id}/rating", response_model=RatingReply)
+async def rate_trace(trace_id: Id, body: RatingRequest, request: Request) -> Any:
+    """Says whether an answer helped; what is said last counts, and null takes it back."""
+    service, scope = service_of(request), caller_of(request).overseen
+    trace = await in_thread(visible_trace, service, scope, trace_id)
+    kept = await in_thread(service.selfright.rate, trace.id, body.rating, scope)
+    return {"trace_id": kept.id, "rating": kept.rating}
 
 
 @router.delete("/v1/traces/{trace_id}", response_model=DeletedReply)

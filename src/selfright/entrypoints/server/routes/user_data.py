@@ -1,30 +1,24 @@
-"""What is kept of the caller: ``/v1/sessions``, ``/v1/profiles``, ``/v1/ratings``; an admin sees all profiles."""
+"""What is kept of the caller: ``/v1/sessions``, ``/v1/profiles``; an admin sees all profiles."""
 
-import json
 from dataclasses import asdict
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
-from fastapi.responses import Response
 
-from selfright.domain.errors import InputError
-from selfright.domain.json_views import history_view, profile_view
 from selfright.domain.passages import Language
+from selfright.domain.turns import Erased
 from selfright.entrypoints.server.errors import Refused
 from selfright.entrypoints.server.routes.names import NAME
 from selfright.entrypoints.server.service import Caller, Service, caller_of, in_thread, service_of
 from selfright.entrypoints.wire.user_data import (
     DeletedReply,
-    ErasedReply,
     Facts,
-    LabelledReply,
     ProfileReply,
     ProfilesReply,
-    RatedReply,
-    RatingRequest,
     SessionReply,
     SessionsReply,
 )
+from selfright.schemas import history_view, profile_view
 
 router = APIRouter()
 Name = Annotated[str, Path(min_length=1, max_length=200)]
@@ -33,19 +27,7 @@ Name = Annotated[str, Path(min_length=1, max_length=200)]
 @router.get("/v1/sessions", response_model=SessionsReply, tags=["sessions"])
 async def list_sessions(request: Request) -> Any:
     """Lists the conversations that are kept, the one used last first; at most 100."""
-    found = await service_of(request).selfright.asessions(caller_of(request).scope)
-    return {
-        "sessions": [
-            {
-                "session": info.session,
-                "turns": info.turns,
-                "created": info.created,
-                "updated": info.updated,
-                "unfinished": info.unfinished,
-            }
-            for info in found
-        ]
-    }
+    return {"sessions": await service_of(request).selfright.asessions(caller_of(request).scope)}
 
 
 @router.get(f"/v1/sessions/{{session:{NAME}}}", response_model=SessionReply, tags=["sessions"])
@@ -61,7 +43,7 @@ async def get_session(session: Name, request: Request) -> Any:
         "summary": so_far.summary,
         "unfinished": so_far.unfinished.question if so_far.unfinished else None,
         "kept": [
-            {**turn.stored(), "urgent": selfright.urgent(turn.question)}
+            {**asdict(turn), "urgent": selfright.urgent(turn.question)}
             for turn in await selfright.aturns(session, scope)
         ],
     }
@@ -125,7 +107,7 @@ async def erase_profile(
     return {"deleted": await service_of(request).selfright.aforget_profile(own, name, value)}
 
 
-@router.delete(f"/v1/users/{{user:{NAME}}}", response_model=ErasedReply, tags=["profiles"])
+@router.delete(f"/v1/users/{{user:{NAME}}}", response_model=Erased, tags=["profiles"])
 async def erase_user(user: User, request: Request) -> Any:
     """Erases all that is kept of a user for good: conversations, profile, traces. Needs a key for all collections."""
     caller = caller_of(request)
@@ -154,39 +136,3 @@ def _own(caller: Caller, user: str) -> str:
     if not (caller.admin or name == caller.user):
         raise Refused(404, "user_not_found", f"there is no user '{user}'", param="user")
     return name
-
-
-Id = Annotated[str, Path(min_length=8, max_length=64, pattern="^[0-9A-Za-z_-]+$", description="the answer's trace id")]
-_LINES = {
-    "description": "The rows; with `form=jsonl` one on a line, as `selfright calibrate` reads them.",
-    "content": {"application/jsonl": {"schema": {"type": "string"}}},
-}
-
-
-@router.put("/v1/ratings/{trace_id}", response_model=RatedReply, tags=["ratings"])
-async def rate(trace_id: Id, body: RatingRequest, request: Request) -> Any:
-    """Says whether an answer helped; said again for the same answer, the last counts."""
-    caller, selfright = caller_of(request), service_of(request).selfright
-    places = [(each.document_id, each.start, each.end) for each in body.passages]
-    try:
-        kept = await in_thread(selfright.rate, trace_id, body.question, body.helpful, places, caller.scope)
-    except InputError as error:
-        raise Refused(422, "bad_rating", str(error), param="passages") from error
-    return {"trace_id": trace_id, "helpful": kept.helpful, "passages": len(kept.places)}
-
-
-@router.delete("/v1/ratings/{trace_id}", response_model=DeletedReply, tags=["ratings"])
-async def take_back(trace_id: Id, request: Request) -> Any:
-    """Takes back what the caller said of an answer."""
-    gone = await in_thread(service_of(request).selfright.unrate, trace_id, caller_of(request).user)
-    return {"deleted": int(gone)}
-
-
-@router.get("/v1/ratings", response_model=LabelledReply, responses={200: _LINES}, tags=["ratings"])
-async def labelled(request: Request, form: Annotated[Literal["json", "jsonl"], Query()] = "json") -> Any:
-    """Lists the caller's ratings as labelled passages; for an admin everybody's."""
-    found = await in_thread(service_of(request).selfright.labelled, caller_of(request).overseen)
-    if form == "jsonl":
-        lines = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in found.rows)
-        return Response(lines, media_type="application/jsonl")
-    return asdict(found)

@@ -1,15 +1,22 @@
-"""The one form of an answer and of the path to it: CLI, API, traces, MCP and evaluations take theirs here.
+"""The fixed forms that people script against: what CLI, API, traces, MCP and evaluations write is rendered here alone.
 
-Names and order of the fields are fixed: people script against them.
+Names and order of the fields are fixed. Records of the domain that are sent as they are stand in them as they are.
 """
 
 from collections.abc import Iterable
-from typing import Any
+from dataclasses import asdict, replace
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, TypeAdapter
 
-from selfright.domain import answers, judgements, node_outcomes
-from selfright.domain.passages import Strip, is_of_the_web
+from selfright.domain import answers, judgements
+from selfright.domain.answers import Cost
+from selfright.domain.node_outcomes import NodeOutcome
+from selfright.domain.passages import Hit, StoreInfo, Strip, Trust, is_of_the_web
+from selfright.domain.routing import RoutingDecision
+from selfright.domain.slots import Fact, Profile, Slot
+
+__all__ = ["Cost", "NodeOutcome", "RoutingDecision"]
 
 
 class Reply(BaseModel):
@@ -70,16 +77,6 @@ class Iteration(Reply):
     removed_share: float | None = None
 
 
-class Cost(Reply):
-    """What the turn used."""
-
-    llm_calls: int
-    prompt_tokens: int
-    completion_tokens: int
-    web_requests: int
-    seconds: float
-
-
 class AnswerReply(Reply):
     """The outcome of a turn, the same as ``selfright ask --json``.
 
@@ -130,56 +127,12 @@ class Evidence(Reply):
     strips: list[KeptStrip]
 
 
-class Routing(Reply):
-    """The collections that were searched, none meaning all of them; ``reason`` is a code or a router's own words."""
-
-    collections: list[str]
-    reason: str
-    fallback: bool
-    about: str
-
-
-class NodeOutcome(Reply):
-    """What a node decided, as facts; only those are sent that apply.
-
-    ``slots``, ``strips``, ``passages``, ``sentences`` and ``repaired`` are counts; ``sufficiency``, ``removed_share``
-    and ``overall`` lie in 0…1. ``stop`` is why the check ended the loop, ``again`` the node where it starts another
-    pass, ``ended`` why the turn is over. ``words`` is all that a trace of an earlier version says.
-    """
-
-    slots: int | None = None
-    query_class: str | None = None
-    fast_path: bool | None = None
-    strips: int | None = None
-    verdict: str | None = None
-    sufficiency: float | None = None
-    removed_share: float | None = None
-    passages: int | None = None
-    provider: str | None = None
-    routing: Routing | None = None
-    sentences: int | None = None
-    refused: bool | None = None
-    unjudged: bool | None = None
-    overall: float | None = None
-    quality: str | None = None
-    judge: str | None = None
-    stop: str | None = None
-    again: str | None = None
-    ended: str | None = None
-    repaired: int | None = None
-    words: str | None = None
-
-
-def answer_form(answer: answers.Answer) -> AnswerReply:
-    """The form of an answer; ``evaluation`` is None for presets that do not judge their answers."""
-    judged = answer.evaluation and evaluation_form(answer.evaluation, answer.citations)
-    cost = {**_fields(answer.cost, Cost), "seconds": round(answer.cost.seconds, 4)}
-    return AnswerReply.model_validate({**_fields(answer, AnswerReply), "evaluation": judged, "cost": cost})
-
-
 def answer_view(answer: answers.Answer) -> dict[str, Any]:
-    """``ask --json``."""
-    return answer_form(answer).model_dump()
+    """``ask --json``; ``evaluation`` is None for presets that do not judge their answers."""
+    judged = answer.evaluation and evaluation_form(answer.evaluation, answer.citations)
+    cost = replace(answer.cost, seconds=round(answer.cost.seconds, 4))
+    form = {**_fields(answer, AnswerReply), "evaluation": judged, "cost": cost}
+    return AnswerReply.model_validate(form).model_dump()
 
 
 def evaluation_form(judged: judgements.Evaluation, citations: Iterable[answers.Citation] = ()) -> Evaluation:
@@ -215,7 +168,56 @@ def step_view(step: answers.Step) -> dict[str, Any]:
     return {"node": step.node, "seconds": round(step.seconds, 6), "said": step.said, "outcome": outcome}
 
 
-def outcome_view(outcome: node_outcomes.NodeOutcome) -> dict[str, Any]:
+_OUTCOME = TypeAdapter(NodeOutcome)
+
+
+def outcome_view(outcome: NodeOutcome) -> dict[str, Any]:
     """The facts of a node's outcome that apply."""
-    facts = NodeOutcome.model_validate(outcome).model_dump()
-    return {name: value for name, value in facts.items() if value is not None and value is not False and value != ""}
+    form: dict[str, Any] = _OUTCOME.dump_python(outcome, mode="json", exclude_defaults=True)
+    return form
+
+
+Outcome = Annotated[NodeOutcome, PlainSerializer(outcome_view, return_type=dict[str, Any])]
+"""An outcome in a larger form: only the facts that apply are sent."""
+
+_PASSAGE = ("document_id", "title", "text", "start", "end")
+
+
+def search_view(hits: Iterable[Hit]) -> list[dict[str, Any]]:
+    """``search --json``."""
+    return [
+        {
+            "rank": rank,
+            "passage_id": hit.passage.id,
+            **{name: getattr(hit.passage, name) for name in _PASSAGE},
+            "rrf_score": hit.rrf_score,
+            "bm25": hit.bm25 and hit.bm25._asdict(),
+            "dense": hit.dense and hit.dense._asdict(),
+        }
+        for rank, hit in enumerate(hits, start=1)
+    ]
+
+
+def searched_view(trust: Trust | None) -> dict[str, str] | None:
+    """What searched, ``{"by": "words" | "meaning" | "both", "why"}``; None where that is not known."""
+    return {"by": trust.by, "why": trust.why} if trust else None
+
+
+def profile_view(user: str, profile: Profile, summary: str) -> dict[str, Any]:
+    """``profile show --json``."""
+    slots, disputed = (list(map(_slot, given)) for given in (profile.slots, profile.disputed))
+    return {"user": user, "summary": summary, "slots": slots, "disputed": disputed}
+
+
+def history_view(user: str, facts: Iterable[Fact]) -> dict[str, Any]:
+    """``profile export``: every fact with what has become of it, and when it was said (Unix seconds)."""
+    return {"user": user, "facts": [{**_slot(fact.slot), "state": fact.state, "at": fact.at} for fact in facts]}
+
+
+def _slot(slot: Slot) -> dict[str, Any]:
+    return {**asdict(slot), "details": dict(slot.details), "by_hand": slot.start < 0}
+
+
+def info_view(info: StoreInfo) -> dict[str, Any]:
+    """``index info --json``."""
+    return {**asdict(info), "collections": dict(info.collections), "languages": dict(info.languages)}
