@@ -74,11 +74,8 @@ def chat_model(
     spec: ModelSpec | str,
     base_url: str | None = None,
     environment: Mapping[str, str] | None = None,
-    most_context: int = 0,
 ) -> "LangChainBackend | OpenAIBackend | LocalBackend":
     """The model that ``spec`` names. Nothing is imported or connected yet; of a local file the header is read.
-
-    ``most_context``: tokens that a local model reads at most, 0 for as many as its file says.
 
     Raises what ``ModelSpec.parse`` does, ``MissingExtra`` without the client library, ``SettingsError`` without a key
     that is needed, and ``NoModelFile`` or ``NotEnoughMemory`` for a local file that cannot be used.
@@ -87,7 +84,7 @@ def chat_model(
     if access.spec.provider == _LOCAL:
         from selfright.llm.local.models import local_model
 
-        return local_model(access.spec.model, most_context)
+        return local_model(access.spec.model)
     if access.spec.provider == "azure" and not access.address:
         raise SettingsError(
             f"{access.spec} needs the address of your resource: set AZURE_OPENAI_ENDPOINT, or write "
