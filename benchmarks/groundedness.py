@@ -195,11 +195,11 @@ def main() -> None:
     parser.add_argument("--claim-judge", help="a judge of claims of one's own, uncalibrated")
     parser.add_argument("--words-only", action="store_true", help="without the network that ships")
     arguments = parser.parse_args()
-    from selfright.models.pair_models import pair_judge
+    from selfright.models.cross_encoder import CrossEncoderJudge
     from selfright.models.reader import PairViews, shipped_net
     from selfright.retrieval.tokenizer import BilingualTokenizer
 
-    judge = pair_judge(arguments.claim_judge, "claims") if arguments.claim_judge else None
+    judge = CrossEncoderJudge(arguments.claim_judge, "claims") if arguments.claim_judge else None
     judging = ClaimNli(judge, reader=None if arguments.words_only else PairViews(shipped_net()).claims)
     tokenizer = BilingualTokenizer()
     print("set            rows  share   claims: AUC            grounding: AUC")

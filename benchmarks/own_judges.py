@@ -65,11 +65,11 @@ def main() -> None:
     parser.add_argument("--sets", nargs="*", default=[])
     parser.add_argument("--questions", type=int, default=200)
     arguments = parser.parse_args()
-    from selfright.models.pair_models import pair_judge
+    from selfright.models.cross_encoder import CrossEncoderJudge
     from selfright.retrieval.tokenizer import BilingualTokenizer
 
     judge: PairJudge = (
-        PairViews(shipped_net()).questions if arguments.shipped else pair_judge(arguments.judge, "passages")
+        PairViews(shipped_net()).questions if arguments.shipped else CrossEncoderJudge(arguments.judge, "passages")
     )
     tokenizer, known = BilingualTokenizer(), learnt_questions(arguments.data)
     print(f"{judge.name}\n{'':16} {'':5} {'':6}  AUC of passages                      ECE             weights")

@@ -1,6 +1,5 @@
 """What every reader of pairs must do, whichever network is behind it: one suite, run against each."""
 
-import importlib.util
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -11,9 +10,8 @@ import pytest
 from selfright.domain.judgements import PairReading
 from selfright.domain.ports import PairJudge
 from selfright.models import reader
-from selfright.models.pair_models import pair_judge
+from selfright.models.cross_encoder import CrossEncoderJudge
 from selfright.models.reader import PairViews, shipped_net
-from tests.support.pair_models import tiny_cross_encoder, tiny_nli
 from tests.support.torch_models import tiny_bert
 
 TEXTS = (
@@ -33,31 +31,19 @@ def shipped() -> PairViews:
     return PairViews(shipped_net())
 
 
-def cross_encoder(folder: Path, number: int = 0) -> PairJudge:
-    return pair_judge(str(tiny_cross_encoder(folder, TEXTS, scale=12.0 + number)), "passages")
+def passages(folder: Path, number: int = 0) -> PairJudge:
+    return CrossEncoderJudge(str(tiny_bert(folder, TEXTS, seed=number)), "passages")
 
 
-def nli(folder: Path, number: int = 0) -> PairJudge:
-    return pair_judge(str(tiny_nli(folder, TEXTS, scale=12.0 + number)), "claims")
+def claims(folder: Path, number: int = 0) -> PairJudge:
+    return CrossEncoderJudge(str(tiny_bert(folder, TEXTS, labels=3, seed=number)), "claims")
 
 
-def torch_nli(folder: Path, number: int = 0) -> PairJudge:
-    return pair_judge(str(tiny_bert(folder, TEXTS, labels=3, seed=number)), "claims")
-
-
-MAKERS: dict[str, Maker] = {"cross-encoder": cross_encoder, "nli": nli, "sentence-transformers": torch_nli}
-
-
-def skip_if_absent(kind: str) -> None:
-    networks = {"sentence-transformers": "sentence_transformers"}
-    package = networks.get(kind.split(maxsplit=1)[0], "numpy")
-    if importlib.util.find_spec(package) is None:
-        pytest.skip(f"{package} is not installed")
+MAKERS: dict[str, Maker] = {"cross-encoder": passages, "nli": claims}
 
 
 @pytest.fixture(scope="module", params=["shipped questions", "shipped claims", *MAKERS])
 def judge(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> PairJudge:
-    skip_if_absent(request.param)
     if request.param.startswith("shipped"):
         return shipped().questions if request.param == "shipped questions" else shipped().claims
     return MAKERS[request.param](tmp_path_factory.mktemp("model"), 0)
@@ -120,7 +106,6 @@ def test_it_says_which_it_is_and_what_it_reads(judge: PairJudge) -> None:
 
 @pytest.mark.parametrize("kind", MAKERS)
 def test_the_name_stays_with_the_network_and_changes_with_it(kind: str, tmp_path: Path) -> None:
-    skip_if_absent(kind)
     make = MAKERS[kind]
     first, same, other = (make(tmp_path / place / "model", n).name for place, n in (("a", 0), ("b", 0), ("c", 1)))
     assert first == same != other

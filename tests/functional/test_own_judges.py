@@ -1,6 +1,7 @@
-"""Custom judges as a user has them: a folder in a setting, an object handed over, and calibration that weighs."""
+"""Custom judges as a user has them: a name in a setting, an object handed over, and calibration that weighs."""
 
 import json
+import re
 from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
@@ -12,12 +13,12 @@ from selfright.api import Selfright
 from selfright.domain.errors import ModelFilesDamaged, SettingsError
 from selfright.domain.judgements import PairReading, StopReason
 from selfright.domain.passages import Language
-from tests.functional.conftest import DOCUMENTS, Cli
-from tests.support.pair_models import tiny_cross_encoder, tiny_nli
+from tests.functional.conftest import Cli
 
 QUESTION = "How often is the lamp of the lighthouse changed?"
 SYLLABLES = ("ba", "lo", "mi", "ru", "te", "ko", "sa", "ne")
 KNOWN = [f"zi{a}{b}" for a, b in product(SYLLABLES, SYLLABLES)]
+LITTLE = {"the", "of", "is", "how", "and", "by", "a", "was"}
 OTHERS = [f"vo{a}{b}" for a, b in product(SYLLABLES, SYLLABLES)]
 
 
@@ -34,6 +35,23 @@ class Believing:
     def read(self, text: str, passages: Sequence[str]) -> list[PairReading]:
         self.seen.append(text)
         return [PairReading(9.0 if self.word in passage else -9.0) for passage in passages]
+
+
+class Sharing(Believing):
+    """The share of a text's words that a passage has too, less a half; a denial where one alone says "not"."""
+
+    def __init__(self, named: str, job: str) -> None:
+        self.name = f"{job}-{named}"
+        self.scale = -24.0 if "doubting" in named else 12.0
+
+    def read(self, text: str, passages: Sequence[str]) -> list[PairReading]:
+        asked = [word for word in words(text) if word not in LITTLE]
+        found = ([word in words(passage) and word not in OTHERS for word in asked] for passage in passages)
+        return [PairReading(self.scale * (sum(known) / max(len(known), 1) - 0.5)) for known in found]
+
+
+def words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())
 
 
 class Gone(Believing):
@@ -53,12 +71,10 @@ def labelled(place: Path, kind: str) -> Path:
     return place
 
 
-@pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("models")
-    tiny_cross_encoder(folder / "passages", [*DOCUMENTS.values(), *KNOWN])
-    tiny_nli(folder / "claims", [*DOCUMENTS.values(), *KNOWN])
-    return folder
+@pytest.fixture
+def named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Judges that settings name are made here instead of with sentence-transformers."""
+    monkeypatch.setattr("selfright.models.cross_encoder.CrossEncoderJudge", Sharing)
 
 
 @pytest.fixture
@@ -76,13 +92,14 @@ def asked(cli: Cli, index: Path, *settings: str, question: str = QUESTION) -> di
     return found
 
 
-def test_a_folder_in_a_setting_judges_passages_and_claims_in_both_languages(
-    cli: Cli, own_index: Path, documents: Path, models: Path, tmp_path: Path
+@pytest.mark.usefixtures("named")
+def test_judges_named_in_settings_judge_passages_and_claims_in_both_languages(
+    cli: Cli, own_index: Path, documents: Path, tmp_path: Path
 ) -> None:
-    judges = (f"passage_judge={models / 'passages'}", f"claim_judge={models / 'claims'}")
-    # The same network the other way round: what it likes best is now what it likes least. It likes passages of the
+    judges = ("passage_judge=owner/sharing", "claim_judge=owner/sharing")
+    # The same judge the other way round: what it likes best is now what it likes least. It likes passages of the
     # other language, which translated words bring, so it sees none.
-    doubting = f"passage_judge={tiny_cross_encoder(models / 'doubting', DOCUMENTS.values(), scale=-24.0)}"
+    doubting = "passage_judge=owner/doubting"
     english = (documents / "lighthouse.md", documents / "harbour.md")
     cases = ((QUESTION, "90 days", english), ("던모어 등대의 등은 며칠마다 교체하나요?", "90일", (documents / "ko",)))
     for question, holds, own in cases:
@@ -105,12 +122,13 @@ def test_what_it_says_of_passages_decides(documents: Path, tmp_path: Path) -> No
     assert nobody.seen
 
 
+@pytest.mark.usefixtures("named")
 def test_calibrating_weighs_the_judge_says_what_it_is_worth_and_turns_use_it(
-    cli: Cli, own_index: Path, models: Path, tmp_path: Path
+    cli: Cli, own_index: Path, tmp_path: Path
 ) -> None:
     rows = labelled(tmp_path / "labelled.jsonl", "question")
     options = ("--index", own_index, "--set", "embedder=none")
-    judge = f"passage_judge={models / 'passages'}"
+    judge = "passage_judge=owner/sharing"
     done = cli("calibrate", rows, *options, "--set", judge, "--json", "--out", tmp_path / "out")
     assert done.code == 0, done.err
     found = json.loads(done.out)
@@ -122,44 +140,42 @@ def test_calibrating_weighs_the_judge_says_what_it_is_worth_and_turns_use_it(
     assert found["passages"]["after"]["rows"] == worth["rows"]
     blend = found["calibration"]["judge"]["weights"]
     assert blend["judge"] > 0.1
-    assert "passages-" in found["calibration"]["origin"]["grader"]
+    assert "passages-owner/sharing" in found["calibration"]["origin"]["grader"]
     shown = cli("calibrate", rows, *options, "--set", judge)
     assert f"your judge read {worth['rows']} of the rows" in shown.out
     assert f"on {worth['weighed_on']} others" in shown.out
     # It is of this judge, and of no other.
-    with Selfright.open(own_index, embedder="none", passage_judge=str(models / "passages")) as selfright:
+    with Selfright.open(own_index, embedder="none", passage_judge="owner/sharing") as selfright:
         assert selfright._engine._judges.judging().calibration is not None
     with Selfright.open(own_index, embedder="none") as selfright:
         assert selfright._engine._judges.judging().calibration is None
 
 
-def test_claims_are_calibrated_by_the_same_command(cli: Cli, own_index: Path, models: Path, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("named")
+def test_claims_are_calibrated_by_the_same_command(cli: Cli, own_index: Path, tmp_path: Path) -> None:
     rows = labelled(tmp_path / "claims.jsonl", "claim")
     options = ("--index", own_index, "--set", "embedder=none")
     plain = cli("calibrate", rows, *options)
     assert plain.code == 0, plain.err
     assert f"{2 * len(KNOWN)} passages beside {len(KNOWN)} claims" in plain.out
     assert "your judge" not in plain.out
-    done = cli(
-        "calibrate", rows, *options, "--set", f"claim_judge={models / 'claims'}", "--json", "--out", tmp_path / "out"
-    )
+    done = cli("calibrate", rows, *options, "--set", "claim_judge=owner/sharing", "--json", "--out", tmp_path / "out")
     found = json.loads(done.out)
     assert found["judge"]["together"] > 0.95 > found["judge"]["without"]
     assert found["stored"] == str(own_index / "claim-calibration.json")
     assert {Path(file).name for file in found["files"]} == {"claim-calibration.json", "claim-reliability.svg"}
     assert found["claims"]["after"]["ece_mass"] < 0.15
-    with Selfright.open(own_index, embedder="none", claim_judge=str(models / "claims")) as selfright:
+    with Selfright.open(own_index, embedder="none", claim_judge="owner/sharing") as selfright:
         assert selfright._engine._judges.judging().claim_calibration is not None
         assert "90 days" in selfright.ask(QUESTION).answer
 
 
-def test_few_rows_keep_the_weights_and_a_mixed_file_is_refused(
-    cli: Cli, own_index: Path, models: Path, tmp_path: Path
-) -> None:
+@pytest.mark.usefixtures("named")
+def test_few_rows_keep_the_weights_and_a_mixed_file_is_refused(cli: Cli, own_index: Path, tmp_path: Path) -> None:
     rows = labelled(tmp_path / "labelled.jsonl", "question").read_text(encoding="utf-8").splitlines(keepends=True)
     few = tmp_path / "few.jsonl"
     few.write_text("".join(rows[:24]), encoding="utf-8")
-    options = ("--index", own_index, "--set", "embedder=none", "--set", f"passage_judge={models / 'passages'}")
+    options = ("--index", own_index, "--set", "embedder=none", "--set", "passage_judge=owner/sharing")
     done = cli("calibrate", few, *options, "--yes")
     assert done.code == 0, done.err
     assert "too few rows to weigh them against each other: each counts half" in done.out
@@ -201,10 +217,13 @@ def test_a_damaged_calibration_of_claims_is_named(cli: Cli, own_index: Path, dam
     assert "claim-calibration.json cannot be used" in done.err
 
 
-def test_a_wrong_judge_is_said_at_once(cli: Cli, own_index: Path, models: Path, tmp_path: Path) -> None:
+def test_a_wrong_judge_is_said_at_once(cli: Cli, own_index: Path, tmp_path: Path) -> None:
+    model = {"architectures": ["BertForSequenceClassification"], "id2label": {"0": "entailment", "1": "contradiction"}}
+    (tmp_path / "config.json").write_text(json.dumps(model), encoding="utf-8")
+    (tmp_path / "model.safetensors").write_bytes(b"")
     for setting, why in (
-        (f"passage_judge={tmp_path / 'nowhere'}", "is not there"),
-        (f"passage_judge={models / 'claims'}", "claim_judge"),
+        (f"passage_judge={tmp_path / 'nowhere'}", "that is there"),
+        (f"passage_judge={tmp_path}", "claim_judge"),
         ("claim_judge=what is this", "owner/name"),
     ):
         done = cli("ask", QUESTION, "--index", own_index, "--set", "embedder=none", "--set", setting)

@@ -6,20 +6,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
-from tests.support.pair_models import word_tokenizer
-
+MARKS = ("[PAD]", "[CLS]", "[SEP]", "[UNK]")
 NLI_NAMES = {0: "contradiction", 1: "entailment", 2: "neutral"}
 
 
 def tiny_bert(folder: Path, texts: Iterable[str], *, labels: int = 1, seed: int = 0) -> Path:
     """A model that classifies pairs into ``labels`` labels. Skips the test where sentence-transformers is absent."""
+    pytest.importorskip("torch")
     pytest.importorskip("sentence_transformers")
     transformers: Any = importlib.import_module("transformers")
     torch: Any = importlib.import_module("torch")
-    words, vocabulary = word_tokenizer(texts)
+    words = word_tokenizer(texts)
     config = transformers.BertConfig(
-        vocab_size=len(vocabulary),
+        vocab_size=words.get_vocab_size(),
         hidden_size=16,
         num_hidden_layers=2,
         num_attention_heads=2,
@@ -37,3 +38,19 @@ def tiny_bert(folder: Path, texts: Iterable[str], *, labels: int = 1, seed: int 
     )
     tokenizer.save_pretrained(folder)
     return folder
+
+
+def word_tokenizer(texts: Iterable[str]) -> Tokenizer:
+    """A tokenizer of whole words that knows those of the texts, marked up as BERT's pairs are."""
+    normalizing, splitting = normalizers.Lowercase(), pre_tokenizers.Whitespace()
+    found = {word for text in texts for word, _ in splitting.pre_tokenize_str(normalizing.normalize_str(text))}
+    vocabulary = {word: number for number, word in enumerate((*MARKS, *sorted(found)))}
+    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
+    tokenizer.normalizer, tokenizer.pre_tokenizer = normalizing, splitting
+    tokenizer.add_special_tokens(["[PAD]", "[CLS]", "[SEP]"])
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]",
+        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
+        special_tokens=[("[CLS]", vocabulary["[CLS]"]), ("[SEP]", vocabulary["[SEP]"])],
+    )
+    return tokenizer

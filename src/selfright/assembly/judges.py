@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from selfright.assembly.encoders import pair_views
@@ -54,10 +53,6 @@ class HandedJudge:
             ) from error
 
 
-def _handed(judge: PairJudge | None) -> PairJudge | None:
-    return None if judge is None else HandedJudge(judge)
-
-
 class JudgeService:
     """Judges named by settings or handed over, each made once; nothing is loaded or fetched before it is needed."""
 
@@ -65,22 +60,8 @@ class JudgeService:
         self._settings = settings
         self._overrides = overrides
         self._index = index
-        jobs: tuple[Literal["passages", "claims"], ...] = ("passages", "claims")
-        for named, job in zip((settings.passage_judge, settings.claim_judge), jobs, strict=True):
-            if named is not None:
-                from selfright.models.pair_models import check_named
-
-                check_named(named, job)
-
-    @cached_property
-    def passages(self) -> PairJudge | None:
-        """The judge of questions and passages."""
-        return _handed(self._overrides.passage_judge) or _named(self._settings.passage_judge, "passages")
-
-    @cached_property
-    def claims(self) -> PairJudge | None:
-        """The judge of claims and evidence."""
-        return _handed(self._overrides.claim_judge) or _named(self._settings.claim_judge, "claims")
+        self.passages = _judge(overrides.passage_judge, settings.passage_judge, "passages")
+        self.claims = _judge(overrides.claim_judge, settings.claim_judge, "claims")
 
     def judging(self) -> ChosenJudges:
         """All that judging rests on beside the shipped weights.
@@ -174,9 +155,9 @@ class JudgeService:
         return embedder.name if embedder else "words"
 
 
-def _named(named: str | None, job: Literal["passages", "claims"]) -> PairJudge | None:
-    if named is None:
-        return None
-    from selfright.models.pair_models import pair_judge
+def _judge(handed: PairJudge | None, named: str | None, job: Literal["passages", "claims"]) -> PairJudge | None:
+    if handed is not None or named is None:
+        return handed and HandedJudge(handed)
+    from selfright.models.cross_encoder import CrossEncoderJudge
 
-    return pair_judge(named, job)
+    return CrossEncoderJudge(named, job)

@@ -254,22 +254,14 @@ class _Heard:
 
 
 def _object(schema: Mapping[str, Any], raw: RawReply) -> dict[str, Any]:
-    required = list(schema.get("required", ()))
-    if raw.finish is Finish.LENGTH and not required:
-        required = list(schema.get("properties", ()))  # cut off: who knows what else would have come
-    try:
-        return read_object(raw.arguments or raw.text, required)
-    except ReplyUnusable as error:
-        if raw.finish is not Finish.LENGTH and _is_closed(raw):
-            with contextlib.suppress(ReplyUnusable):
-                return read_object(raw.arguments or raw.text)  # under other names: the role reads it strictly
-        raise _unusable(raw, str(error)) from None
-
-
-def _is_closed(raw: RawReply) -> bool:
-    """Whether an object was written to its end; what breaks off in the middle may lack what would have mattered."""
     said = raw.arguments or raw.text
-    return not isinstance(said, str) or said.rstrip("` \n\t").endswith("}")
+    try:
+        return read_object(said, list(schema.get("required", ())))
+    except ReplyUnusable as error:
+        if raw.finish is not Finish.LENGTH:
+            with contextlib.suppress(ReplyUnusable):
+                return read_object(said)  # under other names: the role reads it strictly
+        raise _unusable(raw, str(error)) from None
 
 
 def _unusable(raw: RawReply, why: str) -> ReplyUnusable:

@@ -1,8 +1,6 @@
 """Any LangChain chat model as a ``Backend``: one request in, one raw reply out."""
 
 import contextlib
-from collections import OrderedDict
-from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -18,7 +16,6 @@ from selfright.llm.dialects import (
     Style,
     call_for,
     first_style,
-    schema_key,
     stream_options,
 )
 
@@ -27,31 +24,10 @@ if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
     from langchain_core.runnables import RunnableConfig
 
-_MOST_CALLS = 128  # calls that are kept made: jobs x temperatures x limits
 _MODEL_ATTRIBUTES = ("model_name", "model", "model_id", "deployment_name", "azure_deployment")
 _ADDRESS_ATTRIBUTES = ("azure_endpoint", "openai_api_base", "base_url", "endpoint")
 _LONGEST_NAME = 100
 _SILENT: "RunnableConfig" = {"callbacks": []}  # an outer graph that streams its messages must not hear the judges
-
-
-@dataclass(slots=True)
-class Client:
-    """A model and the calls made of it; those used last are kept."""
-
-    model: "BaseChatModel"
-    calls: OrderedDict[object, ProviderCall] = field(default_factory=OrderedDict)
-
-    def call(self, style: Style, request: ChatRequest, mode: Mode) -> ProviderCall:
-        """The call of ``request``; raises ``NotImplementedError`` when the model cannot do ``mode``."""
-        key = (style, mode, request.temperature, request.max_tokens, schema_key(request.schema))
-        call = self.calls.get(key)
-        if call is None:
-            call = self.calls[key] = call_for(self.model, style, request, mode)
-            if len(self.calls) > _MOST_CALLS:
-                self.calls.popitem(last=False)
-        else:
-            self.calls.move_to_end(key)
-        return call
 
 
 class LangChainBackend:
@@ -59,7 +35,7 @@ class LangChainBackend:
 
     ``name`` and ``provider`` are as in ``Backend``, by default made of the model's class, name and host; ``key`` names
     the variable of its key for messages. A model serves one event loop, as its HTTP client does; a ``PerLoop`` of
-    clients serves any.
+    models serves any.
 
     What a model takes is found out by use: a temperature or a limit of tokens that it refuses is left out from then
     on, at the price of one request more. A model that is seen to think gets room for that beside its reply.
@@ -67,7 +43,7 @@ class LangChainBackend:
 
     def __init__(
         self,
-        model: "BaseChatModel | PerLoop[Client]",
+        model: "BaseChatModel | PerLoop[BaseChatModel]",
         name: str | None = None,
         provider: str | None = None,
         *,
@@ -78,18 +54,18 @@ class LangChainBackend:
         self.name = name or ":".join(part for part in ("langchain", kind, _model_of(model)) if part) + where
         self.provider = provider or kind + where
         self._key = key
-        self._clients = model if isinstance(model, PerLoop) else Client(model)
+        self._model = model
         self._learned: Learned | None = None
 
     async def attempt(self, request: ChatRequest, mode: Mode, say: Say | None = None) -> RawReply:
         """See ``Backend.attempt``."""
-        client = await self._client()
-        learned = self._learned = self._learned or Learned(first_style(client.model))
+        model = await self._made()
+        learned = self._learned = self._learned or Learned(first_style(model))
         for _ in range(MOST_REFUSED):
             style = learned.style
-            call = self._call(client, style, request, mode)
+            call = self._call(model, style, request, mode)
             try:
-                reading = await self._asked(client.model, call, style, request, say)
+                reading = await self._asked(model, call, style, request, say)
             except Exception as error:
                 if not learned.refused(style, error):
                     raise translated(error, self.name, self._key) from error
@@ -103,24 +79,24 @@ class LangChainBackend:
 
         Raises ``ModelUnavailable`` when it cannot be made. Nothing is sent.
         """
-        await self._client()
+        await self._made()
 
     async def aclose(self) -> None:
         """Closes the connections of the running event loop; a loop that ends in order does so by itself."""
-        if isinstance(self._clients, PerLoop):
-            await self._clients.aclose()
+        if isinstance(self._model, PerLoop):
+            await self._model.aclose()
 
-    async def _client(self) -> Client:
-        if isinstance(self._clients, Client):
-            return self._clients
+    async def _made(self) -> "BaseChatModel":
+        if not isinstance(self._model, PerLoop):
+            return self._model
         try:
-            return await self._clients.get()
+            return await self._model.get()
         except Exception as error:
             raise translated(error, self.name, self._key) from error
 
-    def _call(self, client: Client, style: Style, request: ChatRequest, mode: Mode) -> ProviderCall:
+    def _call(self, model: "BaseChatModel", style: Style, request: ChatRequest, mode: Mode) -> ProviderCall:
         try:
-            return client.call(style, request, mode)
+            return call_for(model, style, request, mode)
         except NotImplementedError:
             raise
         except Exception as error:

@@ -1,10 +1,9 @@
 """How each client library is told the temperature, the token limit and the form of the reply.
 
-A request becomes a ``ProviderCall``: a LangChain runnable and the options beside its messages, made once, used often.
+A request becomes a ``ProviderCall``: a LangChain runnable and the options beside its messages.
 """
 
 import dataclasses
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -151,11 +150,6 @@ def _call(model: "BaseChatModel", kind: str, style: Style, request: ChatRequest,
         schema = dict(request.schema)
         return ProviderCall(tuned, {"response_mime_type": "application/json", "response_json_schema": schema})
     return _structured(tuned, request.schema)
-
-
-def schema_key(schema: Mapping[str, Any] | None) -> str:
-    """Tells schemas apart."""
-    return "" if schema is None else json.dumps(schema, sort_keys=True, default=str)
 
 
 def strict_schema(schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,17 +1,15 @@
 """Embeddings kept on disk by the hash of their text, for all indexes and processes of one user.
 
-``CachedEmbedder`` is the embedder to the outside; ``VectorFile`` is the file, and may fail at any time: what is lost
-then is speed, never a vector. The file holds hashes and vectors, no text; only its owner can read it.
+The file holds hashes and vectors, no text; only its owner can read it. It may fail at any time: what is lost then is
+speed, never a vector.
 """
 
 import hashlib
 import sqlite3
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,15 +19,11 @@ from selfright.domain.ports import Embedder
 from selfright.storage.sqlite import REST_S, CacheFile, Layout, transaction
 
 Vector = NDArray[np.float32]
-T = TypeVar("T")
 
 DEFAULT_BYTES = 1_000_000_000
 LEAST_BYTES = 1_000_000
 
-_BLOCK = 1_024  # texts that are embedded, and then kept, at a time: what an interruption can cost
-_ASKED_AT_ONCE = 500
-_BEHIND = 128  # vectors that wait for company before they are written: single ones cost as much as many
-_MOST_BEHIND = 2_048  # of them while the file cannot be written
+_BLOCK = 500  # texts that are asked for, embedded and kept at a time: what an interruption can cost
 _MOST_TOUCHED = 10_000  # entries of which is remembered that they were read
 _PATIENCE_S = 5.0
 _HOUR_S = 3_600
@@ -57,13 +51,16 @@ class CachedEmbedder:
 
     ``path`` is the shared file, made when it is missing, ``max_bytes`` about its greatest size; the entries used
     longest ago go first. Entries belong to an embedder by its name and dimension, so give only embedders whose name
-    says which model they are. A file that cannot be used costs one warning, and is tried again after a while.
-    Thread-safe.
+    says which model they are. A file that cannot be used costs one warning, and is left alone for a minute; one that
+    cannot be written just now (another process writes, the disk is full) is read all the same. Thread-safe.
     """
 
     def __init__(self, embedder: Embedder, path: Path, max_bytes: int = DEFAULT_BYTES) -> None:
         self._embedder = embedder
-        self._file = VectorFile(path, max_bytes)
+        self._max_bytes = max(max_bytes, LEAST_BYTES)
+        self._file = CacheFile(path, _LAYOUT, _PATIENCE_S)
+        self._written_from = 0.0  # on the monotonic clock
+        self._touched: set[int] = set()
         self.languages = tuple(getattr(embedder, "languages", ()))
 
     @property
@@ -105,93 +102,53 @@ class CachedEmbedder:
     def _rows(self, texts: Sequence[str], side: str, compute: Callable[[Sequence[str]], Vector]) -> Vector:
         prefix = f"{self.name}\0{self.dimension}\0{side}\0"
         keys = [hashlib.sha256((prefix + text).encode("utf-8", "surrogatepass")).digest() for text in texts]
-        found = self._file.read(keys, self.dimension)
+        found: dict[bytes, Vector] = self._file.attempt(lambda connection: self._read(connection, keys), {})
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
         if missing:
             new = dict(zip(missing, compute(list(missing.values())), strict=True))
-            self._file.write(new)
+            self._file.attempt(lambda connection: self._write(connection, new), None)
             found = {**found, **new}
         return np.stack([found[key] for key in keys])
 
-
-class VectorFile:
-    """Vectors by key in one SQLite file that many processes may read and write at once; bounded, checked, expendable.
-
-    After an error it is left alone for a minute. One that cannot be written just now (another process writes, the disk
-    is full) is read all the same, and what waits to be written waits on.
-    """
-
-    def __init__(self, path: Path, max_bytes: int = DEFAULT_BYTES) -> None:
-        self._max_bytes = max(max_bytes, LEAST_BYTES)
-        self._file = CacheFile(path, _LAYOUT, _PATIENCE_S)
-        self._written_from = 0.0  # on the monotonic clock
-        self._waiting: dict[bytes, Vector] = {}
-        self._touched: set[int] = set()
-
-    def read(self, keys: Sequence[bytes], dimension: int) -> dict[bytes, Vector]:
+    def _read(self, connection: sqlite3.Connection, keys: Sequence[bytes]) -> dict[bytes, Vector]:
         """The vectors that are there; one that is damaged or of another dimension counts as missing."""
-        return self._file.attempt(lambda connection: self._read(connection, keys, dimension), {})
-
-    def write(self, vectors: Mapping[bytes, Vector]) -> None:
-        """Keeps vectors, the last few of them in memory until there are more, or until ``close``."""
-        self._file.attempt(lambda connection: self._write(connection, vectors), None)
-
-    def close(self) -> None:
-        """Writes what waits and closes the file; it is opened again when it is needed."""
-        if self._waiting or self._touched:
-            self._file.attempt(self._flush, None)
-        self._file.close()
-
-    def _read(self, connection: sqlite3.Connection, keys: Sequence[bytes], dimension: int) -> dict[bytes, Vector]:
-        found = {key: self._waiting[key] for key in keys if key in self._waiting}
-        now = _hour()
-        for some in _chunks(dict.fromkeys(key for key in keys if key not in found), _ASKED_AT_ONCE):
-            marks = ",".join("?" * len(some))
-            rows = connection.execute(
-                f"SELECT id, key, used, checksum, vector FROM vectors WHERE key IN ({marks})",  # noqa: S608 (marks only)
-                some,
-            )
-            for number, key, used, checksum, content in rows:
-                if _is_sound(key, checksum, content, dimension):
-                    found[key] = np.frombuffer(content, dtype="<f4").astype(np.float32, copy=False)
-                    if used != now and len(self._touched) < _MOST_TOUCHED:
-                        self._touched.add(number)
+        found, now, size = {}, _hour(), 4 * self.dimension
+        rows = connection.execute(
+            f"SELECT id, key, used, checksum, vector FROM vectors WHERE key IN ({','.join('?' * len(keys))})",  # noqa: S608 (marks only)
+            keys,
+        )
+        for number, key, used, checksum, content in rows:
+            # In a damaged file even the types can be others.
+            if not (isinstance(key, bytes) and isinstance(content, bytes) and checksum == _checksum(key, content)):
+                continue
+            if len(content) == size:
+                found[key] = np.frombuffer(content, dtype="<f4").astype(np.float32, copy=False)
+                if used != now and len(self._touched) < _MOST_TOUCHED:
+                    self._touched.add(number)
         return found
 
     def _write(self, connection: sqlite3.Connection, vectors: Mapping[bytes, Vector]) -> None:
-        self._waiting.update((key, np.array(vector, dtype="<f4")) for key, vector in vectors.items())
-        if len(self._waiting) >= _BEHIND:
-            self._flush(connection)
-        for key in list(self._waiting)[:-_MOST_BEHIND]:
-            del self._waiting[key]
-
-    def _flush(self, connection: sqlite3.Connection) -> None:
-        """Writes what waits, unless that was refused just before."""
+        """Adds vectors and notes what was read, unless that was refused just before."""
         if time.monotonic() < self._written_from:
             return
+        now = _hour()
+        contents = [(key, np.asarray(vector, dtype="<f4").tobytes()) for key, vector in vectors.items()]
+        room = self._max_bytes - sum(len(content) for _, content in contents)
         try:
-            self._write_out(connection)
+            with transaction(connection, "IMMEDIATE"):
+                touched = ((now, number) for number in self._touched)
+                connection.executemany("UPDATE vectors SET used = ? WHERE id = ?", touched)
+                while _used_bytes(connection) > room and _drop_oldest(connection):
+                    pass
+                connection.executemany(
+                    "INSERT OR REPLACE INTO vectors (key, used, checksum, vector) VALUES (?, ?, ?, ?)",
+                    ((key, now, _checksum(key, content), content) for key, content in contents),
+                )
         except sqlite3.OperationalError as error:
             self._file.warn(error)
             self._written_from = time.monotonic() + REST_S
         else:
-            self._waiting, self._touched = {}, set()
-
-    def _write_out(self, connection: sqlite3.Connection) -> None:
-        """Notes what was read; adds what waits, dropping the entries used longest ago where it would be too much."""
-        now = _hour()
-        contents = [(key, vector.tobytes()) for key, vector in self._waiting.items()]
-        room = self._max_bytes - sum(len(content) for _, content in contents)
-        with transaction(connection, "IMMEDIATE"):
-            touched = ((now, number) for number in self._touched)
-            connection.executemany("UPDATE vectors SET used = ? WHERE id = ?", touched)
-        while _used_bytes(connection) > room and _drop_oldest(connection):
-            pass
-        with transaction(connection, "IMMEDIATE"):
-            connection.executemany(
-                "INSERT OR REPLACE INTO vectors (key, used, checksum, vector) VALUES (?, ?, ?, ?)",
-                ((key, now, _checksum(key, content), content) for key, content in contents),
-            )
+            self._touched.clear()
 
 
 def _used_bytes(connection: sqlite3.Connection) -> int:
@@ -204,22 +161,11 @@ def _used_bytes(connection: sqlite3.Connection) -> int:
 def _drop_oldest(connection: sqlite3.Connection) -> bool:
     """Drops a share of the entries, those used longest ago first; false when there were none."""
     (entries,) = connection.execute("SELECT count(*) FROM vectors").fetchone()
-    with transaction(connection, "IMMEDIATE"):
-        dropped = connection.execute(
-            "DELETE FROM vectors WHERE id IN (SELECT id FROM vectors ORDER BY used, id LIMIT ?)",
-            (max(1, int(entries * _DROPPED_SHARE)),),
-        )
-    return dropped.rowcount > 0
-
-
-def _is_sound(key: object, checksum: object, content: object, dimension: int) -> bool:
-    """Whether an entry is as it was written; in a damaged file even the types can be others."""
-    return (
-        isinstance(key, bytes)
-        and isinstance(content, bytes)
-        and len(content) == 4 * dimension
-        and checksum == _checksum(key, content)
+    dropped = connection.execute(
+        "DELETE FROM vectors WHERE id IN (SELECT id FROM vectors ORDER BY used, id LIMIT ?)",
+        (max(1, int(entries * _DROPPED_SHARE)),),
     )
+    return dropped.rowcount > 0
 
 
 def _checksum(key: bytes, content: bytes) -> int:
@@ -229,9 +175,3 @@ def _checksum(key: bytes, content: bytes) -> int:
 def _hour() -> int:
     """Hours since 1970: fine enough to tell what is old, so coarse that reading seldom writes."""
     return int(time.time() // _HOUR_S)
-
-
-def _chunks(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    remaining = iter(items)
-    while chunk := list(islice(remaining, size)):
-        yield chunk

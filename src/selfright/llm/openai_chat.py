@@ -5,10 +5,8 @@ Requests and replies stay plain JSON: to fill the client's models of them costs 
 
 import json
 import re
-import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from selfright.domain.chat import ChatRequest, Finish, Say
@@ -21,9 +19,7 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 _PATH = "/chat/completions"
-_SIDE_BY_SIDE = 16  # calls that share a client
-_MOST_CLIENTS = 64  # after that they share more closely
-_IDLE_S = 30.0  # a client beyond the first is closed after so many seconds without a call
+_SIDE_BY_SIDE, _MOST_CLIENTS = 16, 16  # calls that share a client, until there are so many clients
 _THINKS = re.compile(r"(?:^|/)(?:o\d|gpt-(?:[5-9]|\d\d))(?!.*chat)")  # the families of OpenAI's that think
 _TAKES_TEMPERATURE = re.compile(r"gpt-5\.[1-4]")  # those of them that think only when asked to
 
@@ -104,56 +100,28 @@ class OpenAIBackend:
 
 
 class Clients:
-    """The clients of one event loop, each with few connections.
-
-    A client looks at all its connections at each call, so that hundreds at a time cost half as much again. Those used
-    first are used most, and what a rush leaves behind is closed when it was idle for long.
-    """
+    """The clients of one event loop: each looks at all its connections at each call, so only few calls share one."""
 
     def __init__(self, connect: "Callable[[], AsyncOpenAI]") -> None:
         self._connect = connect
-        self._lanes = [_Lane(connect())]
+        self._busy = {connect(): 0}
 
     @asynccontextmanager
     async def lent(self) -> "AsyncIterator[AsyncOpenAI]":
         """A client for one call."""
-        await self._tidy()
-        lane = self._free()
-        lane.busy += 1
+        client = min(self._busy, key=self._busy.__getitem__)
+        if self._busy[client] >= _SIDE_BY_SIDE and len(self._busy) < _MOST_CLIENTS:
+            client = self._connect()
+        self._busy[client] = self._busy.get(client, 0) + 1
         try:
-            yield lane.client
+            yield client
         finally:
-            lane.busy -= 1
-            lane.idle_since = time.monotonic()
+            self._busy[client] -= 1
 
     async def aclose(self) -> None:
         """Closes all connections."""
-        for lane in self._lanes:
-            await lane.client.close()
-
-    def _free(self) -> "_Lane":
-        for lane in self._lanes:
-            if lane.busy < _SIDE_BY_SIDE:
-                return lane
-        if len(self._lanes) >= _MOST_CLIENTS:
-            return min(self._lanes, key=lambda lane: lane.busy)
-        self._lanes.append(_Lane(self._connect()))
-        return self._lanes[-1]
-
-    async def _tidy(self) -> None:
-        long_ago = time.monotonic() - _IDLE_S
-        for lane in self._lanes[1:]:
-            if not lane.busy and lane.idle_since < long_ago:
-                self._lanes.remove(lane)
-                await lane.client.close()
-                return  # one for each call is enough
-
-
-@dataclass(slots=True, eq=False)
-class _Lane:
-    client: "AsyncOpenAI"
-    busy: int = 0
-    idle_since: float = field(default_factory=time.monotonic)
+        for client in self._busy:
+            await client.close()
 
 
 def first_style(model: str, address: str | None) -> Style:

@@ -1,31 +1,37 @@
-"""The providers whose models can be named: what is needed to reach each, through LangChain's init_chat_model too.
+"""The providers whose models can be named: what is needed to reach each, and what its client library is told.
 
-Anthropic, Azure, Bedrock, Mistral. Keys come from each one's usual variables; their own retries are off, for ours know
-the turn's budget.
+Keys come from each one's usual variables; the libraries' own retries are off for chat, for ours know the turn's budget.
 """
 
-import importlib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import functools
+import importlib.util
+import os
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from selfright.domain.errors import SettingsError
-
 if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
+    import ssl
+
+TIMEOUT_S = 600.0  # the last resort: time-outs that count are set for each call, outside
+_EMBEDDING_RETRIES = 5  # an index that is being built can wait
+_OLLAMA_CONTEXT = 8_192  # tokens; Ollama's default is less, and it cuts longer prompts without a word
+_AZURE_VERSION = "2024-10-21"  # the latest that is no preview
 
 
 @dataclass(frozen=True, slots=True)
 class Provider:
     """What is needed to reach a provider.
 
-    ``keys``: variables that may hold its key, the usual one first; none when it needs no key. ``addresses``: variables
-    that its users set its address with. ``home``: its own address, where a key is a must; empty when it has none.
-    ``needs_key``: a key is a must at any address.
+    ``chat``, ``embeddings``: the classes of ``package``, LangChain's for the provider, that make its models. ``keys``:
+    variables that may hold its key, the usual one first; none when it needs no key. ``addresses``: variables that its
+    users set its address with. ``home``: its own address, where a key is a must; empty when it has none. ``needs_key``:
+    a key is a must at any address.
     """
 
     package: str
     extra: str
+    chat: str = ""
+    embeddings: str = ""
     keys: tuple[str, ...] = ()
     addresses: tuple[str, ...] = ()
     home: str = ""
@@ -36,6 +42,7 @@ PROVIDERS = {
     "openai": Provider(
         package="langchain_openai",
         extra="openai",
+        embeddings="OpenAIEmbeddings",
         keys=("OPENAI_API_KEY",),
         addresses=("OPENAI_BASE_URL", "OPENAI_API_BASE"),
         home="https://api.openai.com/v1",
@@ -43,14 +50,17 @@ PROVIDERS = {
     "google_genai": Provider(
         package="langchain_google_genai",
         extra="google",
+        chat="ChatGoogleGenerativeAI",
+        embeddings="GoogleGenerativeAIEmbeddings",
         keys=("GOOGLE_API_KEY", "GEMINI_API_KEY"),
         home="https://generativelanguage.googleapis.com",
     ),
-    "ollama": Provider(package="langchain_ollama", extra="ollama"),
+    "ollama": Provider(package="langchain_ollama", extra="ollama", chat="ChatOllama", embeddings="OllamaEmbeddings"),
     "local": Provider(package="xllamacpp", extra="local"),
     "anthropic": Provider(
         package="langchain_anthropic",
         extra="anthropic",
+        chat="ChatAnthropic",
         keys=("ANTHROPIC_API_KEY",),
         addresses=("ANTHROPIC_BASE_URL", "ANTHROPIC_API_URL"),
         home="https://api.anthropic.com",
@@ -58,13 +68,18 @@ PROVIDERS = {
     "azure": Provider(
         package="langchain_openai",
         extra="azure",
+        chat="AzureChatOpenAI",
         keys=("AZURE_OPENAI_API_KEY",),
         addresses=("AZURE_OPENAI_ENDPOINT",),
         needs_key=True,
     ),
-    "bedrock": Provider(package="langchain_aws", extra="bedrock"),
+    "bedrock": Provider(package="langchain_aws", extra="bedrock", chat="ChatBedrockConverse"),
     "mistral": Provider(
-        package="langchain_mistralai", extra="mistral", keys=("MISTRAL_API_KEY",), home="https://api.mistral.ai/v1"
+        package="langchain_mistralai",
+        extra="mistral",
+        chat="ChatMistralAI",
+        keys=("MISTRAL_API_KEY",),
+        home="https://api.mistral.ai/v1",
     ),
 }
 
@@ -72,71 +87,48 @@ PROVIDERS = {
 ALIASES = {"gemini": "google_genai", "azure_openai": "azure", "mistralai": "mistral", "bedrock_converse": "bedrock"}
 """Other names of providers, as LangChain and their users have them."""
 
-_LANGCHAIN = {
-    "anthropic": "anthropic",
-    "azure": "azure_openai",
-    "bedrock": "bedrock_converse",
-    "mistral": "mistralai",
-}
-_VERSION_VARIABLE, _VERSION = "OPENAI_API_VERSION", "2024-10-21"  # Azure's latest that is no preview
+
+@functools.cache
+def trusted() -> "ssl.SSLContext":
+    """The certificates that are trusted: read once, for it takes a tenth of a second."""
+    library: Any = importlib.import_module("httpx2" if importlib.util.find_spec("httpx2") else "httpx")
+    context: ssl.SSLContext = library.create_ssl_context()
+    return context
 
 
-@dataclass(frozen=True, slots=True)
-class Reach:
-    """Where a model is, and what opens it."""
-
-    provider: str
-    model: str
-    timeout_s: float
-    address: str | None = field(default=None, repr=False)
-    key: str | None = field(default=None, repr=False)
-
-
-def check_address(provider: str, model: str, address: str | None) -> None:
-    """Raises ``SettingsError`` where a provider has no address of its own and none was given."""
-    if provider == "azure" and not address:
-        raise SettingsError(
-            f"azure:{model} needs the address of your resource: set AZURE_OPENAI_ENDPOINT, or write "
-            f"azure:{model}@https://NAME.openai.azure.com"
-        )
-
-
-def made(reach: Reach, environment: Mapping[str, str]) -> "BaseChatModel":
-    """The LangChain model; ``environment`` holds what a provider takes from variables beside key and address."""
-    from langchain.chat_models import init_chat_model
-
-    told = _TOLD[reach.provider](reach, environment)
-    model: BaseChatModel = init_chat_model(reach.model, model_provider=_LANGCHAIN[reach.provider], **told)
-    return model
+def chat_settings(provider: str, model: str, address: str | None, key: str | None) -> dict[str, Any]:
+    """What the class of a provider's chat models is made with."""
+    told: dict[str, Any] = {"model": model, "base_url": address}
+    if provider == "google_genai":
+        told |= {"google_api_key": key, "timeout": TIMEOUT_S, "vertexai": False, "client_args": {"verify": trusted()}}
+        return told | {"max_retries": 1}  # 1 is "no retry": 0 would be its default of five
+    if provider == "ollama":
+        return told | {"num_ctx": _OLLAMA_CONTEXT, "client_kwargs": {"timeout": TIMEOUT_S, "verify": trusted()}}
+    if provider == "bedrock":
+        return told | _amazons()
+    told |= {"api_key": key, "timeout": TIMEOUT_S, "max_retries": 0}
+    if provider == "mistral":
+        return told | {"timeout": int(TIMEOUT_S), "max_retries": 1}  # attempts: in its library's count, 0 is no limit
+    if provider == "azure":
+        del told["base_url"]
+        version = os.environ.get("OPENAI_API_VERSION", "").strip() or _AZURE_VERSION
+        return told | {"azure_deployment": model, "azure_endpoint": address, "api_version": version}
+    return told
 
 
-def _anthropic(reach: Reach, _environment: Mapping[str, str]) -> dict[str, Any]:
-    return {"api_key": reach.key, "base_url": reach.address, "timeout": reach.timeout_s, "max_retries": 0}
-
-
-def _azure(reach: Reach, environment: Mapping[str, str]) -> dict[str, Any]:
-    return {
-        "azure_deployment": reach.model,
-        "azure_endpoint": reach.address,
-        "api_key": reach.key,
-        "api_version": environment.get(_VERSION_VARIABLE, "").strip() or _VERSION,
-        "timeout": reach.timeout_s,
-        "max_retries": 0,
-    }
-
-
-def _bedrock(reach: Reach, environment: Mapping[str, str]) -> dict[str, Any]:
+def _amazons() -> dict[str, Any]:
     """Keys, profiles and roles are found by Amazon's own library, which knows where else they may be."""
-    settings: Any = importlib.import_module("botocore.config")
-    region = environment.get("AWS_REGION", "").strip() or environment.get("AWS_DEFAULT_REGION", "").strip()
-    patience = settings.Config(read_timeout=reach.timeout_s, retries={"total_max_attempts": 1})
-    told: dict[str, Any] = {"config": patience, "base_url": reach.address}
+    library: Any = importlib.import_module("botocore.config")
+    told = {"config": library.Config(read_timeout=TIMEOUT_S, retries={"total_max_attempts": 1})}
+    region = os.environ.get("AWS_REGION", "").strip() or os.environ.get("AWS_DEFAULT_REGION", "").strip()
     return {**told, "region_name": region} if region else told
 
 
-def _mistral(reach: Reach, _environment: Mapping[str, str]) -> dict[str, Any]:
-    # One attempt: in its library's count, none would be no limit.
-    return {"api_key": reach.key, "base_url": reach.address, "timeout": int(reach.timeout_s), "max_retries": 1}
-
-
-_TOLD = {"anthropic": _anthropic, "azure": _azure, "bedrock": _bedrock, "mistral": _mistral}
+def embedding_settings(provider: str, model: str, address: str | None, key: str | None) -> dict[str, Any]:
+    """What the class of a provider's embedding models is made with."""
+    told: dict[str, Any] = {"model": model, "base_url": address}
+    if provider == "openai":
+        # Text as it is: to count its tokens, LangChain would download a vocabulary, and other servers want text anyway.
+        told |= {"check_embedding_ctx_length": False, "model_kwargs": {"encoding_format": "float"}}
+        return told | {"api_key": key, "max_retries": _EMBEDDING_RETRIES}
+    return told | ({"google_api_key": key, "vertexai": False} if provider == "google_genai" else {})

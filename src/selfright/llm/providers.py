@@ -4,7 +4,6 @@ A client library is imported when its model is first asked, not before. Keys com
 from nowhere else; the libraries' own retries are off for chat, for ours know the turn's budget.
 """
 
-import functools
 import importlib.util
 import inspect
 import os
@@ -14,24 +13,26 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
 from selfright.domain.errors import MissingExtra, SettingsError, UnknownName, UsageError
-from selfright.llm.chat import Client, LangChainBackend
+from selfright.llm.chat import LangChainBackend
 from selfright.llm.clients import PerLoop
 from selfright.llm.openai_chat import OpenAIBackend
-from selfright.llm.provider_table import ALIASES, PROVIDERS, Provider, Reach, check_address, made
+from selfright.llm.provider_table import (
+    ALIASES,
+    PROVIDERS,
+    TIMEOUT_S,
+    Provider,
+    chat_settings,
+    embedding_settings,
+    trusted,
+)
 
 if TYPE_CHECKING:
-    import ssl
-
-    from langchain_core.embeddings import Embeddings
     from langchain_core.language_models import BaseChatModel
     from openai import AsyncOpenAI
 
     from selfright.llm.embedders import LangChainEmbedder
     from selfright.llm.local.backend import LocalBackend
 
-_TIMEOUT_S = 600.0  # the last resort: time-outs that count are set for each call, outside
-_EMBEDDING_RETRIES = 5  # an index that is being built can wait
-_OLLAMA_CONTEXT = 8_192  # tokens; Ollama's default is less, and it cuts longer prompts without a word
 _LOCAL = "local"
 _NO_KEY = "none"  # what a server without keys is told, for the client insists on one
 _DIMENSIONS = {"text-embedding-3-small": 1_536, "text-embedding-3-large": 3_072, "text-embedding-ada-002": 1_536}
@@ -73,11 +74,8 @@ def chat_model(
     spec: ModelSpec | str,
     base_url: str | None = None,
     environment: Mapping[str, str] | None = None,
-    most_context: int = 0,
 ) -> "LangChainBackend | OpenAIBackend | LocalBackend":
     """The model that ``spec`` names. Nothing is imported or connected yet; of a local file the header is read.
-
-    ``most_context``: tokens that a local model reads at most, 0 for as many as its file says.
 
     Raises what ``ModelSpec.parse`` does, ``MissingExtra`` without the client library, ``SettingsError`` without a key
     that is needed, and ``NoModelFile`` or ``NotEnoughMemory`` for a local file that cannot be used.
@@ -86,14 +84,17 @@ def chat_model(
     if access.spec.provider == _LOCAL:
         from selfright.llm.local.models import local_model
 
-        return local_model(access.spec.model, most_context)
-    check_address(access.spec.provider, access.spec.model, access.address)
+        return local_model(access.spec.model)
+    if access.spec.provider == "azure" and not access.address:
+        raise SettingsError(
+            f"{access.spec} needs the address of your resource: set AZURE_OPENAI_ENDPOINT, or write "
+            f"{access.spec}@https://NAME.openai.azure.com"
+        )
     named = {"name": str(access.spec), "provider": access.provider, "key": access.variable}
     if access.spec.provider == "openai":
         address = access.spec.base_url
         return OpenAIBackend(access.spec.model, lambda: _openai(access), address=address, enough=None, **named)
-    make: Callable[[], BaseChatModel] = lambda: _CHAT_MODELS[access.spec.provider](access)  # noqa: E731
-    return LangChainBackend(PerLoop(lambda: Client(make()), lambda client: _closed(client.model)), **named)
+    return LangChainBackend(PerLoop(lambda: access.made("chat", chat_settings), _closed), **named)
 
 
 def embedder(
@@ -106,11 +107,12 @@ def embedder(
     from selfright.llm.embedders import LangChainEmbedder
 
     access = _Access.of(spec, base_url, environment)
-    if access.spec.provider not in _EMBEDDINGS:
-        raise UnknownName("provider of embedders", access.spec.provider, _EMBEDDINGS)
+    if not PROVIDERS[access.spec.provider].embeddings:
+        known = [name for name, provider in PROVIDERS.items() if provider.embeddings]
+        raise UnknownName("provider of embedders", access.spec.provider, known)
     at_home = access.spec.provider == "openai" and not access.spec.base_url
     dimension = _DIMENSIONS.get(access.spec.model) if at_home else None  # a server of one's own may serve others
-    return LangChainEmbedder(_EMBEDDINGS[access.spec.provider](access), dimension=dimension)
+    return LangChainEmbedder(access.made("embeddings", embedding_settings), dimension=dimension)
 
 
 def public_address(address: str) -> str:
@@ -132,14 +134,19 @@ class _Access:
         spec = ModelSpec.parse(spec, base_url) if isinstance(spec, str) else spec
         environment = os.environ if environment is None else environment
         provider = PROVIDERS[spec.provider]
-        needed = (provider.package, *(("langchain",) if spec.provider in _BY_LANGCHAIN else ()))
-        if any(importlib.util.find_spec(package) is None for package in needed):
+        if importlib.util.find_spec(provider.package) is None:
             raise MissingExtra(
                 f"the client for {spec.provider} models ({provider.package.replace('_', '-')})",
                 f'python -m pip install "selfright[{provider.extra}]"',
             )
         spec = ModelSpec(spec.provider, spec.model, spec.base_url or _address(_first(provider.addresses, environment)))
         return cls(spec, spec.base_url or provider.home or None, _key(spec, provider, environment))
+
+    def made(self, what: str, settings: Callable[..., dict[str, Any]]) -> Any:
+        """LangChain's model; ``what`` is ``chat`` or ``embeddings``."""
+        provider = PROVIDERS[self.spec.provider]
+        kind = getattr(importlib.import_module(provider.package), getattr(provider, what))
+        return kind(**settings(self.spec.provider, self.spec.model, self.address, self.key))
 
     @property
     def provider(self) -> str:
@@ -188,14 +195,6 @@ def _address(text: str | None) -> str | None:
     return text.strip()
 
 
-@functools.cache
-def _trusted() -> "ssl.SSLContext":
-    """The certificates that are trusted: read once, for it takes a tenth of a second."""
-    library: Any = importlib.import_module("httpx2" if importlib.util.find_spec("httpx2") else "httpx")
-    context: ssl.SSLContext = library.create_ssl_context()
-    return context
-
-
 def _openai(access: _Access) -> "AsyncOpenAI":
     import openai
 
@@ -204,63 +203,12 @@ def _openai(access: _Access) -> "AsyncOpenAI":
         base_url=access.address,
         default_headers={"Authorization": f"Bearer {access.key}"},  # else a variable of the library's could replace it
         max_retries=0,
-        timeout=_TIMEOUT_S,
-        http_client=openai.DefaultAsyncHttpxClient(timeout=_TIMEOUT_S, verify=_trusted()),
+        timeout=TIMEOUT_S,
+        http_client=openai.DefaultAsyncHttpxClient(timeout=TIMEOUT_S, verify=trusted()),
     )
     if access.spec.base_url:  # an account at OpenAI, of variables that the library reads, is no business of others
         client.organization = client.project = None
     return client
-
-
-def _google(access: _Access) -> "BaseChatModel":
-    from langchain_google_genai import ChatGoogleGenerativeAI
-
-    settings: dict[str, Any] = {
-        "model": access.spec.model,
-        "google_api_key": access.key,
-        "base_url": access.address,
-        "timeout": _TIMEOUT_S,
-        "vertexai": False,
-        "client_args": {"verify": _trusted()},
-    }
-    return ChatGoogleGenerativeAI(max_retries=1, **settings)  # 1 is "no retry": 0 would be its default of five
-
-
-def _ollama(access: _Access) -> "BaseChatModel":
-    from langchain_ollama import ChatOllama
-
-    return ChatOllama(
-        model=access.spec.model,
-        base_url=access.address,
-        num_ctx=_OLLAMA_CONTEXT,
-        client_kwargs={"timeout": _TIMEOUT_S, "verify": _trusted()},
-    )
-
-
-def _openai_embeddings(access: _Access) -> "Embeddings":
-    from langchain_openai import OpenAIEmbeddings
-
-    settings: dict[str, Any] = {"model": access.spec.model, "api_key": access.key, "base_url": access.address}
-    # Text as it is: to count its tokens, LangChain would download a vocabulary, and other servers want text anyway.
-    return OpenAIEmbeddings(
-        check_embedding_ctx_length=False,
-        max_retries=_EMBEDDING_RETRIES,
-        model_kwargs={"encoding_format": "float"},
-        **settings,
-    )
-
-
-def _google_embeddings(access: _Access) -> "Embeddings":
-    from langchain_google_genai import GoogleGenerativeAIEmbeddings
-
-    settings: dict[str, Any] = {"model": access.spec.model, "google_api_key": access.key, "base_url": access.address}
-    return GoogleGenerativeAIEmbeddings(vertexai=False, **settings)
-
-
-def _ollama_embeddings(access: _Access) -> "Embeddings":
-    from langchain_ollama import OllamaEmbeddings
-
-    return OllamaEmbeddings(model=access.spec.model, base_url=access.address)
 
 
 async def _closed(model: "BaseChatModel") -> None:
@@ -275,21 +223,3 @@ async def _closed(model: "BaseChatModel") -> None:
         closed = close() if (close := getattr(holder, method, None)) is not None else None
         if inspect.isawaitable(closed):
             await closed
-
-
-def _by_langchain(access: _Access) -> "BaseChatModel":
-    reach = Reach(access.spec.provider, access.spec.model, _TIMEOUT_S, access.address, access.key)
-    return made(reach, os.environ)
-
-
-_BY_LANGCHAIN = ("anthropic", "azure", "bedrock", "mistral")
-_CHAT_MODELS: dict[str, Callable[[_Access], "BaseChatModel"]] = {
-    "google_genai": _google,
-    "ollama": _ollama,
-    **dict.fromkeys(_BY_LANGCHAIN, _by_langchain),
-}
-_EMBEDDINGS: dict[str, Callable[[_Access], "Embeddings"]] = {
-    "openai": _openai_embeddings,
-    "google_genai": _google_embeddings,
-    "ollama": _ollama_embeddings,
-}

@@ -1,17 +1,12 @@
 """Finds the one JSON object in what a model wrote, through the usual damage, without inventing anything.
 
-Libraries that repair JSON make up values to get something valid: an empty string for what is missing, a whole number
-for one that was cut off. A judge's score must never come about like that, so json-repair and its like are not used:
-this is a small scanner of our own that takes what is written or refuses. It reads JSON as it is and, besides, fences
-and text around it, comments, trailing commas, single and typographic quotes, quotes inside of strings, unquoted keys,
-Python's literals, full-width marks and digits.
+Libraries that repair JSON make up values to get something valid: 0.0 for ``0.`` at the end of a reply that was cut off,
+the last of two scores. A judge's score must never come about like that, so what cannot be read for sure is refused.
+Read are text and fences around it, trailing commas, comments, single and typographic quotes, quotes inside of strings,
+unquoted keys, Python's literals and full-width marks. A number that JSON does not know (``8/10``, ``80%``) is kept as a
+string, NaN as what it is: whoever reads the value takes or refuses it (``selfright.domain.value_parsing``).
 
-* A number that JSON does not know but that can be read (``8/10``, ``80%``) is kept as a string; NaN and Infinity are
-  kept as what they are. Whoever reads the value refuses or takes it (``selfright.domain.value_parsing``).
-* Where the text ends too early, only fields that were complete before it count; a number at the very end may be cut.
-* A key given twice with different values, or two fitting objects that disagree, cannot be decided and are refused.
-
-Every character is scanned once, and at most 200,000 of them: no text can make it slow.
+At most 200,000 characters are looked at, each of them once: no text can make it slow.
 """
 
 import contextlib
@@ -26,45 +21,41 @@ from selfright.llm.thinking import strip_reasoning
 
 LONGEST = 200_000
 _DEEPEST = 30
-_LONGEST_DIGITS = 300
 
-_BLANK = re.compile(r"(?:[\s\ufeff]++|//[^\n]*+|#[^\n]*+|/\*.*?(?:\*/|\Z))*+", re.DOTALL)
-_OPENING = re.compile(r"[{\[｛［]")
-_BARE_KEY = re.compile(r"\w[\w.-]*+")
-_TOKEN = re.compile(r"(?:(?!//|/\*)[^\s,，:：{}\[\]｛｝［］\"'“”‘’`])++")
-_LITERALS = {
-    "true": True, "false": False, "null": None, "none": None,
-    "nan": float("nan"), "inf": float("inf"), "infinity": float("inf"),
-    "-inf": float("-inf"), "-infinity": float("-inf"),
-}  # fmt: skip
-_NUMBER = re.compile(r"[+-]?(?:[0-9]++(\.[0-9]++)?|(\.[0-9]++))([eE][+-]?[0-9]++)?")
-_NUMBER_LIKE = re.compile(r"[+-]?[.0-9][^\s]{0,29}")
-_ESCAPE = re.compile(
-    r"\\(?:u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|(.))", re.DOTALL
+_OPENING = re.compile(r"[{｛]")
+_ENDS = r"(?=[\s\ufeff]*+(?:[,:}\]，：｝］/#]|\Z))"  # a quote ends a string only where what must follow follows
+_STRINGS = "|".join(rf"[{quotes}](?:\\.|(?![{quotes}]{_ENDS}).)*+[{quotes}]" for quotes in ('"', "'", "“”", "‘’"))
+_TOKEN = re.compile(
+    rf"(?P<blank>[\s\ufeff]++|//[^\n]*+|\#[^\n]*+|/\*.*?(?:\*/|\Z)|[,，](?=\s*+[}}\]｝］]))|(?P<string>{_STRINGS})"
+    r"|(?P<mark>[{}\[\],:｛｝［］，：])|(?P<bare>(?:(?!//|/\*)[^\s,:{}\[\]｛｝［］，：\"'“”‘’])++)(?P<key>\s*+[:：])?",
+    re.DOTALL,
 )
-_SHORT = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", '"': '"', "'": "'", "\\": "\\", "/": "/"}
-
-_CLOSING = {'"': '"', "'": "'", "“": '”“"', "”": '”"', "‘": "’‘'", "’": "’'"}
-_QUOTE = {opening: re.compile(rf"\\.|[{closing}]", re.DOTALL) for opening, closing in _CLOSING.items()}
-_ENDS_KEY = re.compile(r"[\s\ufeff]*+[:：]")
-_ENDS_VALUE = re.compile(r"[\s\ufeff]*+(?:[,，}\]｝］]|//|/\*|#|\Z)")
+_LITERALS = {"true": "true", "false": "false", "null": "null", "none": "null", "nan": "NaN"}
+_LITERALS |= {f"{sign}{name}": f"{sign}Infinity" for sign in ("", "-") for name in ("inf", "infinity")}
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,299}+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?")
+_NUMBER_LIKE = re.compile(r"[+-]?[.0-9]\S{0,29}")
+_ESCAPE = re.compile(
+    r"""\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u(?![dD][89a-fA-F])[0-9a-fA-F]{4}|\\["\\/bfnrt]"""
+    r"""|(?P<lone>\\u[0-9a-fA-F]{4})|(?P<quote>\\')|(?P<plain>["\\])""",
+    re.DOTALL,
+)
 
 
 def read_object(text: str | Mapping[str, Any], required: Sequence[str] = ()) -> dict[str, Any]:
     """The object with all ``required`` fields; fields beside them stay. What stands in ``<think>`` does not count.
 
     Where the fields are one level down (``{"evaluation": {…}}``, a list of one), that level is taken off. Of several
-    fitting objects it is the last complete one, if they agree in the required fields (in all, if none is required).
-    A mapping is taken as one that a library has read already. Raises ``ReplyUnusable``.
+    fitting objects it is the last one, if they agree in the required fields (in all, if none is required). A mapping is
+    taken as one that a library has read already. Raises ``ReplyUnusable``, for a reply that was cut off too.
     """
-    read = [(dict(text), True)] if isinstance(text, Mapping) else list(_values(_told(text[:LONGEST])))
-    fits = [(fit, complete) for value, complete in read for fit in _fitting(value, required)]
+    read = [dict(text)] if isinstance(text, Mapping) else list(_objects(_told(text[:LONGEST])))
+    fits = [fit for value in read for fit in _fitting(value, required)]
     if not fits:
-        raise ReplyUnusable(_missing([value for value, _ in read], required))
-    last = next((fit for fit, complete in reversed(fits) if complete), fits[-1][0])
-    if any(_disagree(fit, last, required) for fit, _ in fits):
+        raise ReplyUnusable(_missing(read, required))
+    compared = [{name: fit[name] for name in required} if required else fit for fit in fits]
+    if any(fit != compared[-1] for fit in compared[:-1]):
         raise ReplyUnusable("expected one JSON object, got several that disagree; ask again")
-    return last
+    return fits[-1]
 
 
 def _told(text: str) -> str:
@@ -76,166 +67,73 @@ def _told(text: str) -> str:
     return told
 
 
-def _fitting(value: Any, required: Sequence[str]) -> Iterator[dict[str, Any]]:
-    inner = _single(value)
-    if inner is None:
+def _fitting(value: dict[str, Any], required: Sequence[str]) -> Iterator[dict[str, Any]]:
+    if all(name in value for name in required):
+        yield value
         return
-    if all(name in inner for name in required):
-        yield inner
-    else:
-        wrapped = (_single(item) for name, item in inner.items() if name != "properties")  # that would be a schema
-        yield from (fit for fit in wrapped if fit is not None and all(name in fit for name in required))
+    for name, item in value.items():
+        inner = item[0] if isinstance(item, list) and len(item) == 1 else item
+        # What stands in "properties" would be a schema.
+        if name != "properties" and isinstance(inner, Mapping) and all(field in inner for field in required):
+            yield dict(inner)
 
 
-def _single(value: Any) -> dict[str, Any] | None:
-    """An object, or the only one in a list."""
-    item = value[0] if isinstance(value, list) and len(value) == 1 else value
-    return dict(item) if isinstance(item, Mapping) else None
-
-
-def _disagree(one: Mapping[str, Any], other: Mapping[str, Any], required: Sequence[str]) -> bool:
-    if one is other:
-        return False
-    return any(one[name] != other[name] for name in required) if required else one != other
-
-
-def _missing(values: Sequence[Any], required: Sequence[str]) -> str:
+def _missing(objects: Sequence[Mapping[str, Any]], required: Sequence[str]) -> str:
     expected = f"with the fields {', '.join(required)}" if required else "in the reply"
-    objects = [value for value in map(_single, values) if value is not None]
     absent = [name for name in required if objects and name not in objects[-1]]
     came = f"one without {', '.join(absent)}" if absent else "none"
     return f"expected a JSON object {expected}, got {came}; ask again, or use a model that writes JSON"
 
 
-def _values(text: str) -> Iterator[tuple[Any, bool]]:
-    """Objects and lists in the order of the text, each with whether its end was there; broken ones are passed over."""
+def _objects(text: str) -> Iterator[dict[str, Any]]:
+    """The outermost objects in the order of the text; broken ones are passed over."""
     at = 0
     while opening := _OPENING.search(text, at):
-        scanner = _Scanner(text, opening.start())
-        try:
-            value = scanner.value(0)
-        except _BrokenError:
-            at = max(scanner.at, opening.end())
-        else:
-            at = scanner.at
-            yield value, not scanner.cut
+        mended, at = _mended(text, opening.start())
+        with contextlib.suppress(ValueError):
+            yield json.loads(mended, object_pairs_hook=_unique, strict=False)
 
 
-class _BrokenError(Exception):
-    """What stands here can be no JSON, not even damaged; the scanner's ``at`` says where."""
+def _mended(text: str, start: int) -> tuple[str, int]:
+    """The object at ``start`` as JSON and where it ends; empty where it can be none, with where that was seen."""
+    parts: list[str] = []
+    at, depth = start, 0
+    while found := _TOKEN.match(text, at):
+        piece = _as_json(found)
+        depth += (piece in ("{", "[")) - (piece in ("}", "]"))
+        if piece is None or depth > _DEEPEST:
+            return "", max(at, start + 1)
+        at = found.end()
+        parts.append(piece)
+        if depth == 0:
+            return "".join(parts), at
+    raise ReplyUnusable("expected a whole JSON object, got one that was cut off; ask again")
 
 
-class _Scanner:
-    """Reads the value at ``at`` and moves behind it. ``cut``: the text ended in it, what was complete is there."""
-
-    def __init__(self, text: str, at: int) -> None:
-        self._text = text
-        self.at = at
-        self.cut = False
-
-    def value(self, depth: int) -> Any:
-        if depth > _DEEPEST:
-            raise _BrokenError
-        if self._take("{｛"):
-            return self._object(depth)
-        if self._take("[［"):
-            return self._list(depth)
-        if self._text[self.at] in _QUOTE:
-            return self._string(_ENDS_VALUE)
-        return self._bare()
-
-    def _object(self, depth: int) -> dict[str, Any]:
-        fields: dict[str, Any] = {}
-        while not self._over() and not self._take("}｝"):
-            key = self._string(_ENDS_KEY) if self._text[self.at] in _QUOTE else self._matched(_BARE_KEY)
-            if self._over():
-                break
-            self._expect(":：")
-            if self._over():
-                break
-            value = self.value(depth + 1)
-            if self.cut:
-                break
-            if key in fields and fields[key] != value:
-                raise _BrokenError
-            fields[key] = value
-            self._between("}｝")
-        return fields
-
-    def _list(self, depth: int) -> list[Any]:
-        items: list[Any] = []
-        while not self._over() and not self._take("]］"):
-            value = self.value(depth + 1)
-            if self.cut:
-                break
-            items.append(value)
-            self._between("]］")
-        return items
-
-    def _string(self, ending: re.Pattern[str]) -> str:
-        """A quote ends a string only where what must follow follows, so quotes inside of it do no harm."""
-        start = self.at + 1
-        for found in _QUOTE[self._text[self.at]].finditer(self._text, start):
-            if not found[0].startswith("\\") and ending.match(self._text, found.end()):
-                self.at = found.end()
-                return _unescaped(self._text[start : found.start()])
-        self.at = len(self._text)
-        self.cut = True
+def _as_json(token: re.Match[str]) -> str | None:
+    """A token as JSON writes it; None for what stands in no object."""
+    if token["blank"]:
         return ""
-
-    def _bare(self) -> Any:
-        start = self.at
-        token = half_width(self._matched(_TOKEN))
-        if self.at == len(self._text):
-            self.cut = True  # there may have been more of it
-            return None
-        if token.lower() in _LITERALS:
-            return _LITERALS[token.lower()]
-        if number := _NUMBER.fullmatch(token):
-            exact = not any(number.groups()) and len(token) <= _LONGEST_DIGITS
-            return int(token) if exact else float(token)
-        if not _NUMBER_LIKE.fullmatch(token):
-            self.at = start
-            raise _BrokenError
-        return token
-
-    def _over(self) -> bool:
-        """Passes over blank space and comments; true where the text ends."""
-        blank = _BLANK.match(self._text, self.at)
-        self.at = blank.end() if blank else self.at
-        self.cut = self.cut or self.at >= len(self._text)
-        return self.cut
-
-    def _between(self, closing: str) -> None:
-        if not self._over() and not self._take(",，") and self._text[self.at] not in closing:
-            raise _BrokenError
-
-    def _expect(self, marks: str) -> None:
-        if not self._take(marks):
-            raise _BrokenError
-
-    def _take(self, marks: str) -> bool:
-        here = self._text[self.at] in marks
-        self.at += here
-        return here
-
-    def _matched(self, pattern: re.Pattern[str]) -> str:
-        found = pattern.match(self._text, self.at)
-        if found is None:
-            raise _BrokenError
-        self.at = found.end()
-        return found[0]
+    if token["string"]:
+        return f'"{_ESCAPE.sub(_escaped, token["string"][1:-1])}"'
+    bare = half_width(token["mark"] or token["bare"])
+    if token["mark"] or _NUMBER.fullmatch(bare):
+        return bare
+    if token["key"]:
+        return f"{json.dumps(bare)}:"
+    return _LITERALS.get(bare.lower()) or (json.dumps(bare) if _NUMBER_LIKE.fullmatch(bare) else None)
 
 
-def _unescaped(text: str) -> str:
-    return _ESCAPE.sub(_character, text) if "\\" in text else text
+def _escaped(found: re.Match[str]) -> str:
+    if found["lone"]:
+        return "\ufffd"
+    return "'" if found["quote"] else f"\\{found[0]}" if found["plain"] else found[0]
 
 
-def _character(escape: re.Match[str]) -> str:
-    high, low, code, short = escape.groups()
-    if high:
-        return chr(0x10000 + ((int(high, 16) - 0xD800) << 10) + int(low, 16) - 0xDC00)
-    if code:
-        lone = 0xD800 <= int(code, 16) <= 0xDFFF
-        return "\ufffd" if lone else chr(int(code, 16))
-    return str(_SHORT.get(short, "\\" + short))  # "\d" is no escape: it stays as it was written
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in fields and fields[name] != value:
+            raise ValueError("a key is given twice with different values")
+        fields[name] = value
+    return fields

@@ -44,13 +44,8 @@ def model_file(name: str, folder: Path = FOLDER) -> Path:
 
 
 def open_network(name: str, threads: int, folder: Path = FOLDER) -> Any:
-    """A session of the network ``name``. Raises ``ModelFilesDamaged``."""
+    """An onnxruntime session of the network ``name`` on the processor. Raises ``ModelFilesDamaged``."""
     model_file("words.bin", folder)  # which both networks read
-    return cpu_session(str(model_file(f"{name}.onnx", folder)), threads)
-
-
-def cpu_session(file: str, threads: int) -> Any:
-    """An onnxruntime session of a file on the processor; what onnxruntime raises is let through."""
     runtime: Any = importlib.import_module("onnxruntime")  # it does not declare what it exports
     options = runtime.SessionOptions()
     options.intra_op_num_threads = threads
@@ -58,4 +53,6 @@ def cpu_session(file: str, threads: int) -> Any:
     options.log_severity_level = _FATAL  # what goes wrong is raised; it need not be printed as well
     # An idle thread of the pool would spin for a while after each run: time of a core that the turn's Python needs.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    return runtime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
+    return runtime.InferenceSession(
+        str(model_file(f"{name}.onnx", folder)), options, providers=["CPUExecutionProvider"]
+    )

@@ -19,7 +19,7 @@ from pydantic import SecretStr
 from selfright.domain.chat import ChatRequest, Finish, Job
 from selfright.domain.errors import ModelRejected, ModelUnavailable
 from selfright.llm.backend import Backend, Mode, RawReply
-from selfright.llm.chat import Client, LangChainBackend
+from selfright.llm.chat import LangChainBackend
 from selfright.llm.clients import PerLoop
 from selfright.llm.dialects import strict_schema
 from selfright.llm.openai_chat import OpenAIBackend
@@ -53,16 +53,16 @@ def _blocking_client() -> Any:
 def openai_by_langchain(server: ModelServer, name: str = "m") -> LangChainBackend:
     """As a user may hand it over, but that it serves one event loop after the other."""
 
-    def client() -> Client:
+    def client() -> ChatOpenAI:
         http: dict[str, Any] = {
             "http_async_client": DefaultAsyncHttpxClient(verify=False),
             "http_client": _blocking_client(),
         }
         options: dict[str, Any] = {"max_retries": 0, "stream_usage": True, "stream_chunk_timeout": None}
-        return Client(ChatOpenAI(model=name, api_key=SecretStr("none"), base_url=f"{server.url}/v1", **options, **http))
+        return ChatOpenAI(model=name, api_key=SecretStr("none"), base_url=f"{server.url}/v1", **options, **http)
 
-    async def close(client: Client) -> None:
-        await client.model.root_async_client.close()  # type: ignore[attr-defined]
+    async def close(client: ChatOpenAI) -> None:
+        await client.root_async_client.close()
 
     return LangChainBackend(PerLoop(client, close), key="OPENAI_API_KEY")
 

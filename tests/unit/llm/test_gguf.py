@@ -141,10 +141,10 @@ def test_the_demos_weights_are_asked_for_by_command_and_checked(
 
 
 def test_the_context_is_the_files_within_bounds() -> None:
-    def context(trained: int, most: int = 0) -> int:
-        return planned(dataclasses.replace(SMALL, context=trained), most, lambda: 100 * GIGABYTE).context
+    def context(trained: int) -> int:
+        return planned(dataclasses.replace(SMALL, context=trained), lambda: 100 * GIGABYTE).context
 
-    assert (context(4_096), context(131_072), context(131_072, 3_000)) == (4_096, MOST_CONTEXT, 3_000)
+    assert (context(4_096), context(131_072)) == (4_096, MOST_CONTEXT)
 
 
 def test_where_memory_is_short_less_is_read_at_a_time() -> None:

@@ -5,7 +5,7 @@ import contextlib
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -16,11 +16,10 @@ from pydantic import SecretStr
 
 from selfright.domain.chat import ChatRequest, Finish, Job
 from selfright.domain.errors import ModelRejected, ModelUnavailable
-from selfright.llm import openai_chat
 from selfright.llm.backend import Backend, CompletionReading, Mode, RawReply
-from selfright.llm.chat import Client, LangChainBackend
+from selfright.llm.chat import LangChainBackend
 from selfright.llm.clients import PerLoop
-from selfright.llm.openai_chat import Clients, OpenAIBackend, first_style
+from selfright.llm.openai_chat import OpenAIBackend, first_style
 from selfright.llm.providers import chat_model
 from tests.support.model_server import Said, completion, events, serving
 from tests.support.scripted.catalogue import FAULTS
@@ -69,13 +68,11 @@ def loop() -> Any:
 def both(scripted: ScriptedServer, loop: asyncio.Runner) -> Any:
     """The same model by both clients."""
 
-    def client() -> Client:
-        return Client(
-            ChatOpenAI(model="m", api_key=SecretStr("none"), base_url=scripted.url, max_retries=0, stream_usage=True)
-        )
+    def client() -> ChatOpenAI:
+        return ChatOpenAI(model="m", api_key=SecretStr("none"), base_url=scripted.url, max_retries=0, stream_usage=True)
 
-    async def close(client: Client) -> None:
-        await client.model.root_async_client.close()  # type: ignore[attr-defined]
+    async def close(client: ChatOpenAI) -> None:
+        await client.root_async_client.close()
 
     backends = (chat_model("openai:m", scripted.url, {}), LangChainBackend(PerLoop(client, close)))
     yield backends
@@ -305,85 +302,6 @@ def test_a_password_in_the_address_is_used() -> None:
 
 
 # Many at a time
-
-
-class Connection:
-    """Stands for a client of the library's."""
-
-    closed = False
-
-    async def close(self) -> None:
-        self.closed = True
-
-
-def clients() -> tuple[Clients, list[Connection]]:
-    made: list[Connection] = []
-
-    def connect() -> Any:
-        made.append(Connection())
-        return made[-1]
-
-    return Clients(connect), made
-
-
-async def at_once(pool: Clients, count: int, meanwhile: Callable[[], object] = lambda: None) -> list[object]:
-    """So many calls under way together; the client of each."""
-    used: list[object] = []
-    begun, done = asyncio.Event(), asyncio.Event()
-
-    async def call() -> None:
-        async with pool.lent() as client:
-            used.append(client)
-            if len(used) == count:
-                begun.set()
-            await done.wait()
-
-    async with asyncio.TaskGroup() as group:
-        for _ in range(count):
-            group.create_task(call())
-        await begun.wait()
-        meanwhile()
-        done.set()
-    return used
-
-
-def test_calls_one_after_the_other_share_a_client() -> None:
-    async def calls() -> int:
-        pool, made = clients()
-        for _ in range(100):
-            await at_once(pool, 1)
-        return len(made)
-
-    assert asyncio.run(calls()) == 1
-
-
-def test_a_client_serves_few_calls_at_a_time_and_there_are_not_too_many() -> None:
-    async def calls(count: int) -> tuple[int, int]:
-        pool, made = clients()
-        used = await at_once(pool, count)
-        return len(made), max(used.count(one) for one in made)
-
-    assert asyncio.run(calls(200)) == (13, 16)
-    assert asyncio.run(calls(2_000)) == (64, 32)
-
-
-def test_what_a_rush_left_behind_is_closed_but_never_in_use(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def calls() -> None:
-        pool, made = clients()
-        await at_once(pool, 40)
-        await at_once(pool, 5)
-        assert not any(one.closed for one in made)
-        monkeypatch.setattr(openai_chat, "_IDLE_S", -1.0)
-        await at_once(pool, 40, lambda: held.append(sum(one.closed for one in made)))
-        assert held == [2]  # idle from before; the new ones are busy
-        for _ in range(4):
-            await at_once(pool, 1)
-        assert [one.closed for one in made].count(False) == 1
-        await pool.aclose()
-        assert all(one.closed for one in made)
-
-    held: list[int] = []
-    asyncio.run(calls())
 
 
 def test_two_hundred_at_a_time_are_under_way_together() -> None:

@@ -51,11 +51,6 @@ EXPECTED = {"score": 0.8, "reason": "it fits"}
         f"{GOOD}\n{GOOD}",
         json.dumps(GOOD),
         f'Expected form: {{"score": number, "reason": string}}\n{GOOD}',
-        '{"score": 0.8, "reason": "it fits"',
-        '{"score": 0.8, "reason": "it fits", "more": "cut of',
-        '{"score": 0.8, "reason": "it fits", "more": 0.',
-        '{"score": 0.8, "reason": "it fits", "mo',
-        '{"score": 0.8, "reason": "it fits", "more": [1, 2',
         '{"score": 0.8, "reason": "it fits"}}]',
         '{"type": "object", "properties": {"score": {"type": "number"}, "reason": {}}}\n' + GOOD,
     ],
@@ -79,6 +74,8 @@ def test_usual_damage(text: str) -> None:
         '{"점수": 0.8}',
         '{"score": 0.8',
         '{"score": 0.',
+        '{"score": 0.8, "reason": "cut of',
+        '{"score": 0.8, "more": [1, 2',
         '{"score": 1',
         '{"score": tru',
         '{"score": ',
@@ -114,9 +111,9 @@ def test_bad_scores_stay_bad(written: str) -> None:
 
 
 def test_literals_and_numbers() -> None:
-    read = read_object("{a: True, b: None, c: false, d: -3, e: 2.50, f: [1, 'x',], g: NaN, h: +4, i: 007}")
+    read = read_object("{a: True, b: None, c: false, d: -3, e: 2.50, f: [1, 'x',], g: NaN}")
     assert math.isnan(read.pop("g"))
-    assert read == {"a": True, "b": None, "c": False, "d": -3, "e": 2.5, "f": [1, "x"], "h": 4, "i": 7}
+    assert read == {"a": True, "b": None, "c": False, "d": -3, "e": 2.5, "f": [1, "x"]}
     assert isinstance(read["d"], int)
 
 
@@ -126,13 +123,11 @@ def test_quotes_inside_of_strings() -> None:
     assert read_object(r'{"reason": "a \"b\", \d \u00e9 \ud83d\ude00 \ud83d"}') == {"reason": 'a "b", \\d é 😀 \ufffd'}
 
 
-def test_the_last_complete_one_that_agrees_is_taken() -> None:
+def test_the_last_one_that_agrees_is_taken() -> None:
     both = '{"score": 0.5, "reason": "first"} and again {"score": 0.5, "reason": "second"}'
     assert read_object(both, ("score",))["reason"] == "second"
     with pytest.raises(ReplyUnusable, match="disagree"):
         read_object(both)
-    cut = '{"score": 0.5, "reason": "whole"} and again {"score": 0.5, "reason": "cut", "mo'
-    assert read_object(cut, ("score",))["reason"] == "whole"
 
 
 def test_a_mapping_is_taken_as_read() -> None:
@@ -162,17 +157,12 @@ def test_what_is_json_is_read_as_json(value: dict[str, Any], ascii_only: bool, i
         assert read_object(json.dumps(value, ensure_ascii=ascii_only, indent=indent)) == value
 
 
-@given(st.lists(st.tuples(st.text("ab가", min_size=1, max_size=3), JSON), max_size=4), st.data())
-def test_a_cut_never_changes_a_field(fields: list[tuple[str, Any]], data: st.DataObject) -> None:
-    value = dict(fields)
+@given(OBJECTS, st.data())
+def test_what_was_cut_off_is_refused(value: dict[str, Any], data: st.DataObject) -> None:
     whole = json.dumps(value, ensure_ascii=False)
-    text = whole[: data.draw(st.integers(0, len(whole)))]
-    try:
-        read = read_object(text)
-    except ReplyUnusable:
-        return
     if "<" not in whole and "`" not in whole:  # thinking is removed first
-        assert all(read[name] == value[name] for name in read)
+        with pytest.raises(ReplyUnusable):
+            read_object(whole[: data.draw(st.integers(0, len(whole) - 1))])
 
 
 @given(st.one_of(st.text(), st.text("{}[]\"'“”‘’:,：，\\/*#0.8eE+-tfn<>` \n가a_", max_size=80)))

@@ -24,14 +24,14 @@ _SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 _IDENTIFYING = 1_000_000  # bytes of a file that tell it from others of the same name, with its size
 
 
-def local_model(model: str, most_context: int = 0) -> LocalBackend:
+def local_model(model: str) -> LocalBackend:
     """The model that ``local:MODEL`` names; nothing is loaded yet, but the file's header is read.
 
-    ``most_context`` (tokens, 0: as the file says) bounds what it reads. Raises ``NoModelFile``, ``NotEnoughMemory``,
-    ``MissingExtra`` where the demo's weights are not installed, ``ModelFilesDamaged`` where they are others.
+    Raises ``NoModelFile``, ``NotEnoughMemory``, ``MissingExtra`` where the demo's weights are not installed, and
+    ``ModelFilesDamaged`` where they are others.
     """
     path = demo_weights() if model == DEMO else Path(model).expanduser()
-    plan = planned(read_model_file(path), most_context)
+    plan = planned(read_model_file(path))
     name = f"local:{DEMO}" if model == DEMO else f"local:{path.name}#{_mark(path)}"
     return LocalBackend(name, plan, _connect)
 

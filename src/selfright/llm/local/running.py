@@ -42,13 +42,13 @@ class Plan:
     memory: int
 
 
-def planned(file: ModelFile, most_context: int = 0, free: Callable[[], int | None] = free_memory) -> Plan:
-    """How ``file`` is run here; ``most_context`` (0: none) bounds its context further.
+def planned(file: ModelFile, free: Callable[[], int | None] = free_memory) -> Plan:
+    """How ``file`` is run here.
 
     The context is as long as the file says, at most 16,384 tokens, and shorter where memory is short. Raises
     ``NotEnoughMemory`` when not even 2,048 tokens fit.
     """
-    context = min(file.context, MOST_CONTEXT, most_context or MOST_CONTEXT)
+    context = min(file.context, MOST_CONTEXT)
     there = free()
     if there is not None:
         least = file.size + _OVERHEAD_BYTES + min(context, LEAST_CONTEXT) * file.cache_bytes
