@@ -109,7 +109,7 @@ def test_reading_goes_on(index: Path, run: Cli) -> None:
 def test_writing_says_so_and_changes_nothing(index: Path, disk: Path, run: Cli) -> None:
     for words in (("index", "remove", "harbour.md"), ("ask", QUESTION, "--session", "s")):
         refused = run(*words)
-        assert (refused.code, refused.out) == (1, "")
+        assert (refused.code, refused.out) == (1, ""), refused.err
         assert refused.err.startswith("selfright: ")
     (disk / "filling").unlink(missing_ok=True)
     with Selfright.open() as selfright:

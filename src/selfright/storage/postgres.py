@@ -34,11 +34,11 @@ Connection = psycopg.Connection[tuple[Any, ...]]
 CONNECTIONS = 10
 _WAIT_S = 10.0
 _SHORT_WAIT_S = 0.3
-_DRAIN_S = 1.0
+_DRAIN_S = 0.1
 _DOWN_S = 2.0  # after a failure this young, nobody waits for long
 _RECONNECT_S = 5.0
 _IDLE_S = 300.0
-_TRIES = 3
+_AGAIN_S, _PAUSE_S = 3.0, 0.05  # a server that ends cuts one connection after the other
 _ERASE_LOCK_S = 5.0
 _REWRITE_BELOW = 256 * 2**20
 # A machine that vanished is noticed within 40 s; an address may say otherwise.
@@ -106,21 +106,22 @@ class PostgresDatabase:
         return await asyncio.shield(asyncio.wrap_future(task))
 
     def within(self, work: Callable[[Connection], T], *, durable: bool = True) -> T:
-        """What ``work`` gives for a connection, in a transaction of its own; it may be run twice.
+        """What ``work`` gives for a connection, in a transaction of its own; it may be run several times.
 
         Without ``durable`` the server's disk is not waited for: a crash of the server may lose it, not of a client.
         Raises ``StoreUnavailable`` while the server is away, ``StoreError`` for what it refuses.
         """
-        for tried in range(1, _TRIES + 1):
+        end = time.monotonic() + _AGAIN_S
+        while True:
             try:
                 with self._transaction(durable=durable) as connection:
                     return work(connection)
             except psycopg.Error as error:
-                if tried == _TRIES or not _is_worth_again(error):
+                if time.monotonic() > end or not _is_worth_again(error):
                     raise self.explained(error) from error
                 if error.sqlstate not in _ONLY_THIS:
                     self._drain()
-        raise AssertionError("unreachable")
+                time.sleep(_PAUSE_S)
 
     def connect(self, role: str = "selfright") -> Connection:
         """A connection of one's own, which commits every statement and has no bounds; the caller closes it."""

@@ -223,6 +223,9 @@ from selfright.memory.opening import open_sessions
 
 async def turns(path, name):
     sessions, done, refused = await open_sessions(path), 0, 0
+    path.with_name(name).touch()
+    while not (path.with_name("a").exists() and path.with_name("b").exists()):
+        await asyncio.sleep(0.001)  # one that starts later would find nobody to hurry with
     while done < 40:
         try:
             handle = await sessions.begin("u", "s", f"{name}{done}")
