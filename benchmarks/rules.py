@@ -138,7 +138,7 @@ def outcome(question: Question, answer: Answer) -> str:
 def asked(task: Task, limit: int, presets: Sequence[str], index: Path) -> Outcomes:
     """The outcomes of a task's first questions."""
     found: Outcomes = {}
-    with Selfright.open(index, embedding_cache=0) as selfright:
+    with Selfright.open(index) as selfright:
         for question in list(task.questions)[:limit]:
             for preset in presets:
                 answer = selfright.ask(question.text, preset=preset)
@@ -151,7 +151,7 @@ def demo_asked(presets: Sequence[str], index: Path) -> Outcomes:
     questions = [json.loads(line) for line in (DATA / "questions.jsonl").open(encoding="utf-8")]
     web: dict[str, Any] = {"web_provider": "static", "web_folder": str(DATA / "web")}
     found: Outcomes = {}
-    with Selfright.open(index, pack="medical", embedding_cache=0, **web) as selfright:
+    with Selfright.open(index, pack="medical", **web) as selfright:
         if not index.exists():
             selfright.add([DATA / "documents"])
         for preset in presets:
@@ -166,7 +166,7 @@ def indexed(task: Task, place: Path) -> Path:
     """The index of a task's documents."""
     index = place / task.name
     documents = task.documents
-    with Selfright.open(index, embedding_cache=0) as selfright:
+    with Selfright.open(index) as selfright:
         source = documents if isinstance(documents, Path) else _written(documents, place / f"{task.name}.jsonl")
         selfright.add([source])
     return index

@@ -62,7 +62,6 @@ class Settings:
     several machines; if empty, they are in files under ``home``. The password may be in PGPASSWORD.
     ``passage_judge``, ``claim_judge``: a cross-encoder for questions and passages, and an entailment model for claims
     and evidence: a folder, or ``owner/name[@revision]`` on a hub. None uses only the shipped judges.
-    ``embedding_cache``: bytes of vectors cached for other indexes.
     ``traces``: what is stored of turns: ``off``, ``outline`` (no content) or ``full``. ``otel``: sends spans, without
     content unless ``otel_content`` is on.
     ``said``: the names of flags that the user set; they override the preset's, even if they equal a default.
@@ -88,7 +87,6 @@ class Settings:
     web_cache_hours: Annotated[float, ABOVE_ZERO] = 24.0
     pack: str = "none"
     medcat_pack: Path | None = None
-    embedding_cache: Annotated[int, amount("bytes")] = 1_000_000_000
     session_turns: Annotated[int, ABOVE_ZERO] = 200
     session_days: Annotated[float, ABOVE_ZERO] = 90.0
     max_sessions: Annotated[int, ABOVE_ZERO] = 10_000

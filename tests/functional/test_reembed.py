@@ -417,7 +417,7 @@ def test_where_auto_means_another_embedder_by_now_our_own_indexes_follow(
 ) -> None:
     corpus, demo = tmp_path / "corpus.jsonl", tmp_path / "demo"
     corpus.write_text(json.dumps({"_id": "a", "text": "The lamp is changed every 90 days."}) + "\n")
-    values = {"home": tmp_path / "home", "embedding_cache": 0}
+    values = {"home": tmp_path / "home"}
     for embedder in (WordHashes(languages=()), Other()):
         monkeypatch.setattr(encoders, "chosen_embedder", lambda *_, embedder=embedder: embedder)
         with corpus_index(corpus, values) as selfright:

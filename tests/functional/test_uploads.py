@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from contextlib import closing
 from itertools import count
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -51,7 +50,7 @@ def test_a_text_without_a_heading_is_called_by_its_name(tmp_path: Path, name: st
 
 def test_a_changed_address_of_a_row_is_a_change_that_embeds_nothing(tmp_path: Path) -> None:
     row, embedder = '{"_id": "r", "text": "T.", "url": "https://%s.test/"}', WordHashes()
-    with Selfright.open(tmp_path / "index", embeddings=embedder, embedding_cache=0) as selfright:
+    with Selfright.open(tmp_path / "index", embeddings=embedder) as selfright:
         assert counts(send(selfright, tmp_path, "c.jsonl", row % "one")) == (1, 0, 0)
         assert counts(send(selfright, tmp_path, "c.jsonl", row % "two")) == (0, 1, 0)
         assert embedder.embedded == ["T."]
@@ -68,13 +67,13 @@ def check_vectors(selfright: Selfright, embedder: WordHashes, query: str) -> Non
     assert [hit.cosine for hit in hits] == pytest.approx([float(text @ asked) for text in texts], abs=0.01)
 
 
-@pytest.mark.parametrize("cache", [0, 1_000_000_000])
-def test_what_was_embedded_ahead_is_not_embedded_while_it_is_stored(tmp_path: Path, cache: int) -> None:
+@pytest.mark.parametrize("is_cached", [False, True])
+def test_what_was_embedded_ahead_is_not_embedded_while_it_is_stored(tmp_path: Path, is_cached: bool) -> None:
     """Whether or not vectors are cached, and none a second time for what is stored as it is."""
     rows, embedder = tmp_path / "kilns.csv", WordHashes()
     rows.write_text("kiln,wood\n" + "".join(f"K{n},oak {n}\n" for n in range(600)))
-    options: dict[str, Any] = {"home": tmp_path / "home", "embedding_cache": cache}
-    with Selfright.open(tmp_path / "index", embeddings=embedder, **options) as selfright:
+    embedder.identified = is_cached
+    with Selfright.open(tmp_path / "index", embeddings=embedder, home=tmp_path / "home") as selfright:
         with closing(selfright.read_upload(rows, "kilns.csv")) as upload:
             selfright.embed_upload(upload)
             ahead = len(embedder.embedded)
@@ -98,8 +97,9 @@ def test_an_upload_whose_embedding_failed_can_be_embedded_again(tmp_path: Path) 
         return embed(texts)
 
     embedder.embed = fails_once  # type: ignore[method-assign]
+    embedder.identified = False  # so that no vector is cached
     with (
-        Selfright.open(tmp_path / "index", embeddings=embedder, embedding_cache=0) as selfright,
+        Selfright.open(tmp_path / "index", embeddings=embedder) as selfright,
         closing(selfright.read_upload(rows, "kilns.jsonl")) as upload,
     ):
         with pytest.raises(ModelError, match="unavailable"):

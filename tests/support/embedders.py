@@ -19,6 +19,7 @@ class WordHashes:
         self.dimension = dimension
         self.languages = languages
         self.embedded: list[str] = []
+        self.identified = True
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         self.embedded.extend(texts)

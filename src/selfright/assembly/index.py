@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from selfright.retrieval.stores.langchain import ForeignRetriever
     from selfright.retrieval.stores.opening import OpenedStore
 
+_CACHED_BYTES = 1_000_000_000  # of vectors, beside those of the index
 _MOST_SEARCHERS = 8  # each keeps the vectors of recent queries
 
 
@@ -285,12 +286,12 @@ class IndexService:
         """What the index embeds with, and judges sentences of passages: vectors are kept, for other processes and
         indexes too, where a name tells whose they are."""
         embedder = self.embedder
-        if embedder is None or not self._settings.embedding_cache or not getattr(embedder, "identified", True):
+        if embedder is None or not getattr(embedder, "identified", True):
             return embedder
         from selfright.llm.embedding_cache import CachedEmbedder
 
         path = self._settings.home / "cache" / "embeddings.sqlite"
-        self._embeddings = CachedEmbedder(embedder, path, self._settings.embedding_cache)
+        self._embeddings = CachedEmbedder(embedder, path, _CACHED_BYTES)
         return self._embeddings
 
     @property

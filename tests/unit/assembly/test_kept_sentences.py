@@ -11,21 +11,20 @@ FITTED = "multilingual-e5-small-q4"
 QUESTION = "When does the ferry leave?"
 
 
-@pytest.mark.parametrize(("room", "anew"), [(1_000_000_000, False), (0, True)])
-def test_sentences_are_embedded_once_where_vectors_are_kept(room: int, anew: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_cached", [True, False])
+def test_sentences_are_embedded_once_where_vectors_are_kept(is_cached: bool, tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("# Boats\n\nThe ferry leaves at seven. It is blue. It rests on Mondays.", "utf-8")
     said: list[str] = []
     embedded: list[list[str]] = []
     for _ in range(2):
         embedder = WordHashes(FITTED, 384)
-        with Selfright.open(
-            tmp_path / "index", home=tmp_path / "home", embeddings=embedder, embedding_cache=room
-        ) as selfright:
+        embedder.identified = is_cached
+        with Selfright.open(tmp_path / "index", home=tmp_path / "home", embeddings=embedder) as selfright:
             if not said:
                 selfright.add([tmp_path / "a.md"])
             embedder.embedded.clear()
             said.append(selfright.ask(QUESTION).answer)
             embedded.append([text for text in embedder.embedded if "ferry leaves" in text])
     assert embedded[0]
-    assert bool(embedded[1]) is anew
+    assert bool(embedded[1]) is not is_cached
     assert said[0] == said[1]
