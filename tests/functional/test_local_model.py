@@ -8,6 +8,7 @@ import contextlib
 import dataclasses
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -26,7 +27,7 @@ from selfright.domain.errors import ModelUnavailable
 from selfright.llm.backend import Mode
 from selfright.llm.calling import CallPolicy, TurnModel
 from selfright.llm.local.backend import LocalBackend, bounded_schema, is_looping
-from selfright.llm.local.models import local_model
+from selfright.llm.local.models import demo_weights, local_model
 from selfright.llm.local.running import RunningModel
 from tests.support.gguf import CHAT, header
 
@@ -42,7 +43,7 @@ COUNTED = {
 
 @pytest.fixture(scope="module")
 def model() -> Iterator[LocalBackend]:
-    backend = local_model("smollm2", 2_048)
+    backend = local_model("smollm2")
     yield backend
     backend.close()
 
@@ -60,7 +61,7 @@ def on(model: LocalBackend, work: Callable[[], Coroutine[Any, Any, Any]]) -> Any
 
 
 def test_nothing_is_loaded_before_it_is_needed() -> None:
-    backend = local_model("smollm2", 4_096)
+    backend = local_model("smollm2")
     assert backend.running.pid is None
     backend.close()
     with pytest.raises(ModelUnavailable, match="closed"):
@@ -172,8 +173,9 @@ def test_one_that_dies_while_it_writes_says_so(model: LocalBackend) -> None:
         on(model, killed)
 
 
-def test_two_users_share_a_child_and_the_last_one_ends_it() -> None:
-    first, second = local_model("smollm2", 2_100), local_model("smollm2", 2_100)
+def test_two_users_share_a_child_and_the_last_one_ends_it(tmp_path: Path) -> None:
+    own = shutil.copyfile(demo_weights(), tmp_path / "own.gguf")  # which no other test runs
+    first, second = local_model(str(own)), local_model(str(own))
     assert first.running is second.running
     running: RunningModel = first.running
     asyncio.run(asyncio.to_thread(running.address))
@@ -195,8 +197,8 @@ def test_a_file_that_only_looks_like_a_model_does_not_load(tmp_path: Path) -> No
 def test_the_child_ends_with_its_parent(tmp_path: Path) -> None:
     code = (
         "import os, signal\n"
-        "from selfright.llm.local.models import local_model\n"
-        "model = local_model('smollm2', 2048)\n"
+        "from selfright.llm.local.models import demo_weights, local_model\n"
+        "model = local_model('smollm2')\n"
         "model.running.address()\n"
         "print(model.running.pid, flush=True)\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"

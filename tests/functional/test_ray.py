@@ -40,6 +40,19 @@ def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("selfright.ingest.bulk._PART", 32)
 
 
+def started_cluster() -> Any:
+    """A cluster of one node. Ray gives a node thirty seconds, which a cold disk may take the first time."""
+    make: Any = importlib.import_module("ray.cluster_utils").Cluster
+    head = {**_SMALL, "include_dashboard": False, "no_monitor": True}
+    for tried in range(3):
+        try:
+            return make(initialize_head=True, head_node_args=head)
+        except Exception as error:  # Ray raises nothing narrower
+            if tried == 2 or "timed out" not in str(error):
+                raise
+    raise AssertionError("unreachable")
+
+
 @pytest.fixture(scope="module")
 def nodes() -> Iterator[Any]:
     """The cluster; its one node is where the tests run. It knows no settings and no keys of anybody."""
@@ -51,9 +64,7 @@ def nodes() -> Iterator[Any]:
         patch.setenv("RAY_worker_niceness", "0")  # Ray lets everything else go first
         patch.setenv("RAY_health_check_period_ms", "400")  # five of them until a node counts as lost
         ray: Any = importlib.import_module("ray")
-        cluster = importlib.import_module("ray.cluster_utils").Cluster(
-            initialize_head=True, head_node_args={**_SMALL, "include_dashboard": False, "no_monitor": True}
-        )
+        cluster = started_cluster()
         try:
             ray.init(cluster.address, log_to_driver=False, logging_level=logging.ERROR)
             yield cluster
