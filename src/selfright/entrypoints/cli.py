@@ -12,6 +12,7 @@ import os
 import sys
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 
 import click
 
@@ -150,14 +151,12 @@ def run() -> None:
     # What imports make stays, and looking through it hundreds of times for garbage took a sixth of a cold question.
     gc.set_threshold(_COLLECT_AFTER)
     code = main()
-    loading = [one for one in threading.enumerate() if one is not threading.current_thread() and not one.daemon]
-    for thread in loading:
-        thread.join()  # Python waits for these anyway
-    if loading:
-        # Networks that were loaded only while the program ended take it down with them when they are torn apart.
-        atexit._run_exitfuncs()
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
-    gc.freeze()  # nothing is left to collect when the process ends
-    sys.exit(code)
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread() and not thread.daemon:
+            thread.join()  # Python waits for these anyway
+    # Python tears down what foreign code (networks, a tokenizer) may still be loading or using, and dies of it.
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):  # whoever read it is gone
+            stream.flush()
+    os._exit(code)
