@@ -1,0 +1,118 @@
+"""Tables of every format: a merged cell counts wherever it reaches, a header of several rows becomes one."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from selfright.ingest.readers import markup
+
+_MOST_COLUMNS = 1_000  # that a cell reaches over, as in HTML
+_MOST_COVERED = 1_000_000  # cells that are repeated in a table
+_MOST_HEADER_ROWS = 4
+_BETWEEN = " – "
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What a cell says, and how many columns and rows it reaches over."""
+
+    text: str
+    columns: int = 1
+    rows: int = 1
+
+
+@dataclass(slots=True)
+class _Row:
+    """The texts of a row, as many as there are columns.
+
+    ``has_group``: a cell reaches over some columns, not over all of them. ``is_under``: a cell from above reaches into
+    it.
+    """
+
+    texts: list[str]
+    has_group: bool = False
+    is_under: bool = False
+
+    @property
+    def said(self) -> set[str]:
+        return set(filter(None, self.texts))
+
+
+def tables(rows: Sequence[Sequence[Cell]], header_rows: int = 0) -> Iterator[markup.Block]:
+    """The Markdown tables in rows of cells, and what stands above them as paragraphs.
+
+    A row has the cells that begin in it; a place that is covered from above or from the left has none. Blank rows part
+    two tables. Rows at the top that say one thing over all columns are a caption. The header is of ``header_rows``
+    rows (0: not known) and goes on for as long as its cells are merged; its parts are joined (``2025 – Units``).
+    """
+    grid = _grid(rows)
+    begin = 0
+    while begin < len(grid):
+        end = next((n for n in range(begin, len(grid)) if not grid[n].said), len(grid))
+        yield from _table(grid[begin:end], header_rows if begin == 0 else 0)
+        begin = end + 1
+
+
+def plain_rows(rows: Sequence[Sequence[str]]) -> list[list[Cell]]:
+    """Rows of texts as rows of cells, none of them merged."""
+    return [[Cell(text) for text in row] for row in rows]
+
+
+def _grid(rows: Sequence[Sequence[Cell]]) -> list[_Row]:
+    """Every place of the table with the text of the cell that reaches it, in rows of one length."""
+    found: list[dict[int, str]] = [{} for _ in rows]
+    grid = [_Row([]) for _ in rows]
+    groups: list[tuple[int, int]] = []
+    covered = 0
+    for number, row in enumerate(rows):
+        column = 0
+        for cell in row:
+            while column in found[number]:
+                column += 1
+            wide = min(max(cell.columns, 1), _MOST_COLUMNS)
+            deep = min(max(cell.rows, 1), len(rows) - number)
+            covered += wide * deep - 1
+            if covered > _MOST_COVERED:
+                wide = deep = 1
+            text = markup.one_blank(cell.text)
+            for below in range(number, number + deep):
+                grid[below].is_under |= below > number
+                for place in range(column, column + wide):
+                    found[below].setdefault(place, text)
+            if wide > 1:
+                groups.append((number, wide))
+            column += wide
+    width = max((max(row, default=-1) + 1 for row in found), default=0)
+    for number, wide in groups:
+        grid[number].has_group |= wide < width
+    for whole, texts in zip(grid, found, strict=True):
+        whole.texts = [texts.get(place, "") for place in range(width)]
+    return grid
+
+
+def _table(rows: Sequence[_Row], header_rows: int) -> Iterator[markup.Block]:
+    wide = max((len(row.said) for row in rows), default=0)
+    while wide > 1 and len(rows) > 1 and len(rows[0].said) == 1:
+        yield "paragraph", next(iter(rows[0].said))
+        rows, header_rows = rows[1:], header_rows - 1
+    if not rows:
+        return
+    columns = [n for n in range(len(rows[0].texts)) if any(row.texts[n] for row in rows)]
+    if not columns:
+        return
+    end = _header_end(rows, header_rows)
+    header = [_BETWEEN.join(dict.fromkeys(filter(None, (row.texts[n] for row in rows[:end])))) for n in columns]
+    body = [_once([row.texts[n] for n in columns]) for row in rows[end:]]
+    yield "table", markup.table([header, *body])
+
+
+def _header_end(rows: Sequence[_Row], header_rows: int) -> int:
+    end = min(max(header_rows, 1), len(rows))
+    while end < min(len(rows) - 1, _MOST_HEADER_ROWS) and (rows[end - 1].has_group or rows[end].is_under):
+        end += 1
+    return end
+
+
+def _once(texts: list[str]) -> list[str]:
+    """A row that says one thing over all columns says it once."""
+    is_one = len(texts) > 2 and len(set(texts)) == 1
+    return [texts[0], *[""] * (len(texts) - 1)] if is_one else texts
