@@ -37,6 +37,7 @@ class Citation(Reply):
     end: int
     text: str
     url: str | None = None
+    head: str = ""
     from_web: bool = False
 
 
@@ -123,6 +124,7 @@ class Evidence(Reply):
     end: int
     text: str
     url: str | None = None
+    head: str = ""
     from_web: bool = False
     strips: list[KeptStrip]
 
@@ -180,7 +182,7 @@ def outcome_view(outcome: NodeOutcome) -> dict[str, Any]:
 Outcome = Annotated[NodeOutcome, PlainSerializer(outcome_view, return_type=dict[str, Any])]
 """An outcome in a larger form: only the facts that apply are sent."""
 
-_PASSAGE = ("document_id", "title", "text", "start", "end")
+_PASSAGE = ("document_id", "title", "head", "text", "start", "end")
 
 
 def search_view(hits: Iterable[Hit]) -> list[dict[str, Any]]:

@@ -111,6 +111,15 @@ def let_off(abilities: Abilities, request: pytest.FixtureRequest) -> None:
         pytest.skip(f"the store declares that it has no: {', '.join(cannot)}")
 
 
+def test_a_row_is_found_by_its_head_and_comes_back_with_it(store: Store) -> None:
+    source, (row,) = by_lines(document("prices", "| MX-1 | 147 |", "Prices"))
+    store.put([(source, [replace(row, head="model | dealer_eur")]), by_lines(SAILING)])
+    store.commit()
+    hit, *_ = search(store, "dealer_eur")
+    assert (hit.passage.id, hit.passage.head) == ("prices#0", "model | dealer_eur")
+    assert store.passages_of("prices")[0].head == "model | dealer_eur"
+
+
 def fill(store: Store) -> None:
     store.put(ALL)
     store.commit()

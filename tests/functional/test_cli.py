@@ -51,7 +51,8 @@ def test_search_form(cli: Cli, indexed: Path) -> None:
     best = rows[0]
     assert best["document_id"] == "lighthouse.md"
     assert set(best) == {
-        "rank", "passage_id", "document_id", "title", "text", "start", "end", "rrf_score", "bm25", "dense", "searched",
+        "rank", "passage_id", "document_id", "title", "text", "head", "start", "end", "rrf_score", "bm25", "dense",
+        "searched",
     }  # fmt: skip
     assert best["bm25"]["rank"] == 1
 

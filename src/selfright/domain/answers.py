@@ -12,7 +12,10 @@ from selfright.domain.wordings import said
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A source of an answer: ``text`` is exactly the document's text from ``start`` to ``end``; ``n`` counts from 1."""
+    """A source of an answer: ``text`` is exactly the document's text from ``start`` to ``end``; ``n`` counts from 1.
+
+    ``head`` names the columns of the table that it has rows of, if any.
+    """
 
     n: int
     passage_id: str
@@ -23,6 +26,7 @@ class Citation:
     end: int
     text: str
     url: str | None = None
+    head: str = ""
 
     @property
     def from_web(self) -> bool:

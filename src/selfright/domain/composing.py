@@ -83,6 +83,7 @@ def cited(n: int, passage: Passage, start: int | None = None, end: int | None = 
         end=end,
         text=passage.text[start - passage.start : end - passage.start],
         url=passage.url,
+        head=passage.head,
     )
 
 

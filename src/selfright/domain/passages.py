@@ -70,7 +70,11 @@ def is_of_the_web(passage_id: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """The unit that is indexed and retrieved: ``text`` is the document's text from ``start`` to ``end``."""
+    """The unit that is indexed and retrieved: ``text`` is the document's text from ``start`` to ``end``.
+
+    ``head`` names the columns of the table whose rows it begins with or has first: the header row as it stands in the
+    document, without its outer bars, whether or not it is in the passage.
+    """
 
     id: str
     document_id: str
@@ -82,6 +86,7 @@ class Passage:
     language: Language = "en"
     collection: str = DEFAULT_COLLECTION
     url: str | None = None
+    head: str = ""
     origin: Origin = "index"
 
     @property
@@ -93,6 +98,12 @@ class Passage:
     def heading(self) -> str:
         """Title and section in one line: the context a passage loses when it is cut out of its document."""
         return f"{self.title} > {self.section}" if self.section and self.title else self.title or self.section
+
+    @property
+    def context(self) -> str:
+        """The heading, and the head of a table that begins before the passage: with these it is searched and judged."""
+        head = "" if self.head in self.text else self.head
+        return f"{self.heading}\n{head}" if self.heading and head else self.heading or head
 
 
 class Ranked(NamedTuple):

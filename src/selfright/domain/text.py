@@ -35,6 +35,7 @@ _ABBREVIATION = re.compile(
     r"|Corp|Dept|U\.S|U\.K|a\.m|p\.m|Ph\.D|M\.D|min|max|avg|sp|spp|subsp|var)|\b[A-Z])\.$"
 )
 _WRAPPED_LINE = 60
+_LONGEST_HEAD = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +99,13 @@ def blocks(text: str, start: int = 0, end: int | None = None) -> Iterator[Block]
             current = None
     if current:
         yield current
+
+
+def head_of(table: str) -> str:
+    """The header row of a Markdown table, without its outer bars; empty where no line of dashes is below it."""
+    header, _, below = table.partition("\n")
+    is_ruled = _RULED.fullmatch(below.partition("\n")[0].strip())
+    return header.strip().strip("|").strip()[:_LONGEST_HEAD] if is_ruled else ""
 
 
 def sentence_spans(text: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int]]:

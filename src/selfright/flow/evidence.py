@@ -44,7 +44,7 @@ def cited(citations: Sequence[Citation]) -> tuple[Strip, ...]:
         origin: Origin = "web" if one.from_web else "index"
         passage = Passage(
             one.passage_id, one.document_id, one.title, one.text, one.start, one.end, one.section,
-            language_of(one.text), url=one.url, origin=origin,
+            language_of(one.text), url=one.url, origin=origin, head=one.head,
         )  # fmt: skip
         found.append(Strip(passage, one.start, one.end, one.text, 1.0))
     return tuple(found)

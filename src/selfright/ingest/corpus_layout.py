@@ -26,12 +26,12 @@ CREATE TABLE rows (number INTEGER PRIMARY KEY, line INTEGER, id TEXT UNIQUE, tex
 CREATE INDEX rows_by_text ON rows (text);
 CREATE TABLE parts (
     number INTEGER PRIMARY KEY, line INTEGER, row INTEGER, start INTEGER, "end" INTEGER, text BLOB, section TEXT,
-    embedded INTEGER, language TEXT, UNIQUE (row, start, "end")
+    head TEXT, embedded INTEGER, language TEXT, UNIQUE (row, start, "end")
 );
 """
 _FIND = "SELECT number, characters, text FROM rows WHERE"
 _PARTS = """
-SELECT row, number, line, start, "end", section, embedded, language, text FROM parts
+SELECT row, number, line, start, "end", section, head, embedded, language, text FROM parts
 WHERE ?1 IS NULL OR row = ?1 ORDER BY row, start, number
 """
 
@@ -49,6 +49,7 @@ class Part:
     start: int
     end: int
     section: str = ""
+    head: str = ""
     embedded: bool = True
     language: Language | None = None
 
@@ -127,7 +128,7 @@ class CorpusLayout:
     def _read_meta(self) -> None:
         if self.meta is None:
             self._tables.execute(
-                "INSERT INTO parts SELECT number, line, number, 0, characters, NULL, '', 1, NULL FROM rows"
+                "INSERT INTO parts SELECT number, line, number, 0, characters, NULL, '', '', 1, NULL FROM rows"
             )
             self.parts = self.rows
             return
@@ -156,10 +157,10 @@ class CorpusLayout:
             raise BadRow("its 'text' is not that of the row it names; a part of a row needs 'start' and 'end'")
         language = row["language"] if row.get("language") in get_args(Language) else None
         digest = _digest(text) if isinstance(text, str) and partial else None
-        part = (number, line, target, start, end, digest, str(row.get("section") or ""))
+        part = (number, line, target, start, end, digest, str(row.get("section") or ""), str(row.get("head") or ""))
         try:
             marks = (*part, row.get("embedded") is not False, language)
-            self._tables.execute("INSERT INTO parts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", marks)
+            self._tables.execute("INSERT INTO parts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", marks)
         except sqlite3.IntegrityError:
             same = 'SELECT line FROM parts WHERE row = ? AND start = ? AND "end" = ?'
             (first,) = self._tables.execute(same, (target, start, end)).fetchone()
@@ -193,8 +194,10 @@ class CorpusLayout:
 
     def _parts(self, only: int | None = None) -> Iterator[tuple[int, Part, bytes | None]]:
         """Row, part, and the digest of the text it should have if that is said; of all rows or of one."""
-        for row, number, line, start, end, section, embedded, language, text in self._tables.execute(_PARTS, (only,)):
-            yield row, Part(number, line, start, end, section, bool(embedded), language), text
+        for row, number, line, start, end, section, head, embedded, language, text in self._tables.execute(
+            _PARTS, (only,)
+        ):
+            yield row, Part(number, line, start, end, section, head, bool(embedded), language), text
 
     def _checked(self, document: Document, part: Part, text: bytes | None) -> Part:
         if self.meta and text is not None and text != _digest(document.text[part.start : part.end]):

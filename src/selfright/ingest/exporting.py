@@ -105,6 +105,7 @@ def passage_row(document: Document, passage: Passage) -> dict[str, object]:
     place = {
         "document_id": document.id,
         "section": passage.section,
+        "head": passage.head,
         "start": str(passage.start),
         "end": str(passage.end),
     }
@@ -129,6 +130,8 @@ def _pointer(document: Document, passage: Passage, embedded: bool, *, whole: boo
     if not whole:
         pointer |= {"start": passage.start, "end": passage.end}
     pointer["section"] = passage.section
+    if passage.head:
+        pointer["head"] = passage.head
     if not whole and passage.language != document.language:
         pointer["language"] = passage.language
     return pointer if embedded else {**pointer, "embedded": False}

@@ -116,6 +116,7 @@ def passage_of(document: Document, n: int, part: Part) -> Passage:
         start=part.start,
         end=part.end,
         section=part.section,
+        head=part.head,
         language=part.language or document.language,
         collection=document.collection,
         url=document.url,
@@ -165,9 +166,9 @@ def _check_lengths(layout: CorpusLayout, vectors: FaissVectors) -> None:
 
 def _check_cosine(vectors: FaissVectors, embedder: Embedder, part: Part, passage: Passage) -> None:
     # Some embed the text alone, some with its title: both are this embedder's work.
-    texts = [passage.text, f"{passage.heading}\n{passage.text}"]
+    texts = [passage.text, f"{passage.context}\n{passage.text}"]
     try:
-        own = embedder.embed(texts if passage.heading else texts[:1])
+        own = embedder.embed(texts if passage.context else texts[:1])
     except ModelError:
         return  # out of reach now; the dimension fits, and nothing else can be said
     cosine = float((own @ _unit(vectors.rows([part.number]))[0]).max())

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from selfright.domain.errors import UnreadableFile
-from selfright.domain.passages import Document, Passage
+from selfright.domain.passages import Document, Language, Passage
 from selfright.ingest.files import FileLimits, SourceFile
 from selfright.ingest.reading import read
 from selfright.ingest.splitting import split as split_document
@@ -39,6 +39,8 @@ class Span:
     start: int
     end: int
     section: str
+    head: str
+    language: Language
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +201,7 @@ def encoded(item: ReadDocument | UnreadableFile, split: Split | None) -> dict[st
         return {"path": item.path, "why": item.why}
     document = item.document
     cuts = split(document) if split is not None and item.spans is None else item.spans
-    spans = None if cuts is None else [(cut.start, cut.end, cut.section) for cut in cuts]
+    spans = None if cuts is None else [(cut.start, cut.end, cut.section, cut.head, cut.language) for cut in cuts]
     return {"document": asdict(document), "spans": spans}
 
 
@@ -220,8 +222,9 @@ def _passage(document: Document, n: int, span: Span) -> Passage:
         start=span.start,
         end=span.end,
         section=span.section,
-        language=document.language,
+        language=span.language,
         collection=document.collection,
         url=document.url,
         origin=document.origin,
+        head=span.head,
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from selfright.domain.markup import plain
 from selfright.domain.passages import Document, Language, Passage
-from selfright.domain.text import Block, BlockKind, blocks, has_hangul, language_of, sentence_spans
+from selfright.domain.text import Block, BlockKind, blocks, has_hangul, head_of, language_of, sentence_spans
 
 _HANGUL_RUN = re.compile(r"[가-힣]+")
 _HANGUL_EXTRA = 0.5
@@ -23,13 +23,15 @@ _LEAST_WORDS = 10.0  # what is shorter does not show which language it is in
 class Unit:
     """What is never cut: a sentence, a heading, a row, or a whole table, list or code block.
 
-    ``size`` is in words (see ``size_of``); blank space in front of it counts as text does.
+    ``size`` is in words (see ``size_of``); blank space in front of it counts as text does. ``head`` is the header of
+    the table that it is or belongs to.
     """
 
     kind: BlockKind
     start: int
     end: int
     size: float
+    head: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,7 @@ def _passage(document: Document, n: int, section: Section, language: Language | 
         collection=document.collection,
         url=document.url,
         origin=document.origin,
+        head=next((unit.head for unit in section.units if unit.kind == "table"), ""),
     )
 
 
@@ -120,9 +123,10 @@ def _sections(document: Document, words: int) -> Iterator[Section]:
                 units = []
             level, name = _heading(document.text[block.start : block.end])
             path = [entry for entry in path if entry[0] < level] + [(level, name)]
+        head = head_of(document.text[block.start : block.end]) if block.kind == "table" else ""
         for start, end in _spans(document.text, block, words):
             size = max(size_of(document.text[start:end]), (end - last) / _CHARACTERS_PER_WORD)
-            units.append(Unit(block.kind, start, end, size))
+            units.append(Unit(block.kind, start, end, size, head))
             last = end
     if units:
         yield _section(_names(path, document.title), units, _language(document, units))
@@ -145,12 +149,23 @@ def _spans(text: str, block: Block, words: int) -> Iterator[tuple[int, int]]:
     if size_of(text[block.start : block.end]) <= whole:
         yield block.start, block.end
         return
-    finer = _line_spans if block.kind in ("table", "code") else sentence_spans
-    for start, end in finer(text, block.start, block.end):
+    if block.kind == "table":
+        parts = _row_spans(text, block)
+    else:
+        parts = (_line_spans if block.kind == "code" else sentence_spans)(text, block.start, block.end)
+    for start, end in parts:
         if size_of(text[start:end]) <= words:
             yield start, end
         else:
             yield from _pieces(text, start, end, words)
+
+
+def _row_spans(text: str, table: Block) -> Iterator[tuple[int, int]]:
+    """The rows of a table; its header goes with the first of them."""
+    lines = list(_line_spans(text, table.start, table.end))
+    first = 2 if head_of(text[table.start : table.end]) and len(lines) > 2 else 0
+    yield lines[0][0], lines[first][1]
+    yield from lines[first + 1 :]
 
 
 def _line_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -85,8 +85,8 @@ class Preparer:
 
 
 def indexed_text(passage: Passage) -> str:
-    """What is searched of a passage: its title and section, then its text."""
-    return f"{passage.heading}\n{passage.text}" if passage.heading else passage.text
+    """What is searched of a passage: its title, section and head, then its text."""
+    return f"{passage.context}\n{passage.text}" if passage.context else passage.text
 
 
 def text_hash(text: str) -> bytes:

@@ -63,10 +63,10 @@ INFO_COLUMNS = (
 )
 PASSAGE_COLUMNS = (
     "key, mark, row, vector_sum, crc, terms_crc, id, document_id, title, start, \"end\", section, language, "
-    "collection, url, text, text_hash, terms"
+    "collection, url, head, text, text_hash, terms"
 )  # fmt: skip
 SHOWN_COLUMNS = (
-    'key, row, vector_sum, crc, id, document_id, title, text, start, "end", section, language, collection, url'
+    'key, row, vector_sum, crc, id, document_id, title, text, start, "end", section, language, collection, url, head'
 )
 TERMS_COLUMNS = "key, mark, collection, terms, terms_crc"
 
@@ -139,7 +139,8 @@ def passage_row(key: int, prepared: Prepared) -> tuple[object, ...]:
         shown_crc(Shown(key, passage, prepared.row, prepared.vector_sum)),
         seal(key, tie, passage.collection, prepared.terms),
         *(passage.id, passage.document_id, passage.title, passage.start, passage.end, passage.section),
-        *(passage.language, passage.collection, passage.url, passage.text, prepared.text_hash, prepared.terms),
+        *(passage.language, passage.collection, passage.url, passage.head),
+        *(passage.text, prepared.text_hash, prepared.terms),
     )
 
 
@@ -149,7 +150,7 @@ def shown_crc(shown: Shown) -> int:
     return seal(
         *(shown.key, shown.row, shown.vector_sum),
         *(passage.id, passage.document_id, passage.title, passage.text, passage.start, passage.end),
-        *(passage.section, passage.language, passage.collection, passage.url),
+        *(passage.section, passage.language, passage.collection, passage.url, passage.head),
     )
 
 

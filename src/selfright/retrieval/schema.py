@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 APPLICATION_ID = 0x53465254  # marks the SQLite file as ours
 
 # Passage keys are never used twice: whoever still holds an old key finds nothing, never another passage.
@@ -36,8 +36,8 @@ CREATE TABLE passages (
     removed INTEGER NOT NULL DEFAULT 0, mark INTEGER NOT NULL, row INTEGER, vector_sum INTEGER,
     crc INTEGER NOT NULL, terms_crc INTEGER NOT NULL,
     id TEXT NOT NULL, document_id TEXT NOT NULL, title TEXT NOT NULL, start INTEGER NOT NULL, "end" INTEGER NOT NULL,
-    section TEXT NOT NULL, language TEXT NOT NULL, collection TEXT NOT NULL, url TEXT, text TEXT NOT NULL,
-    text_hash BLOB NOT NULL, terms TEXT NOT NULL
+    section TEXT NOT NULL, language TEXT NOT NULL, collection TEXT NOT NULL, url TEXT, head TEXT NOT NULL,
+    text TEXT NOT NULL, text_hash BLOB NOT NULL, terms TEXT NOT NULL
 );
 CREATE UNIQUE INDEX passages_by_id ON passages (id) WHERE NOT removed;
 CREATE INDEX passages_by_document ON passages (document_id);

@@ -100,6 +100,6 @@ def _read(passage: Passage) -> Source:
     return Source(
         passage,
         tuple(text[start:end] for start, end in spans),
-        letters(f"{passage.heading} {text}") if text.strip() else "",
+        letters(f"{passage.context} {text}") if text.strip() else "",
         tuple(letters(line) for line in text.splitlines() if "|" in line),
     )

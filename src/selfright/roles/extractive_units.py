@@ -120,7 +120,7 @@ def _rows(strip: Strip, block: Block, inside: Block, lead: Piece | None) -> Iter
     text = visible(strip.passage)
     lines = list(sentence_spans(text, block.start, block.end))
     ruled = len(lines) > 1 and all(_RULE.fullmatch(cell.strip()) for cell in _raw_cells(text[slice(*lines[1])]))
-    names = _cells(text[slice(*lines[0])]) if ruled else []
+    names = _cells(text[slice(*lines[0])] if ruled else strip.passage.head)
     for first, last in lines[2 if ruled else 0 :]:
         shown = _row(names, _cells(text[first : min(last, first + _LONGEST)]))
         if shown and last > inside.start and first < inside.end:

@@ -226,7 +226,9 @@ def _sections(*sections: tuple[str, str]) -> str:
 
 
 def _shown(passage: Passage, text: str) -> Shown:
-    """``text`` of the passage; of one without any evidence the heading is withheld, too."""
+    """``text`` of the passage, rows under their head; of one without any evidence the heading is withheld, too."""
+    if passage.head and "|" in text and passage.head not in text:
+        text = f"| {passage.head} |\n{text}"
     return Shown(passage.id, text, passage.heading if text.strip() else "", passage.url if text.strip() else None)
 
 

@@ -123,7 +123,7 @@ def strip_signals(
     """One dictionary per strip; ``spans`` are positions in the passage's text."""
     matcher = asked.matcher
     places = [set(matcher.places(passage.text[start:end])) for start, end in spans]
-    heading = set(matcher.places(passage.heading))
+    heading = set(matcher.places(passage.context))
     shares = [matcher.share(found) for found in places]
     typed = [_type_novel(asked, passage.text[start:end]) for start, end in spans]
     top = max(shares) or 1.0

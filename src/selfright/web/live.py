@@ -99,7 +99,7 @@ class LiveWeb:
         found: list[Passage] = []
         for url in dict.fromkeys(page.url or page.id for page in pages):
             passages = passages_of(_dated(by_url[url]), url, self._split)[:_PASSAGES_RANKED]
-            ranked = Bm25(self._tokenizer.tokens(f"{one.heading}\n{one.text}") for one in passages).rank(terms)
+            ranked = Bm25(self._tokenizer.tokens(f"{one.context}\n{one.text}") for one in passages).rank(terms)
             best = [passages[match.index] for match in ranked[:_PASSAGES_PER_PAGE]] or passages[:1]
             found += best
         return found

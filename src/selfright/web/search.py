@@ -146,7 +146,7 @@ class PageIndex:
         placed = [(n, passage) for n, page in enumerate(pages) for passage in page]
         self._page_of = [n for n, _ in placed]
         self._passages = [passage for _, passage in placed]
-        terms = [tokenizer.tokens(f"{passage.heading}\n{passage.text}") for passage in self._passages]
+        terms = [tokenizer.tokens(f"{passage.context}\n{passage.text}") for passage in self._passages]
         self._by_passage = Bm25(terms)
         by_page: dict[int, list[str]] = {}
         for n, passage_terms in zip(self._page_of, terms, strict=True):

@@ -191,3 +191,37 @@ def test_megabytes_are_split_in_seconds(text: str) -> None:
     started = time.process_time()
     assert split(document(text))
     assert time.process_time() - started < 10 + 10 * len(text.encode()) / 1e6  # what is quadratic takes minutes
+
+
+def table(rows: int, header: str = "| model | list_eur | dealer_eur |") -> str:
+    return "\n".join([header, "|---|---|---|", *(f"| MX-{n} | {n + 100} | {n + 70} |" for n in range(rows))])
+
+
+def test_every_passage_of_a_table_has_its_head() -> None:
+    text = f"# Prices\n\n{ENGLISH}\n\n{table(300)}\n\n{ENGLISH * 40}"
+    passages = split(document(text))
+    rows = [passage for passage in passages if "| MX-" in passage.text]
+    assert len(rows) > 3
+    assert {passage.head for passage in rows} == {"model | list_eur | dealer_eur"}
+    assert [passage.head for passage in passages if passage not in rows] == [""] * (len(passages) - len(rows))
+    assert [passage.context.count("dealer_eur") for passage in rows] == [0] + [1] * (len(rows) - 1)
+
+
+def test_a_passage_with_rows_of_two_tables_begins_with_the_first_ones_head() -> None:
+    text = f"{table(60)}\n\nOthers:\n\n{table(4, '| town | metres | people |')}"
+    passages = split(document(text))
+    assert "town" in passages[-1].text
+    assert passages[-1].head == "model | list_eur | dealer_eur"
+
+
+def test_a_header_is_never_cut_from_its_first_row() -> None:
+    for size in range(20, 60):
+        for passage in split(document(table(100)), words=size, overlap=0):
+            last = passage.text.rsplit("\n", 1)[-1]
+            assert "MX-" in last
+
+
+@given(st.lists(lines, max_size=20).map("\n".join))
+def test_a_head_is_a_line_of_the_document(text: str) -> None:
+    for passage in split(document(text), words=10, overlap=0):
+        assert passage.head in text

@@ -124,7 +124,7 @@ def record_of(passage: Passage) -> str:
     return _bounded(
         [
             *(passage.id, passage.document_id, passage.title, passage.text, passage.start, passage.end),
-            *(passage.section, passage.language, passage.collection, passage.url, passage.origin),
+            *(passage.section, passage.language, passage.collection, passage.url, passage.head, passage.origin),
         ],
         f"passage '{passage.id[:200]}'",
     )

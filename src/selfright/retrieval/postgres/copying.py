@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 _DOCUMENT = (
     "id, passages, characters, title, collection, language, source, url, media_type, content_hash, metadata, text"
 )
-_PASSAGE = 'key, mark, id, document_id, title, start, "end", section, language, collection, url, text, length, terms'
+_PASSAGE = (
+    'key, mark, id, document_id, title, start, "end", section, language, collection, url, head, text, length, terms'
+)
 
 
 class Vectors:
@@ -84,7 +86,7 @@ def _passage_row(passage: Passage) -> tuple[Any, ...]:
     return (
         *(id_hash(passage.id), encode(passage.id), encode(passage.document_id), encode(passage.title)),
         *(passage.start, passage.end, encode(passage.section), passage.language, encode(passage.collection)),
-        *(passage.url and encode(passage.url), encode(passage.text)),
+        *(passage.url and encode(passage.url), encode(passage.head), encode(passage.text)),
     )
 
 

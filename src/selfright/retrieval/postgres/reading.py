@@ -34,7 +34,7 @@ Result = TypeVar("Result")
 
 _DOCUMENT = "id, title, text, language, source, url, media_type, collection, metadata"
 _INFO = "id, title, collection, language, source, content_hash, characters, passages"
-_PASSAGE = 'p.id, p.document_id, p.title, p.text, p.start, p."end", p.section, p.language, p.collection, p.url'
+_PASSAGE = 'p.id, p.document_id, p.title, p.text, p.start, p."end", p.section, p.language, p.collection, p.url, p.head'
 
 # BM25 (k1 = 1.2, b = 0.75), exact over the live passages; ``held``: ``Population.of``. Rows: kind, key, mark, score.
 _WORDS = """
@@ -253,10 +253,10 @@ class IndexReader:
 
 def passage_of(row: Sequence[Any]) -> Passage:
     """Reads the columns of a passage."""
-    identifier, document_id, title, text, start, end, section, language, collection, url = row
+    identifier, document_id, title, text, start, end, section, language, collection, url, head = row
     return Passage(
         *(decode(identifier), decode(document_id), decode(title), decode(text), start, end, decode(section)),
-        *(language, decode(collection), url and decode(url)),
+        *(language, decode(collection), url and decode(url), decode(head)),
     )
 
 

@@ -108,7 +108,7 @@ class SelfrightRetriever(BaseRetriever):
     """Selfright's hybrid search for LangChain: chains, ensembles, agents.
 
     Documents come best first, with the passage's id and text; ``metadata`` says where the passage stands
-    (``document_id, title, section, start, end, url, source, language, collection``) and why it came (``rrf_score,
+    (``document_id, title, section, head, start, end, url, source, language, collection``) and why it came (``rrf_score,
     bm25, bm25_rank, dense, dense_rank, cosine``), without the keys that have no value. ``k`` and ``collections`` can
     be given again with each call: ``retriever.invoke(query, k=3)``.
     """
@@ -150,6 +150,7 @@ def as_langchain(hit: Hit) -> LangChainDocument:
         "document_id": passage.document_id,
         "title": passage.title or None,
         "section": passage.section or None,
+        "head": passage.head or None,
         "start": passage.start,
         "end": passage.end,
         "url": passage.url,
@@ -204,6 +205,7 @@ def _passage(document: Document) -> Passage:
         start=0,
         end=len(document.text),
         section=document.metadata.get("section", ""),
+        head=document.metadata.get("head", ""),
         language=document.language,
         url=document.url,
         origin=document.origin,

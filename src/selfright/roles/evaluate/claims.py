@@ -83,7 +83,7 @@ def claim_facts(text: str, sources: Sequence[Source], analyzer: TextAnalyzer) ->
     reads = sorted(everything, key=lambda r: -r.rank)
     best = reads[0]
     near = tuple(r.source.passage.id for r in reads[:_MOST_PER_CLAIM] if r.coverage >= max(0.3, 0.9 * best.coverage))
-    said = quantities(best.source.passage.heading + "\n" + best.source.passage.text)
+    said = quantities(best.source.passage.context + "\n" + best.source.passage.text)
     missing = [amount for amount in amounts if not any(amount.agrees(other) for other in said)]
     comparable = best.sentence_coverage >= _COMPARABLE
     return ClaimFacts(
@@ -148,7 +148,7 @@ class _Reading:
 
     @classmethod
     def of(cls, number: int, source: Source, wanted: _Wanted, analyzer: TextAnalyzer) -> "_Reading":
-        heading = wanted.among(analyzer.token_set(source.passage.heading))
+        heading = wanted.among(analyzer.token_set(source.passage.context))
         found = [heading | wanted.among(analyzer.token_set(sentence)) for sentence in source.sentences] or [heading]
         shares = [wanted.share(one) for one in found]
         best = max(shares)
@@ -227,7 +227,7 @@ def _misquotes(text: str, terms: Sequence[Term], best: "_Reading", analyzer: Tex
         tokens = set(analyzer.tokens(sentence))
         if sum(term.weight for term in words if term.token in tokens) >= _SAME_WORDS * total:
             said.append(_digits(sentence))
-    heading = _digits(best.source.passage.heading)
+    heading = _digits(best.source.passage.context)
     return bool(said) and all(numbers - heading - other and other - numbers for other in said)
 
 

@@ -204,7 +204,7 @@ def missing_points(question: str, draft: Draft, sources: Sequence[Source], analy
 def _bearing(source: Source, matcher: TermMatcher) -> Iterator[str]:
     """The sentences that name something of the question, where they and their neighbours name a fair share of it."""
     sentences = [text for text in source.sentences if not text.startswith(("#", "|", "`", "~~~"))]
-    heading = set(matcher.places(source.passage.heading))
+    heading = set(matcher.places(source.passage.context))
     found = [set(matcher.places(text)) for text in sentences]
     for at, sentence in enumerate(sentences):
         around = heading.union(*found[max(0, at - 1) : at + 2])

@@ -124,4 +124,4 @@ def stretch(source: Source, place: int, most: int = CHARACTERS) -> str:
         if first > 0 and length + before + 1 <= most:
             first, length = first - 1, length + before + 1
     text = " ".join(sentences[first : last + 1])[:most]
-    return f"{source.passage.heading}\n{text}" if source.passage.heading else text
+    return f"{source.passage.context}\n{text}" if source.passage.context else text

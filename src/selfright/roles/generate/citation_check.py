@@ -102,7 +102,7 @@ class CitationChecker:
         if not any(found):
             return _Span(passage.start, passage.end)
         best = max(range(len(spans)), key=lambda i: sum(found[i].values()))
-        known = self._weights(terms, passage.heading)
+        known = self._weights(terms, passage.context)
         first, last = _grown(found, best, known, _WORTH_A_SENTENCE * sum(term.weight for term in terms))
         return _Span(passage.start + spans[first].start, passage.start + spans[last].end)
 

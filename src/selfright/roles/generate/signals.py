@@ -72,7 +72,7 @@ def _read(asked: Asked, pieces: Sequence[Piece]) -> list[_Read]:
 
     def one(piece: Piece) -> _Read:
         passage = piece.strip.passage
-        heading, own = frozenset(places(passage.heading)), places(piece.text)
+        heading, own = frozenset(places(passage.context)), places(piece.text)
         around = heading.union(own, places(_introduced_by(piece)))
         return _Read(piece, own, heading, around, heading.union(places(passage.text)))
 
@@ -127,7 +127,7 @@ def _adjacent(asked: Asked, own: Places) -> float:
 
 def _form(asked: Asked, piece: Piece) -> dict[str, float]:
     text = piece.text
-    found = quantities(f"{piece.strip.passage.heading}\n{piece.lead}") if asked.quantities else ()
+    found = quantities(f"{piece.strip.passage.context}\n{piece.lead}") if asked.quantities else ()
     here = quantities(text)
     missing = [q for q in asked.quantities if not any(q.agrees(other) for other in (*here, *found))]
     novel = [q for q in here if not any(q.agrees(known) for known in asked.quantities)]

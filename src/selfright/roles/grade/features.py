@@ -125,7 +125,7 @@ class Read:
         text = visible(passage)[:_LONGEST]
         spans = sentences_of(text) or ((0, len(text)),)
         places = tuple(_once(text, spans, [asked.matcher.places(text[start:end]) for start, end in spans]))
-        return cls(text, spans, places, asked.matcher.places(passage.heading) if passage.heading else {})
+        return cls(text, spans, places, asked.matcher.places(passage.context) if passage.context else {})
 
     def window(self, first: int) -> set[int]:
         """The terms found in ``_WINDOW`` sentences from sentence ``first`` on."""

@@ -48,7 +48,7 @@ EDGE = 10.0
 def shown(asked: Asked, passage: Passage, read: Read, most: int = 0) -> str:
     """What a reader sees of a passage: its heading and at most ``most`` characters, the sentences most to the point."""
     start, end = window(asked, read, most)
-    return f"{passage.heading}\n{read.text[start:end]}" if passage.heading else read.text[start:end]
+    return f"{passage.context}\n{read.text[start:end]}" if passage.context else read.text[start:end]
 
 
 def window(asked: Asked, read: Read, most: int = 0) -> tuple[int, int]:
@@ -119,7 +119,7 @@ def answer_spans(asked: Asked, passages: Sequence[Passage], reader: PairJudge | 
         if not math.isfinite(places.score):
             continue
         start, end = window(asked, read)
-        shift = start - (len(passage.heading) + 1 if passage.heading else 0)
+        shift = start - (len(passage.context) + 1 if passage.context else 0)
         moved = (AnswerPlace(p.start + shift, p.end + shift, p.begins, p.ends) for p in places.places)
         found[passage.id] = AnswerSpans(start, end, chance(places.score), tuple(p for p in moved if p.start >= start))
     return found
