@@ -1,0 +1,203 @@
+"""What is changed in an OpenDocument file before it is read: comments and all that is hidden go."""
+
+from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from selfright.ingest.readers import markup
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+_OPEN = "urn:oasis:names:tc:opendocument:xmlns"
+_TEXT, _TABLE, _OFFICE, _DRAW, _STYLE, _SHOW = (
+    f"{{{_OPEN}:{name}:1.0}}" for name in ("text", "table", "office", "drawing", "style", "presentation")
+)
+_PARAGRAPH, _CELLS = f"{_TEXT}p", (f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell")
+_LEFT_OUT = (f"{_OFFICE}annotation", f"{_OFFICE}annotation-end", f"{_TEXT}table-of-content", f"{_TEXT}tracked-changes")
+_SHAPES = tuple(
+    f"{_DRAW}{name}"
+    for name in ("custom-shape", "rect", "ellipse", "circle", "polygon", "polyline", "path", "line", "caption")
+)
+_TRUE = ("true", "1")
+_MOST_COLUMNS = 16_384
+
+
+def change(parts: dict[str, "_Element"]) -> dict[str, int]:
+    """Takes out what is not shown; how many formulas have no value, by the name of the sheet.
+
+    Raises ``ValueError`` when there is no content.
+    """
+    content = parts.get("content.xml")
+    body = content.find(f"{_OFFICE}body") if content is not None else None
+    if body is None:
+        raise ValueError("there is no content in it")
+    for number, page in enumerate(body.iter(f"{_DRAW}page"), 1):
+        _entitle(page, number)
+    styles = _Styles(parts)
+    for node in [node for node in body.iterdescendants() if node.tag in _LEFT_OUT or styles.is_hidden(node)]:
+        _take_out(node)
+    for shape in list(body.iter(*_SHAPES)):
+        _as_box(shape)
+    for table in body.iter(f"{_TABLE}table"):
+        _take_out_columns(table)
+    text = body.find(f"{_OFFICE}text")
+    if text is not None:
+        text[:0] = list(_of_pages(parts.get("styles.xml")))
+    counts = {of.get(f"{_TABLE}name") or "": _formulas_without_value(of) for of in body.iter(f"{_TABLE}table")}
+    return {name: count for name, count in counts.items() if count}
+
+
+def _nodes(root: "_Element | None") -> Iterator["_Element"]:
+    return root.iter() if root is not None else iter(())
+
+
+class _Styles:
+    """Which styles hide what has them."""
+
+    def __init__(self, parts: dict[str, "_Element"]) -> None:
+        roots = [parts[name] for name in ("styles.xml", "content.xml") if name in parts]
+        found = [style for root in roots for style in root.iter(f"{_STYLE}style")]
+        self._named = {(of.get(f"{_STYLE}family") or "", of.get(f"{_STYLE}name") or ""): of for of in found}
+        self._said: dict[tuple[str, str], bool] = {}
+
+    def is_hidden(self, node: "_Element") -> bool:
+        """Whether a node is not shown: by itself, or by its style."""
+        tag = str(node.tag)
+        if tag in _HIDES_ITSELF:
+            name, values = _HIDES_ITSELF[tag]
+            return node.get(name) in values
+        style = _HIDES_BY_STYLE.get(tag)
+        return style is not None and self._hides(style, node.get(style.name) or "")
+
+    def _hides(self, by: "_ByStyle", name: str) -> bool:
+        key = by.family, name
+        if key not in self._said:
+            self._said[key] = False  # a style that is based on itself
+            style = self._named.get(key)
+            properties = style.find(by.properties) if style is not None else None
+            own = properties.get(by.property) if properties is not None else None
+            above = (style.get(f"{_STYLE}parent-style-name") or "") if style is not None else ""
+            self._said[key] = self._hides(by, above) if own is None and above else own == by.value
+        return self._said[key]
+
+
+@dataclass(frozen=True, slots=True)
+class _ByStyle:
+    """How an element names its style, and which property of it hides."""
+
+    family: str
+    name: str
+    properties: str
+    property: str
+    value: str
+
+
+_HIDES_ITSELF = {
+    f"{_TABLE}table-row": (f"{_TABLE}visibility", ("collapse", "filter")),
+    f"{_TEXT}section": (f"{_TEXT}display", ("none",)),
+    f"{_TEXT}hidden-text": (f"{_TEXT}is-hidden", _TRUE),
+    f"{_TEXT}hidden-paragraph": (f"{_TEXT}is-hidden", _TRUE),
+}
+_BY_PARAGRAPH, _BY_LETTERS = (
+    _ByStyle(family, f"{_TEXT}style-name", f"{_STYLE}text-properties", f"{_TEXT}display", "none")
+    for family in ("paragraph", "text")
+)
+_HIDES_BY_STYLE = {
+    _PARAGRAPH: _BY_PARAGRAPH,
+    f"{_TEXT}h": _BY_PARAGRAPH,
+    f"{_TEXT}span": _BY_LETTERS,
+    f"{_TABLE}table": _ByStyle(
+        "table", f"{_TABLE}style-name", f"{_STYLE}table-properties", f"{_TABLE}display", "false"
+    ),
+    f"{_DRAW}page": _ByStyle(
+        "drawing-page", f"{_DRAW}style-name", f"{_STYLE}drawing-page-properties", f"{_SHOW}visibility", "hidden"
+    ),
+}
+
+
+def _take_out(node: "_Element") -> None:
+    """Takes a node out and leaves the text behind it where it is; a hidden mark hides its paragraph."""
+    if node.tag == f"{_TEXT}hidden-paragraph":
+        node = next(node.iterancestors(_PARAGRAPH), node)
+    parent, before = node.getparent(), node.getprevious()
+    if parent is None:
+        return
+    if node.tail and before is not None:
+        before.tail = (before.tail or "") + node.tail
+    elif node.tail:
+        parent.text = (parent.text or "") + node.tail
+    parent.remove(node)
+
+
+def _of_pages(styles: "_Element | None") -> Iterator["_Element"]:
+    """The blocks of the headers, then those of the footers, each that says anything but the page, once."""
+    seen: set[str] = set()
+    for place in ("header", "footer"):
+        for block in (block for root in _nodes(styles) if root.tag == f"{_STYLE}{place}" for block in root):
+            said = markup.one_blank(" ".join(map(str, block.itertext())))
+            fields = block.find(f".//{_TEXT}page-number") is not None
+            if said not in seen and any(map(str.isalpha if fields else str.isalnum, said)):
+                seen.add(said)
+                yield deepcopy(block)
+
+
+def _as_box(shape: "_Element") -> None:
+    """A drawn shape with text is read as a box with text, or its words would run into those around it."""
+    if next(shape.iter(_PARAGRAPH), None) is None or next(shape.iterancestors(f"{_DRAW}page"), None) is not None:
+        return
+    box = shape.makeelement(f"{_DRAW}text-box")
+    box.extend(list(shape))
+    shape.tag = f"{_DRAW}frame"
+    shape.append(box)
+
+
+def _take_out_columns(table: "_Element") -> None:
+    hidden: set[int] = set()
+    place = 0
+    for column in table.iter(f"{_TABLE}table-column"):
+        wide = _times(column)
+        if column.get(f"{_TABLE}visibility") in ("collapse", "filter"):
+            hidden.update(range(place, min(place + wide, _MOST_COLUMNS)))
+        place += wide
+    for row in table.iter(f"{_TABLE}table-row") if hidden else ():
+        place = 0
+        for cell in list(row.iterchildren(*_CELLS)):
+            wide, reach = _times(cell), _times(cell, "spanned")
+            left = wide - len(hidden.intersection(range(place, place + wide)))
+            if not left:
+                row.remove(cell)
+            elif left < wide:
+                cell.set(f"{_TABLE}number-columns-repeated", str(left))
+            elif reach > 1:
+                shown = reach - len(hidden.intersection(range(place, place + reach)))
+                cell.set(f"{_TABLE}number-columns-spanned", str(shown))
+            place += wide
+
+
+def _times(node: "_Element", what: str = "repeated") -> int:
+    said = node.get(f"{_TABLE}number-columns-{what}") or "1"
+    return min(max(int(said), 1), _MOST_COLUMNS) if said.isdecimal() and len(said) < 9 else 1
+
+
+def _entitle(page: "_Element", number: int) -> None:
+    """A slide without a title is called by its number."""
+    frames = [frame for frame in page.iter(f"{_DRAW}frame") if frame.get(f"{_SHOW}class") == "title"]
+    if any(map(_says_anything, frames)) or not _says_anything(page):
+        return
+    frame = page.makeelement(f"{_DRAW}frame", {f"{_SHOW}class": "title"})
+    box, text = frame.makeelement(f"{_DRAW}text-box"), frame.makeelement(_PARAGRAPH)
+    text.text = f"Slide {number}"
+    box.append(text)
+    frame.append(box)
+    page.insert(0, frame)
+
+
+def _says_anything(node: "_Element") -> bool:
+    return any("".join(of.itertext()).strip() for of in node.iter(_PARAGRAPH, f"{_TEXT}h"))
+
+
+def _formulas_without_value(table: "_Element") -> int:
+    cells = (cell for cell in table.iter(_CELLS[0]) if cell.get(f"{_TABLE}formula"))
+    return sum(1 for cell in cells if cell.get(f"{_OFFICE}value-type") is None and not _says_anything(cell))
