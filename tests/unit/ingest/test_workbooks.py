@@ -122,6 +122,22 @@ def test_titles_merged_headers_and_two_tables_on_a_sheet(read_one: ReadOne) -> N
     )
 
 
+def test_tables_side_by_side_are_two_and_a_column_of_notes_is_none(read_one: ReadOne) -> None:
+    beside = [["part", "price", None, "site", "phone"], ["pump", 9, None, "Ulsan", 1], ["fan", 4], ["rod", 2]]
+    assert read_one("a.xlsx", xlsx({"S": sheet(beside)})).text == (
+        "| part | price |\n|---|---|\n| pump | 9 |\n| fan | 4 |\n| rod | 2 |\n\n"
+        "| site | phone |\n|---|---|\n| Ulsan | 1 |"
+    )
+    same = [["이름", "값", None, "이름", "값"], ["펌프", 9, None, "팬", 4]]
+    assert read_one("b.xlsx", xlsx({"S": sheet(same)})).text == (
+        "| 이름 | 값 |\n|---|---|\n| 펌프 | 9 |\n\n| 이름 | 값 |\n|---|---|\n| 팬 | 4 |"
+    )
+    notes = [["part", "price", None, "note"], ["pump", 9, None, "new"], ["fan", 4]]
+    assert read_one("c.xlsx", xlsx({"S": sheet(notes)})).text == (
+        "| part | price | note |\n|---|---|---|\n| pump | 9 | new |\n| fan | 4 |  |"
+    )
+
+
 def test_a_long_sheet_is_several_documents_under_its_header(read_file: Read) -> None:
     rows = [["no", "name"], *([n, f"part {n}"] for n in range(1, 12_002))]
     found = documents(read_file("a.xlsx", xlsx({"S": sheet(rows)})))
@@ -143,12 +159,12 @@ def test_formulas_without_a_value_are_told_of(read_file: Read) -> None:
     ]
     document, error = read_file("a.xlsx", xlsx({"S": sheet([*rows, ["hidden", lost]], hidden=[5])}))
     assert isinstance(document, Document)
-    assert document.text.endswith("| 밸브 | 2 |\n\n[저장된 값이 없는 수식 1개]")
+    assert document.text.endswith("| 밸브 | 2 |\n\n[저장된 값이 없는 수식: 1]")
     assert isinstance(error, UnreadableFile)
-    assert "1 formula without a stored value" in error.why
+    assert "1 formulas have no stored value" in error.why
     english = read_file("b.xlsx", xlsx({"A": sheet([["x"], [lost], [lost]]), "B": sheet([["y"], ["z"]])}))
     assert [item.text for item in documents(english)] == [
-        "| x |\n\n[2 formulas without a stored value]",
+        "x\n\n[formulas without a value: 2]",
         "| y |\n|---|\n| z |",
     ]
 
@@ -198,7 +214,7 @@ def test_an_opendocument_workbook(read_file: Read) -> None:
     )
     found = read_file("a.ods", ods(shown, hidden, other, styles=styles))
     assert [(item.id, item.text) for item in documents(found)] == [
-        ("a.ods:A", "| 이름 | 가격 |\n|---|---|\n| 펌프 | ₩1,200 |\n| 팬 |  |\n\n[저장된 값이 없는 수식 1개]"),
+        ("a.ods:A", "| 이름 | 가격 |\n|---|---|\n| 펌프 | ₩1,200 |\n| 팬 |  |\n\n[저장된 값이 없는 수식: 1]"),
         ("a.ods:C", "| a | b |\n|---|---|\n| 1 | 2 |"),
     ]
     assert isinstance(found[-1], UnreadableFile)

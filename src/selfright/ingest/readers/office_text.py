@@ -11,6 +11,7 @@ from selfright.ingest.readers.word_numbers import roman
 if TYPE_CHECKING:
     import anydoc
 
+_BLANK = Cell("")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _Block = Any  # the library's; its own types confuse the list with a field of that name
 _Notes = Mapping[str, Sequence[_Block]]
@@ -117,14 +118,13 @@ def _ordinal(marker: str, number: int) -> str:
 
 def _table(table: "anydoc.Table", notes: _Notes) -> Iterator[markup.Block]:
     """A table, and behind it the tables and notes of its cells; a table of one cell is a frame around what is in it."""
-    cells = [slot.cell for row in table.grid for slot in row if slot.cell is not None]
-    if len(cells) == 1:
-        yield from _blocks(cells[0].blocks, notes)
+    held = [slot.cell for row in table.grid for slot in row if slot.cell is not None]
+    if len(held) == 1:
+        yield from _blocks(held[0].blocks, notes)
         return
-    pairs = zip(table.grid, cell_rows(table), strict=True)
-    rows = [row for slots, row in pairs if any(cell.text for cell in row) or len(row) < len(slots)]
-    yield from tables(rows, table.header_rows)
-    for block in (block for cell in cells for block in cell.blocks):
+    rows = [row for row in cells(table) if any(cell is None or cell.text for cell in row)]  # blank ones are but space
+    yield from tables([[cell for cell in row if cell] for row in rows], table.header_rows)
+    for block in (block for cell in held for block in cell.blocks):
         if block.kind == "table" and block.table is not None:
             yield from _table(block.table, notes)
         else:
@@ -138,11 +138,15 @@ def _notes_within(block: _Block, notes: _Notes) -> Iterator[markup.Block]:
         yield from _notes_within(of, notes)
 
 
-def cell_rows(table: "anydoc.Table") -> Iterator[list[Cell]]:
-    """The rows of a table: the cells that begin in each."""
+def cells(table: "anydoc.Table") -> Iterator[list[Cell | None]]:
+    """The places of a table row by row: the cell that begins there, None where another one reaches."""
     for row in table.grid:
-        begun = [slot.cell for slot in row if slot.cell is not None]
-        yield [Cell(" ".join(_words(cell.blocks)), cell.col_span, cell.row_span) for cell in begun]
+        held = (slot.cell for slot in row)
+        yield [of and (_cell(of) if of.blocks or of.col_span > 1 or of.row_span > 1 else _BLANK) for of in held]
+
+
+def _cell(cell: "anydoc.Cell") -> Cell:
+    return Cell(" ".join(_words(cell.blocks)), cell.col_span, cell.row_span)
 
 
 def _words(found: Sequence[_Block]) -> Iterator[str]:
