@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any
 from selfright.ingest.readers import markup
 from selfright.ingest.readers.tables import Cell, tables
 from selfright.ingest.readers.word import NUMBERED
-from selfright.ingest.readers.word_numbers import roman
+from selfright.ingest.readers.word_numbers import letters, roman
 
 if TYPE_CHECKING:
     import anydoc
 
 _BLANK = Cell("")
-_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _Block = Any  # the library's; its own types confuse the list with a field of that name
 _Notes = Mapping[str, Sequence[_Block]]
 
@@ -109,10 +108,7 @@ def _item(label: str, text: str, depth: int) -> str:
 
 
 def _ordinal(marker: str, number: int) -> str:
-    if not marker.endswith("alpha") or number < 1:
-        sign = roman(number) if marker.endswith("roman") else str(number)
-    else:
-        sign = _LETTERS[(number - 1) % 26] * ((number - 1) // 26 + 1)
+    sign = roman(number) if marker.endswith("roman") else letters(number) if marker.endswith("alpha") else str(number)
     return sign.upper() if marker.startswith("upper") else sign
 
 

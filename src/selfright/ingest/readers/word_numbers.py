@@ -1,7 +1,7 @@
 """The numbers that Word shows before headings and items, which its files do not hold: ``2.1``, ``제3조``, ``가.``."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -9,56 +9,47 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_LEVELS = 9
-_MOST = 32_767
 _PLACE = re.compile("%([1-9])")
-_ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"))
-_ROMAN_ONES = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
+_BOXES = "☐☑☒✓✔"
+_ROMAN = {1000: "m", 900: "cm", 500: "d", 400: "cd", 100: "c", 90: "xc", 50: "l", 40: "xl", 10: "x", 9: "ix", 5: "v"}
+
+
+def letters(number: int, alphabet: str = "abcdefghijklmnopqrstuvwxyz") -> str:
+    """A number as Word counts with letters: after the last one each stands twice."""
+    return alphabet[(number - 1) % len(alphabet)] * ((number - 1) // len(alphabet) + 1) if number else ""
 
 
 def roman(number: int) -> str:
     """A number in small Roman letters."""
     text = ""
-    for value, letters in _ROMAN:
-        text += letters * (number // value)
-        number %= value
-    return text + "x" * (number // 10) + _ROMAN_ONES[number % 10]
+    for value, sign in {**_ROMAN, 4: "iv", 1: "i"}.items():
+        text, number = text + sign * (number // value), number % value
+    return text
 
 
-def _repeated(letters: str) -> Callable[[int], str]:
-    """Letters as Word counts with them: after the last one each stands twice."""
-    return lambda n: letters[(n - 1) % len(letters)] * ((n - 1) // len(letters) + 1) if n else ""
-
-
-def _listed(signs: str) -> Callable[[int], str]:
-    """Signs that there are only so many of; numbers after that."""
-    return lambda n: signs[n - 1] if 0 < n <= len(signs) else str(n)
-
-
-_LATIN = "abcdefghijklmnopqrstuvwxyz"
-_CIRCLES = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳"
-_SIGNS: dict[str, Callable[[int], str]] = {
+_IN_ROW = {  # of the numbers after the last one digits are shown
+    "decimalEnclosedCircle": "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳",
+    "decimalEnclosedParen": "⑴⑵⑶⑷⑸⑹⑺⑻⑼⑽⑾⑿⒀⒁⒂⒃⒄⒅⒆⒇",
+    "koreanCounting": "일이삼사오육칠팔구십",
+    "koreanDigital": "일이삼사오육칠팔구",
+    "koreanDigital2": "一二三四五六七八九",
+    "ideographTraditional": "甲乙丙丁戊己庚辛壬癸",
+}
+_SIGNS: Mapping[str, Callable[[int], str]] = {
+    "none": lambda _: "",
     "decimalZero": "{:02}".format,
-    "lowerLetter": _repeated(_LATIN),
-    "upperLetter": _repeated(_LATIN.upper()),
+    "lowerLetter": letters,
+    "upperLetter": lambda n: letters(n).upper(),
     "lowerRoman": roman,
     "upperRoman": lambda n: roman(n).upper(),
-    "ordinal": lambda n: f"{n}{'th' if n // 10 % 10 == 1 else {1: 'st', 2: 'nd', 3: 'rd'}.get(n % 10, 'th')}",
-    "numberInDash": "- {} -".format,
-    "ganada": _repeated("가나다라마바사아자차카타파하"),
-    "chosung": _repeated("ㄱㄴㄷㄹㅁㅂㅅㅇㅈㅊㅋㅌㅍㅎ"),
-    "decimalEnclosedCircle": _listed(_CIRCLES),
-    "decimalEnclosedCircleChinese": _listed(_CIRCLES),
-    "decimalEnclosedParen": _listed("⑴⑵⑶⑷⑸⑹⑺⑻⑼⑽⑾⑿⒀⒁⒂⒃⒄⒅⒆⒇"),
-    "decimalEnclosedFullstop": _listed("⒈⒉⒊⒋⒌⒍⒎⒏⒐⒑⒒⒓⒔⒕⒖⒗⒘⒙⒚⒛"),
-    "koreanCounting": _listed("일이삼사오육칠팔구십"),
-    "koreanDigital": _listed("일이삼사오육칠팔구"),
-    "koreanDigital2": _listed("一二三四五六七八九"),
-    "ideographDigital": _listed("一二三四五六七八九"),
-    "ideographTraditional": _listed("甲乙丙丁戊己庚辛壬癸"),
-    "japaneseCounting": _listed("一二三四五六七八九十"),
-    "none": lambda _: "",
+    "ganada": lambda n: letters(n, "가나다라마바사아자차카타파하"),
+    "chosung": lambda n: letters(n, "ㄱㄴㄷㄹㅁㅂㅅㅇㅈㅊㅋㅌㅍㅎ"),
 }
+
+
+def _sign(number: int, form: str) -> str:
+    row = _IN_ROW.get(form, "")
+    return row[number - 1] if 0 < number <= len(row) else _SIGNS.get(form, str)(number)
 
 
 def value(parent: "_Element | None", *path: str) -> str:
@@ -82,56 +73,21 @@ def style_chain(styles: Mapping[str, "_Element"], name: str) -> list["_Element"]
     return found
 
 
-def _number(text: str, otherwise: int) -> int:
-    return min(int(text), _MOST) if text.isdecimal() and len(text) < 9 else otherwise
-
-
-@dataclass(frozen=True, slots=True)
-class _Level:
-    """How a level is counted: ``restart`` is the number of levels above that let it begin anew."""
-
-    form: str
-    text: str
-    gap: str
-    start: int
-    restart: int
-    is_legal: bool
-    style: str
-
-    @classmethod
-    def of(cls, level: "_Element", place: int) -> "_Level":
-        return cls(
-            value(level, "numFmt") or "decimal",
-            value(level, "lvlText"),
-            "" if value(level, "suff") == "nothing" else " ",
-            _number(value(level, "start"), 1),
-            _number(value(level, "lvlRestart"), place),
-            bool(is_on(level, "isLgl")),
-            value(level, "pStyle"),
-        )
+def _number(text: str | None, otherwise: int) -> int:
+    return min(int(text), 32_767) if text and text.isdecimal() and len(text) < 9 else otherwise
 
 
 @dataclass(slots=True)
 class _List:
-    """A list as paragraphs name it: ``family`` is what it shares its counters with."""
+    """A list as paragraphs name it: ``family`` is what it shares its counters with; ``restarts`` are still to come."""
 
     family: str
-    levels: dict[int, _Level]
+    levels: dict[int, "_Element"]
     restarts: dict[int, int] = field(default_factory=dict)
 
 
-def _levels(parent: "_Element") -> dict[int, _Level]:
-    found = ((_number(level.get(f"{W}ilvl") or "", 0), level) for level in parent.iterchildren(f"{W}lvl"))
-    return {place: _Level.of(level, place) for place, level in found if place < _LEVELS}
-
-
-@dataclass(frozen=True, slots=True)
-class _Style:
-    """The ids of a style and those it is based on; the list and level that they name."""
-
-    chain: tuple[str, ...]
-    list: str
-    level: str
+def _levels(parent: "_Element") -> dict[int, "_Element"]:
+    return {_number(level.get(f"{W}ilvl"), 0): level for level in parent.iterchildren(f"{W}lvl")}
 
 
 class Numbers:
@@ -144,7 +100,7 @@ class Numbers:
         self._styles = styles
         self._lists: dict[str, _List] = {}
         self._counts: dict[str, dict[int, int]] = {}
-        self._of_style: dict[str, _Style] = {}
+        self._of_style: dict[str, tuple[Iterable[str], str, str]] = {}
         if numbering is not None:
             self._define(numbering)
 
@@ -154,26 +110,26 @@ class Numbers:
         The number is empty for a bullet.
         """
         own = paragraph.find(f"{W}pPr")
-        style = self._style(value(own, "pStyle"))
-        name = value(own, "numPr", "numId") or style.list
+        chain, in_style, level_of_style = self._style(value(own, "pStyle"))
+        name = value(own, "numPr", "numId") or in_style
         found = self._lists.get(name)
         if found is None:
             return None
-        bound = (str(n) for of in style.chain for n, at in found.levels.items() if at.style and at.style == of)
-        place = _number(value(own, "numPr", "ilvl") or next(bound, style.level), 0)
-        level = found.levels.get(place)
-        if level is None:
+        bound = (str(n) for of in chain for n, level in found.levels.items() if value(level, "pStyle") == of)
+        place = _number(value(own, "numPr", "ilvl") or next(bound, level_of_style), 0)
+        if place not in found.levels:
             return None
-        self._count(found, place, level)
-        return self._shown(found, level), name, place
+        self._count(found, place)
+        return self._shown(found, found.levels[place]), name, place
 
-    def _style(self, name: str) -> _Style:
+    def _style(self, name: str) -> tuple[Iterable[str], str, str]:
+        """The ids of a style and those it is based on; the list and level that they name."""
         if name not in self._of_style:
             chain = style_chain(self._styles, name)
-            numbered = [of.find(f"{W}pPr") for of in chain]
-            said = [next(filter(None, (value(of, "numPr", tag) for of in numbered)), "") for tag in ("numId", "ilvl")]
-            ids = tuple(of.get(f"{W}styleId") or "" for of in chain)
-            self._of_style[name] = _Style(ids, *said)
+            said = [
+                next(filter(None, (value(of, "pPr", "numPr", tag) for of in chain)), "") for tag in ("numId", "ilvl")
+            ]
+            self._of_style[name] = [of.get(f"{W}styleId") or "" for of in chain], said[0], said[1]
         return self._of_style[name]
 
     def _define(self, numbering: "_Element") -> None:
@@ -191,28 +147,29 @@ class Numbers:
             for change in of.iterchildren(f"{W}lvlOverride"):
                 found.levels |= _levels(change)
                 if start := value(change, "startOverride"):
-                    found.restarts[_number(change.get(f"{W}ilvl") or "", 0)] = _number(start, 1)
+                    found.restarts[_number(change.get(f"{W}ilvl"), 0)] = _number(start, 1)
 
-    def _count(self, found: _List, place: int, level: _Level) -> None:
+    def _count(self, found: _List, place: int) -> None:
         counts = self._counts.setdefault(found.family, {})
         if place in found.restarts:  # once, where the list is first used
             counts[place] = found.restarts.pop(place)
         else:
-            counts[place] = counts[place] + 1 if place in counts else level.start
-        for below, of in found.levels.items():
-            if below > place and place < of.restart:
-                counts.pop(below, None)
+            counts[place] = counts[place] + 1 if place in counts else _number(value(found.levels[place], "start"), 1)
+        for below in [below for below in counts if below > place]:
+            if place < _number(value(found.levels.get(below), "lvlRestart"), below):
+                del counts[below]
 
-    def _shown(self, found: _List, level: _Level) -> str:
-        if level.form == "bullet":
+    def _shown(self, found: _List, level: "_Element") -> str:
+        form, text = value(level, "numFmt") or "decimal", value(level, "lvlText")
+        if form == "bullet" and text not in _BOXES:
             return ""
         counts = self._counts[found.family]
 
-        def sign(match: re.Match[str]) -> str:
+        def shown(match: re.Match[str]) -> str:
             place = int(match[1]) - 1
             of = found.levels.get(place, level)
-            form = "decimal" if level.is_legal else of.form
-            return _SIGNS.get(form, str)(counts.get(place, of.start))
+            count = counts.get(place, _number(value(of, "start"), 1))
+            return _sign(count, "decimal" if is_on(level, "isLgl") else value(of, "numFmt"))
 
-        text = _PLACE.sub(sign, level.text)
-        return text + level.gap if text else ""
+        text = _PLACE.sub(shown, text)
+        return text + ("" if value(level, "suff") == "nothing" else " ") if text else ""
