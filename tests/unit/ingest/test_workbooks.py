@@ -32,6 +32,10 @@ def documents(found: list[Document | UnreadableFile]) -> list[Document]:
         (0.07, 9, "7%"),
         (-1200, "#,##0;(#,##0)", "(1,200)"),
         (-5, 37, "(5)"),
+        (9.5, 44, "$9.50"),
+        (-1200, 41, "(1,200)"),
+        (1012345678, "000-0000-0000", "010-1234-5678"),
+        (-1200, '_-"₩"* #,##0_-;-"₩"* #,##0_-', "-₩1,200"),
         (1234.5, "[$€-407] #,##0.00", "€ 1,234.50"),
         (9.5, "$#,##0.00", "$9.50"),
         (1e-7, "0.00E+00", "1.00E-07"),
@@ -98,8 +102,8 @@ def test_each_sheet_that_is_shown_is_a_document(read_file: Read) -> None:
 
 
 def test_hidden_rows_and_columns_are_left_out(read_one: ReadOne) -> None:
-    rows = [["name", "cost", "price"], ["pump", 3, 9], ["secret", 1, 2], ["fan", 4, 8]]
-    columns = '<cols><col min="2" max="2" hidden="1"/></cols>'
+    rows = [["name", "cost", "price", 7], ["pump", 3, 9, 7], ["secret", 1, 2, 7], ["fan", 4, 8, 7]]
+    columns = '<cols><col min="2" max="2" width="0"/><col min="4" max="9" hidden="1"/></cols>'
     content = xlsx({"S": sheet(rows, hidden=[3], columns=columns)})
     assert read_one("a.xlsx", content).text == "| name | price |\n|---|---|\n| pump | 9 |\n| fan | 8 |"
 
@@ -161,7 +165,7 @@ def test_formulas_without_a_value_are_told_of(read_file: Read) -> None:
     assert isinstance(document, Document)
     assert document.text.endswith("| 밸브 | 2 |\n\n[저장된 값이 없는 수식: 1]")
     assert isinstance(error, UnreadableFile)
-    assert "1 formulas have no stored value" in error.why
+    assert "formulas without a stored value: 1;" in error.why
     english = read_file("b.xlsx", xlsx({"A": sheet([["x"], [lost], [lost]]), "B": sheet([["y"], ["z"]])}))
     assert [item.text for item in documents(english)] == [
         "x\n\n[formulas without a value: 2]",

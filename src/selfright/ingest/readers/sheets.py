@@ -45,7 +45,7 @@ def documents(
     if not found:
         raise file.refuse("there is no text in it; nothing to index")
     if missing:
-        why = f"{sum(missing.values()):,} formulas have no stored value"
+        why = f"formulas without a stored value: {sum(missing.values()):,}"
         yield file.refuse(f"{why}; open it in its program, save it, and add it again")
 
 

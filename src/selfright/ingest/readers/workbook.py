@@ -13,6 +13,11 @@ if TYPE_CHECKING:
 _X = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _REFERENCE = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _CELL, _VALUE, _FORMULA = f"{_X}c", f"{_X}v", f"{_X}f"
+_CURRENCY = {  # that workbooks name by number, too
+    **{"5": '"$"#,##0_);("$"#,##0)', "6": '"$"#,##0_);("$"#,##0)', "41": '#,##0_);(#,##0);"-"'},
+    **{"7": '"$"#,##0.00_);("$"#,##0.00)', "8": '"$"#,##0.00_);("$"#,##0.00)', "43": '#,##0.00_);(#,##0.00);"-"'},
+    **{"42": '"$"#,##0_);"$"(#,##0);"$-"', "44": '"$"#,##0.00_);"$"(#,##0.00);"$-"'},
+}
 _BARE_SIGNS = re.compile(r'("[^"]*"|\[[^\]]*\]|\\.|_.|\*.)|([^\x00-\x7f]+)')
 
 
@@ -30,6 +35,9 @@ def change(parts: dict[str, "_Element"]) -> dict[str, int]:
     dates, general = _formats(styles) if styles is not None else ({}, "0")
     missing = {}
     for name, sheet in _shown_sheets(parts, main, related):
+        for line in sheet.iter(f"{_X}col", f"{_X}row"):
+            if line.get("width") == "0" or line.get("ht") == "0":
+                line.set("hidden", "1")
         if dates:
             _write_dates(sheet, dates, general, since_1904)
         missing[name] = sum(1 for formula in sheet.iter(_FORMULA) if _has_no_value(formula))
@@ -59,6 +67,11 @@ def _formats(styles: "_Element") -> tuple[dict[str, DateFormat], str]:
         codes[entry.get("numFmtId") or ""] = code
         # The library knows letters of other scripts only in quotes, though Excel does not write them there always.
         entry.set("formatCode", _BARE_SIGNS.sub(lambda sign: sign[1] or f'"{sign[2]}"', code))
+    usual = styles.makeelement(f"{_X}numFmts")
+    for of, code in _CURRENCY.items():
+        if of not in codes:
+            usual.append(usual.makeelement(f"{_X}numFmt", {"numFmtId": of, "formatCode": code}))
+    styles.append(usual)
     cells = styles.find(f"{_X}cellXfs")
     if cells is None:
         return {}, "0"
