@@ -45,6 +45,13 @@ def test_hidden_slides_and_shapes_are_left_out(read_one: ReadOne) -> None:
     assert (document.text, document.title) == ("## Launch\n\n## 마지막", "Launch")
 
 
+def test_the_footer_of_slides_comes_once(read_one: ReadOne) -> None:
+    slides = [
+        shape(title, place="title") + shape("QMS-4417", place="ftr") + shape("9", place="sldNum") for title in "ab"
+    ]
+    assert read_one("a.pptx", pptx(*slides)).text == "## a\n\nQMS-4417\n\n## b"
+
+
 def test_merged_cells_of_a_slide_count_for_every_place(read_one: ReadOne) -> None:
     rows = (
         ('[rowSpan="2"]Zone', '[gridSpan="2"]Parcel', '[hMerge="1"]'),

@@ -5,7 +5,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from selfright.ingest.readers import markup
+from selfright.ingest.readers import markup, packed
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -19,6 +19,10 @@ _LEFT_OUT = (f"{_OFFICE}annotation", f"{_OFFICE}annotation-end", f"{_TEXT}table-
 _SHAPES = tuple(
     f"{_DRAW}{name}"
     for name in ("custom-shape", "rect", "ellipse", "circle", "polygon", "polyline", "path", "line", "caption")
+)
+_TITLE = (
+    f'<draw:frame xmlns:draw="{_DRAW[1:-1]}" xmlns:text="{_TEXT[1:-1]}" xmlns:show="{_SHOW[1:-1]}" show:class="title">'
+    "<draw:text-box><text:p>Slide {}</text:p></draw:text-box></draw:frame>"
 )
 _TRUE = ("true", "1")
 _MOST_COLUMNS = 16_384
@@ -186,12 +190,7 @@ def _entitle(page: "_Element", number: int) -> None:
     frames = [frame for frame in page.iter(f"{_DRAW}frame") if frame.get(f"{_SHOW}class") == "title"]
     if any(map(_says_anything, frames)) or not _says_anything(page):
         return
-    frame = page.makeelement(f"{_DRAW}frame", {f"{_SHOW}class": "title"})
-    box, text = frame.makeelement(f"{_DRAW}text-box"), frame.makeelement(_PARAGRAPH)
-    text.text = f"Slide {number}"
-    box.append(text)
-    frame.append(box)
-    page.insert(0, frame)
+    page.insert(0, packed.parsed(_TITLE.format(number).encode()))
 
 
 def _says_anything(node: "_Element") -> bool:

@@ -92,6 +92,13 @@ def parts_of(archive: io.BytesIO) -> dict[str, "_Element"]:
     return parts
 
 
+def remove(node: "_Element | None") -> None:
+    """Takes a node out of its tree, with the text behind it."""
+    parent = node.getparent() if node is not None else None
+    if node is not None and parent is not None:
+        parent.remove(node)
+
+
 def check(archive: io.BytesIO) -> None:
     """Raises ``ValueError`` with the name of a part that is damaged."""
     with zipfile.ZipFile(archive) as parts:

@@ -10,7 +10,11 @@ if TYPE_CHECKING:
 _P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _REFERENCE = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
-_TITLES = ("title", "ctrTitle")
+_TITLES, _MARGINS = ("title", "ctrTitle"), ("ftr", "dt", "sldNum")
+_TITLE = (
+    f'<p:sp xmlns:p="{_P[1:-1]}" xmlns:a="{_A[1:-1]}"><p:nvSpPr><p:nvPr><p:ph type="title"/></p:nvPr></p:nvSpPr>'
+    "<p:txBody><a:p><a:r><a:t>Slide {}</a:t></a:r></a:p></p:txBody></p:sp>"
+)
 
 
 def change(parts: dict[str, "_Element"]) -> None:
@@ -22,15 +26,16 @@ def change(parts: dict[str, "_Element"]) -> None:
     if not main:
         raise ValueError("there is no presentation in it")
     targets = {key: target for key, _, target in packed.relations(parts, main)}
+    seen: set[str] = set()
     for number, entry in enumerate(list(parts[main].iter(f"{_P}sldId")), 1):
         name = targets.get(entry.get(_REFERENCE) or "", "")
         tree = parts[name].find(f"{_P}cSld/{_P}spTree") if name in parts else None
         if tree is None:
             raise ValueError(f"slide {number} is missing")
         if parts[name].get("show") in ("0", "false"):
-            _remove(entry)
+            packed.remove(entry)
         else:
-            _change_slide(tree, number, _has_notes(parts, name))
+            _change_slide(tree, number, _has_notes(parts, name), seen)
     if next(parts[main].iter(f"{_P}sldId"), None) is None:
         raise ValueError("no slide of it is shown")
 
@@ -43,13 +48,18 @@ def _has_notes(parts: dict[str, "_Element"], name: str) -> bool:
     return any(map(_says_anything, places))
 
 
-def _change_slide(tree: "_Element", number: int, has_notes: bool) -> None:
+def _change_slide(tree: "_Element", number: int, has_notes: bool, seen: set[str]) -> None:
     for shape in [shape for shape in tree.iterdescendants() if _is_hidden(shape)]:
-        _remove(shape)
+        packed.remove(shape)
+    for footer in [shape for shape in tree.iter(f"{_P}sp") if _place(shape) == "ftr"]:
+        said = "".join(text.text or "" for text in footer.iter(f"{_A}t"))
+        if said not in seen:  # the library reads shapes in this place on no slide
+            seen.add(said)
+            packed.remove(footer.find(f"{_P}nvSpPr/{_P}nvPr/{_P}ph"))
     titles = [shape for shape in tree.iterchildren(f"{_P}sp") if _is_title(shape) and _says_anything(shape)]
     first = titles[0] if titles else None
-    if first is None and (has_notes or _says_anything(tree)):
-        first = _title(tree, f"Slide {number}")
+    if first is None and (has_notes or any(_says_anything(shape) for shape in tree if _place(shape) not in _MARGINS)):
+        first = packed.parsed(_TITLE.format(number).encode())
     if first is not None:
         tree.insert(0, first)
 
@@ -72,28 +82,3 @@ def _says_anything(node: "_Element") -> bool:
     return (
         any((text.text or "").strip() for text in node.iter(f"{_A}t")) or node.find(f".//{_P}graphicFrame") is not None
     )
-
-
-def _title(tree: "_Element", text: str) -> "_Element":
-    shape = tree.makeelement(f"{_P}sp")
-    parent = shape
-    for tag in ("nvSpPr", "nvPr"):
-        parent = _add(parent, f"{_P}{tag}")
-    _add(parent, f"{_P}ph").set("type", "title")
-    parent = shape
-    for tag in (f"{_P}txBody", f"{_A}p", f"{_A}r", f"{_A}t"):
-        parent = _add(parent, tag)
-    parent.text = text
-    return shape
-
-
-def _add(parent: "_Element", tag: str) -> "_Element":
-    child = parent.makeelement(tag)
-    parent.append(child)
-    return child
-
-
-def _remove(node: "_Element | None") -> None:
-    parent = node.getparent() if node is not None else None
-    if node is not None and parent is not None:
-        parent.remove(node)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from copy import deepcopy
 from typing import TYPE_CHECKING
+from xml.sax.saxutils import escape, quoteattr
 
 from selfright.ingest.readers import markup, packed
 from selfright.ingest.readers.word_numbers import Numbers, W, is_on, style_chain, value
@@ -14,7 +15,9 @@ NUMBERED = "\u2063"
 """Stands behind the number of an item, where the text begins."""
 
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
-_SPACE = "{http://www.w3.org/XML/1998/namespace}space"
+_NAMED = f'xmlns:w="{W[1:-1]}"'
+_LABEL = f'<w:r {_NAMED}><w:t xml:space="preserve">{{}}</w:t></w:r>'
+_IN_LIST = f'<w:numPr {_NAMED}><w:ilvl w:val="{{}}"/><w:numId w:val={{}}/></w:numPr>'
 _PARAGRAPH, _RUN, _TEXT, _ROW = f"{W}p", f"{W}r", f"{W}t", f"{W}tr"
 _CELL_WRAPS = (f"{W}sdt", f"{W}customXml")
 _NOT_OF_TEXT = frozenset(f"{W}{name}" for name in ("rPr", "fldChar", "instrText"))
@@ -92,7 +95,7 @@ def _take_out(root: "_Element", styles: _Styles) -> None:
     for wrap in [wrap for wrap in root.iter(*_CELL_WRAPS) if next(wrap.iter(_ROW), None) is not None]:
         _unwrap_rows(wrap)
     for row in [row for row in root.iter(_ROW) if _is_gone(row)]:
-        _remove(row)
+        packed.remove(row)
     for hyphen in root.iter(f"{W}noBreakHyphen"):
         hyphen.tag, hyphen.text = _TEXT, "-"
     for run in root.iter(_RUN):
@@ -102,7 +105,7 @@ def _take_out(root: "_Element", styles: _Styles) -> None:
     for paragraph in list(root.iter(_PARAGRAPH)):
         _join_to_next(paragraph)
     for paragraph in [of for of in root.iter(_PARAGRAPH) if _leaves_nothing(of, styles)]:
-        _remove(paragraph)
+        packed.remove(paragraph)
 
 
 def _unwrap_rows(wrap: "_Element") -> None:
@@ -125,7 +128,7 @@ def _join_to_next(paragraph: "_Element") -> None:
     if following is not None and following.tag == _PARAGRAPH and paragraph.find(_DELETED_MARK) is not None:
         start = 1 if following.find(f"{W}pPr") is not None else 0
         following[start:start] = [child for child in paragraph if child.tag != f"{W}pPr"]
-        _remove(paragraph)
+        packed.remove(paragraph)
 
 
 def _leaves_nothing(paragraph: "_Element", styles: _Styles) -> bool:
@@ -145,12 +148,6 @@ def _is_there(node: "_Element", paragraph: "_Element") -> bool:
     return True
 
 
-def _remove(node: "_Element") -> None:
-    parent = node.getparent()
-    if parent is not None:
-        parent.remove(node)
-
-
 def _number(paragraph: "_Element", numbers: Numbers) -> None:
     found = numbers.label(paragraph)
     if found is None:
@@ -159,18 +156,10 @@ def _number(paragraph: "_Element", numbers: Numbers) -> None:
     properties = paragraph.find(f"{W}pPr")
     if properties is None:  # it is numbered, so there is a style
         return
-    for old in properties.findall(f"{W}numPr"):
-        properties.remove(old)
-    entry = properties.makeelement(f"{W}numPr")
-    entry.append(entry.makeelement(f"{W}ilvl", {f"{W}val": str(level)}))
-    entry.append(entry.makeelement(f"{W}numId", {f"{W}val": name}))
-    properties.append(entry)
+    packed.remove(properties.find(f"{W}numPr"))
+    properties.append(packed.parsed(_IN_LIST.format(level, quoteattr(name)).encode()))
     if label:
-        run = paragraph.makeelement(_RUN)
-        text = run.makeelement(_TEXT, {_SPACE: "preserve"})
-        text.text = label + NUMBERED
-        run.append(text)
-        properties.addnext(run)
+        properties.addnext(packed.parsed(_LABEL.format(escape(label) + NUMBERED).encode()))
 
 
 def _of_pages(parts: dict[str, "_Element"], main: str, settings: "_Element | None") -> Iterator["_Element"]:
