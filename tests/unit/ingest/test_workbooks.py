@@ -189,6 +189,12 @@ def test_a_workbook_that_is_broken_anywhere_is_refused(read_file: Read, change: 
         read_file("a.xlsx", _changed(content, *change))
 
 
+def test_a_sheet_that_is_too_much_says_so(read_file: Read) -> None:
+    far = '<c r="XFD1048576"><v>1</v></c>'
+    with pytest.raises(UnreadableFile, match=r"too much to read at once .*; split it"):
+        read_file("a.xlsx", xlsx({"S": sheet([["a"], [far]])}))
+
+
 def ods(*sheets: str, styles: str = "") -> bytes:
     return odt("".join(sheets), kind="spreadsheet", styles=styles)
 

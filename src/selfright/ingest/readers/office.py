@@ -77,6 +77,8 @@ def read(file: SourceFile) -> Iterator[Document | UnreadableFile]:
         raise
     except (anydoc.EncryptedError, packed.Locked) as error:
         raise file.refuse("it is protected by a password; save it without one") from error
+    except anydoc.ResourceLimitError as error:
+        raise file.refuse(f"it is too much to read at once ({error}); split it") from error
     except Exception as error:  # hostile files make the libraries fail in more ways than can be named
         raise packed.unreadable(file, form.kind, error) from error
     heading = markup.first_heading(text)

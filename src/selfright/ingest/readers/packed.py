@@ -66,7 +66,9 @@ def parsed(data: bytes) -> "_Element":
 
 _MANIFEST = "META-INF/manifest.xml"
 _STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/(\w+)")
-_NOT_TEXT = ("docProps/", "customXml/", "customUI/", "_xmlsignatures/", "meta.xml", "settings.xml")
+_NOT_READ = re.compile(
+    r"(docProps|customXml|customUI|_xmlsignatures)/|(meta|settings)\.xml|.*(Configurations2|drawings)/"
+)
 _RELATIONS = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
 
 
@@ -82,13 +84,13 @@ def parts_of(archive: io.BytesIO) -> dict[str, "_Element"]:
         if _MANIFEST in packed.namelist() and b":encryption-data" in packed.read(_MANIFEST):
             raise Locked
         for name in packed.namelist():
-            if name.lower().endswith(_XML) and not (name.startswith(_NOT_TEXT) or "Configurations2/" in name):
+            if name.lower().endswith(_XML) and not _NOT_READ.match(name):
                 try:
                     parts[name] = parsed(
                         _STRICT.sub(rb"http://schemas.openxmlformats.org/\1/2006/\2", packed.read(name))
                     )
                 except XMLSyntaxError as error:
-                    raise ValueError(f"{name}: {error}") from error
+                    raise ValueError(f"{name}: {error.msg}") from error
     return parts
 
 

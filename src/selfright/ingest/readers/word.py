@@ -102,7 +102,7 @@ def _take_out(root: "_Element", styles: _Styles) -> None:
         if styles.is_hidden(run.find(f"{W}rPr"), next(run.iterancestors(_PARAGRAPH), None)):
             for child in [child for child in run if child.tag not in _NOT_OF_TEXT]:
                 run.remove(child)
-    for paragraph in list(root.iter(_PARAGRAPH)):
+    for paragraph in reversed(list(root.iter(_PARAGRAPH))):  # from the last, so that each run is moved once
         _join_to_next(paragraph)
     for paragraph in [of for of in root.iter(_PARAGRAPH) if _leaves_nothing(of, styles)]:
         packed.remove(paragraph)
