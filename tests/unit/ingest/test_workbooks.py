@@ -207,6 +207,18 @@ def ods_row(*cells: str, extra: str = "") -> str:
     return f"<table:table-row {extra}>{''.join(made)}</table:table-row>"
 
 
+def test_a_merged_cell_over_a_hidden_column_of_opendocument(read_one: ReadOne) -> None:
+    columns = (
+        "<table:table-column/><table:table-column table:visibility='collapse'/>"
+        "<table:table-column table:number-columns-repeated='2'/>"
+    )
+    merged = "<table:table-cell table:number-columns-spanned='2'><text:p>소포</text:p></table:table-cell>"
+    rest = "<table:table-cell table:number-columns-repeated='16380'/>"
+    rows = ods_row("구역", merged, "<table:covered-table-cell/>", "무게", rest) + ods_row("북부", "x", "4", "9", rest)
+    sheets = f'<table:table table:name="A">{columns}{rows}</table:table>'
+    assert read_one("a.ods", ods(sheets)).text == "| 구역 | 소포 | 무게 |\n|---|---|---|\n| 북부 | 4 | 9 |"
+
+
 def test_an_opendocument_workbook(read_file: Read) -> None:
     columns = '<table:table-column/><table:table-column table:visibility="collapse"/><table:table-column/>'
     rows = (

@@ -1,5 +1,6 @@
 """What is changed in an OpenDocument file before it is read: comments and all that is hidden go."""
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass
@@ -158,26 +159,28 @@ def _as_box(shape: "_Element") -> None:
 
 
 def _take_out_columns(table: "_Element") -> None:
-    hidden: set[int] = set()
+    hidden: list[int] = []
     place = 0
     for column in table.iter(f"{_TABLE}table-column"):
         wide = _times(column)
         if column.get(f"{_TABLE}visibility") in ("collapse", "filter"):
-            hidden.update(range(place, min(place + wide, _MOST_COLUMNS)))
+            hidden += range(place, min(place + wide, _MOST_COLUMNS))
         place += wide
     for row in table.iter(f"{_TABLE}table-row") if hidden else ():
-        place = 0
+        place = moved = 0
         for cell in list(row.iterchildren(*_CELLS)):
             wide, reach = _times(cell), _times(cell, "spanned")
-            left = wide - len(hidden.intersection(range(place, place + wide)))
-            if not left:
-                row.remove(cell)
-            elif left < wide:
-                cell.set(f"{_TABLE}number-columns-repeated", str(left))
-            elif reach > 1:
-                shown = reach - len(hidden.intersection(range(place, place + reach)))
-                cell.set(f"{_TABLE}number-columns-spanned", str(shown))
+            shown, seen = (of - bisect_left(hidden, place + of) + bisect_left(hidden, place) for of in (wide, reach))
             place += wide
+            if not shown and seen:  # it reaches out of a hidden column: it moves to the first one that is shown
+                shown = moved = 1
+            elif moved and shown:
+                shown, moved = shown - 1, 0
+            cell.set(f"{_TABLE}number-columns-repeated", str(shown))
+            if reach > 1:
+                cell.set(f"{_TABLE}number-columns-spanned", str(max(seen, 1)))
+            if not shown:
+                row.remove(cell)
 
 
 def _times(node: "_Element", what: str = "repeated") -> int:
