@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from selfright.domain.passages import Document
 from selfright.ingest.files import SourceFile
-from selfright.ingest.readers import markup, packed
+from selfright.ingest.readers import hwpx, markup, packed
 from selfright.ingest.readers.tables import plain_rows, tables
 
 if TYPE_CHECKING:
@@ -16,13 +16,21 @@ _MEDIA_TYPE = "application/x-hwp"
 
 
 def read(file: SourceFile) -> Iterator[Document]:
-    """One document, called by its first heading; a note stands where the library puts it."""
+    """One document, called by its first heading; a note stands where the library puts it.
+
+    A merged cell counts for one place only: the library does not say how far it reaches.
+    """
     try:
         import hwp2md
         from hwp2md.convert import read_blocks
     except ImportError as error:
         raise file.refuse('Hangul files (.hwp) need: pip install "selfright[hwp]"; or save it as .hwpx') from error
     data = file.read_bytes()
+    if data.startswith(b"PK"):  # of the newer kind under the older name, which Hangul opens as well
+        yield from hwpx.read(file)
+        return
+    if not data.startswith(packed.OLD):
+        raise packed.unreadable(file, _KIND, "its content is of another kind")
     try:
         text = markup.joined(block for found in read_blocks(data) for block in _blocks(found))
     except (hwp2md.EncryptedDocumentError, hwp2md.DrmProtectedError) as error:
