@@ -85,10 +85,11 @@ def test_a_list_goes_on_after_text_and_begins_again_where_word_begins_again(read
 
 
 def test_what_is_hidden_or_deleted_takes_no_number(read_one: ReadOne) -> None:
-    numbering = levels(DECIMAL) + lists(0)
+    numbering = levels(DECIMAL) + levels(DECIMAL, key=1) + lists(0, 1)
     gone = '<w:del w:id="1"><w:r><w:delText>old step</w:delText></w:r></w:del>'
     body = (
-        p("Open the valve.", numbered=(1, 0))
+        p("", numbered=(2, 0))
+        + p("Open the valve.", numbered=(1, 0))
         + p(run("secret step", HIDDEN), numbered=(1, 0), mark=HIDDEN)
         + p(gone, numbered=(1, 0), mark="<w:del/>")
         + p("Start the motor.", numbered=(1, 0))

@@ -78,6 +78,7 @@ def _line(content: Sequence["anydoc.Inline"] | None) -> str:
 
 
 def _items(items: "anydoc.List", notes: _Notes, depth: int) -> Iterator[markup.Block]:
+    below = "  " * (depth + 1)
     for number, item in enumerate(items.items, items.start):
         label = "" if items.marker == "bullet" else item.marker_label or f"{_ordinal(items.marker, number)}."
         is_first = True
@@ -88,14 +89,13 @@ def _items(items: "anydoc.List", notes: _Notes, depth: int) -> Iterator[markup.B
                 yield "heading", markup.heading(block.level or 1, f"{label} {_line(block.content)}")
                 label = ""
             elif block.kind == "paragraph":
-                if line := _line(block.content):
-                    yield (
-                        "list",
-                        _item(label, _text(block.content), depth) if is_first else f"{'  ' * (depth + 1)}{line}",
-                    )
-                    is_first = False
-                for _, note in _notes(block.content, notes):
-                    yield "list", f"{'  ' * (depth + 1)}{markup.one_blank(note)}"
+                line = _line(block.content)
+                if line and is_first:
+                    yield "list", _item(label, _text(block.content), depth)
+                elif line:
+                    yield "list", f"{below}{line}"
+                is_first &= not line
+                yield from (("list", below + markup.one_blank(note)) for _, note in _notes(block.content, notes))
             else:
                 yield from _blocks([block], notes)
 

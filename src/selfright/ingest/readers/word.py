@@ -158,7 +158,7 @@ def _number(paragraph: "_Element", numbers: Numbers) -> None:
         return
     packed.remove(properties.find(f"{W}numPr"))
     properties.append(packed.parsed(_IN_LIST.format(level, quoteattr(name)).encode()))
-    if label:
+    if label and any((text.text or "").strip() for text in paragraph.iter(_TEXT)):
         properties.addnext(packed.parsed(_LABEL.format(escape(label) + NUMBERED).encode()))
 
 
