@@ -3,7 +3,6 @@
 from bisect import bisect_left
 from collections.abc import Iterator
 from copy import deepcopy
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from selfright.ingest.readers import markup, packed
@@ -25,8 +24,27 @@ _TITLE = (
     f'<draw:frame xmlns:draw="{_DRAW[1:-1]}" xmlns:text="{_TEXT[1:-1]}" xmlns:show="{_SHOW[1:-1]}" show:class="title">'
     "<draw:text-box><text:p>Slide {}</text:p></draw:text-box></draw:frame>"
 )
-_TRUE = ("true", "1")
 _MOST_COLUMNS = 16_384
+
+
+_HIDES_ITSELF = {
+    f"{_TABLE}table-row": (f"{_TABLE}visibility", ("collapse", "filter")),
+    f"{_TEXT}section": (f"{_TEXT}display", ("none",)),
+    f"{_TEXT}hidden-text": (f"{_TEXT}is-hidden", ("true", "1")),
+    f"{_TEXT}hidden-paragraph": (f"{_TEXT}is-hidden", ("true", "1")),
+}
+_BY_LETTERS = f"{_TEXT}style-name", f"{_STYLE}text-properties", f"{_TEXT}display", "none"
+# The family of the style, the attribute that names it, and which of its properties hides.
+_HIDES_BY_STYLE = {
+    _PARAGRAPH: ("paragraph", *_BY_LETTERS),
+    f"{_TEXT}h": ("paragraph", *_BY_LETTERS),
+    f"{_TEXT}span": ("text", *_BY_LETTERS),
+    f"{_TABLE}table": ("table", f"{_TABLE}style-name", f"{_STYLE}table-properties", f"{_TABLE}display", "false"),
+    f"{_DRAW}page": (
+        *("drawing-page", f"{_DRAW}style-name"),
+        *(f"{_STYLE}drawing-page-properties", f"{_SHOW}visibility", "hidden"),
+    ),
+}
 
 
 def change(parts: dict[str, "_Element"]) -> dict[str, int]:
@@ -54,10 +72,6 @@ def change(parts: dict[str, "_Element"]) -> dict[str, int]:
     return {name: count for name, count in counts.items() if count}
 
 
-def _nodes(root: "_Element | None") -> Iterator["_Element"]:
-    return root.iter() if root is not None else iter(())
-
-
 class _Styles:
     """Which styles hide what has them."""
 
@@ -65,7 +79,7 @@ class _Styles:
         roots = [parts[name] for name in ("styles.xml", "content.xml") if name in parts]
         found = [style for root in roots for style in root.iter(f"{_STYLE}style")]
         self._named = {(of.get(f"{_STYLE}family") or "", of.get(f"{_STYLE}name") or ""): of for of in found}
-        self._said: dict[tuple[str, str], bool] = {}
+        self._said: dict[tuple[str, str], str] = {}
 
     def is_hidden(self, node: "_Element") -> bool:
         """Whether a node is not shown: by itself, or by its style."""
@@ -73,53 +87,22 @@ class _Styles:
         if tag in _HIDES_ITSELF:
             name, values = _HIDES_ITSELF[tag]
             return node.get(name) in values
-        style = _HIDES_BY_STYLE.get(tag)
-        return style is not None and self._hides(style, node.get(style.name) or "")
+        if tag not in _HIDES_BY_STYLE:
+            return False
+        family, named, properties, name, value = _HIDES_BY_STYLE[tag]
+        return self._found(family, node.get(named) or "", properties, name) == value
 
-    def _hides(self, by: "_ByStyle", name: str) -> bool:
-        key = by.family, name
+    def _found(self, family: str, style: str, properties: str, name: str) -> str:
+        """A property of a style, or of the one it is based on."""
+        key = family, style
         if key not in self._said:
-            self._said[key] = False  # a style that is based on itself
-            style = self._named.get(key)
-            properties = style.find(by.properties) if style is not None else None
-            own = properties.get(by.property) if properties is not None else None
-            above = (style.get(f"{_STYLE}parent-style-name") or "") if style is not None else ""
-            self._said[key] = self._hides(by, above) if own is None and above else own == by.value
+            self._said[key] = ""  # a style that is based on itself
+            found = self._named.get(key)
+            held = found.find(properties) if found is not None else None
+            own = held.get(name) if held is not None else None
+            above = (found.get(f"{_STYLE}parent-style-name") or "") if found is not None else ""
+            self._said[key] = self._found(family, above, properties, name) if own is None and above else own or ""
         return self._said[key]
-
-
-@dataclass(frozen=True, slots=True)
-class _ByStyle:
-    """How an element names its style, and which property of it hides."""
-
-    family: str
-    name: str
-    properties: str
-    property: str
-    value: str
-
-
-_HIDES_ITSELF = {
-    f"{_TABLE}table-row": (f"{_TABLE}visibility", ("collapse", "filter")),
-    f"{_TEXT}section": (f"{_TEXT}display", ("none",)),
-    f"{_TEXT}hidden-text": (f"{_TEXT}is-hidden", _TRUE),
-    f"{_TEXT}hidden-paragraph": (f"{_TEXT}is-hidden", _TRUE),
-}
-_BY_PARAGRAPH, _BY_LETTERS = (
-    _ByStyle(family, f"{_TEXT}style-name", f"{_STYLE}text-properties", f"{_TEXT}display", "none")
-    for family in ("paragraph", "text")
-)
-_HIDES_BY_STYLE = {
-    _PARAGRAPH: _BY_PARAGRAPH,
-    f"{_TEXT}h": _BY_PARAGRAPH,
-    f"{_TEXT}span": _BY_LETTERS,
-    f"{_TABLE}table": _ByStyle(
-        "table", f"{_TABLE}style-name", f"{_STYLE}table-properties", f"{_TABLE}display", "false"
-    ),
-    f"{_DRAW}page": _ByStyle(
-        "drawing-page", f"{_DRAW}style-name", f"{_STYLE}drawing-page-properties", f"{_SHOW}visibility", "hidden"
-    ),
-}
 
 
 def _take_out(node: "_Element") -> None:
@@ -139,8 +122,10 @@ def _take_out(node: "_Element") -> None:
 def _of_pages(styles: "_Element | None") -> Iterator["_Element"]:
     """The blocks of the headers, then those of the footers, each that says anything but the page, once."""
     seen: set[str] = set()
+    if styles is None:
+        return
     for place in ("header", "footer"):
-        for block in (block for root in _nodes(styles) if root.tag == f"{_STYLE}{place}" for block in root):
+        for block in (block for root in styles.iter(f"{_STYLE}{place}") for block in root):
             said = markup.one_blank(" ".join(map(str, block.itertext())))
             fields = block.find(f".//{_TEXT}page-number") is not None
             if said not in seen and any(map(str.isalpha if fields else str.isalnum, said)):

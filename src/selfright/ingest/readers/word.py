@@ -58,10 +58,10 @@ class _Styles:
     """What styles say of hidden text and of tables of contents."""
 
     def __init__(self, root: "_Element | None") -> None:
-        found = list(root.iterchildren(f"{W}style")) if root is not None else []
+        found = root.iterchildren(f"{W}style") if root is not None else ()
         self.by_id = {style.get(f"{W}styleId") or "": style for style in found}
-        usual = f"{W}default"
-        self._usual = next((s.get(f"{W}styleId") or "" for s in found if s.get(usual) and _kind(s) == "paragraph"), "")
+        usual = (name for name, of in self.by_id.items() if of.get(f"{W}default") and of.get(f"{W}type") == "paragraph")
+        self._usual = next(usual, "")
         self._hides = bool(is_on(root, "docDefaults", "rPrDefault", "rPr", "vanish"))
         self._said: dict[str, bool | None] = {}
 
@@ -85,10 +85,6 @@ class _Styles:
             said = (is_on(style, "rPr", "vanish") for style in style_chain(self.by_id, name))
             self._said[name] = next((on for on in said if on is not None), None)
         return self._said[name]
-
-
-def _kind(style: "_Element") -> str:
-    return style.get(f"{W}type") or ""
 
 
 def _take_out(root: "_Element", styles: _Styles) -> None:
