@@ -10,7 +10,7 @@ import pytest
 from selfright.entrypoints.cli import main
 
 HEAVY = {
-    "docx", "faiss", "kiwipiepy", "langchain_core", "langgraph", "lxml", "onnx", "onnxruntime", "pypdfium2",
+    "anydoc", "faiss", "kiwipiepy", "langchain_core", "langgraph", "lxml", "onnx", "onnxruntime", "pypdfium2",
     "safetensors", "tantivy", "tokenizers",
 }  # fmt: skip
 
@@ -34,8 +34,8 @@ def test_import_is_light_and_offline(module: str) -> None:
 
 
 NOT_FOR_A_QUESTION = {
-    "docx", "faiss", "fastapi", "google", "kiwipiepy", "lxml", "mcp", "onnx", "onnxruntime", "pypdfium2", "safetensors",
-    "sklearn", "streamlit", "tokenizers", "torch", "trafilatura", "uvicorn",
+    "anydoc", "faiss", "fastapi", "google", "kiwipiepy", "lxml", "mcp", "onnx", "onnxruntime", "pypdfium2",
+    "safetensors", "sklearn", "streamlit", "tokenizers", "torch", "trafilatura", "uvicorn",
 }  # fmt: skip
 
 ASK = """
@@ -60,7 +60,7 @@ def test_a_question_over_an_index_of_words_loads_no_network_no_analyser_and_no_r
 
 
 OF_EXTRAS = (
-    "docx", "faiss", "fastapi", "huggingface_hub", "kiwipiepy", "openai", "openpyxl", "pint", "pptx", "psycopg",
+    "faiss", "fastapi", "huggingface_hub", "hwp2md", "kiwipiepy", "openai", "pint", "psycopg",
     "pymilvus", "rich", "streamlit", "tokenizers", "trafilatura", "uvicorn",
 )  # fmt: skip
 
@@ -78,9 +78,9 @@ def test_the_plain_install_reads_and_answers_and_names_the_extra_that_is_missing
     folder = tmp_path / "documents"
     folder.mkdir()
     (folder / "lamp.html").write_text("<h1>Lamp</h1><p>The lamp is changed every 90 days.</p>", encoding="utf-8")
-    (folder / "letter.docx").write_bytes(b"PK")
+    (folder / "letter.hwp").write_bytes(b"HWP")
     probe = PLAIN.format(packages=OF_EXTRAS, index=str(tmp_path / "index"), folder=str(folder))
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "90 days" in done.stdout
-    assert 'pip install "selfright[office]"' in done.stderr
+    assert 'pip install "selfright[hwp]"' in done.stderr

@@ -55,7 +55,7 @@ def folder(root: Path) -> Path:
     (root / "ko" / "등대.hwpx").write_bytes(hwpx(f"<hp:p><hp:run><hp:t>{lamp}</hp:t></hp:run></hp:p>", title="등대"))
     (root / "ko" / "요금.txt").write_bytes("선착장 이용 요금은 하루에 1만 2천 원입니다.\n".encode("cp949"))
     (root / "ko" / "broken.docx").write_bytes(b"no archive")
-    (root / "ko" / "plan.hwp").write_bytes(b"old")
+    (root / "ko" / "plan.xlsb").write_bytes(b"old")
     return root
 
 
@@ -77,7 +77,7 @@ def test_a_first_hour(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     report = json.loads(first.out)
     assert (first.code, report["added"], report["failed"], report["skipped"]) == (0, 108, 1, 1)
     assert "broken.docx: no Word document that can be read" in first.err
-    assert "plan.hwp (.hwp: save it as .hwpx)" in first.err
+    assert "plan.xlsb (.xlsb: save it as .xlsx)" in first.err
     assert set(indexed(cli, index)) >= {"en/valve.md", "en/faults.json:8", "ko/등대.hwpx"}
 
     # Ten questions: none fails, what is there is found, and what is not is not made up.

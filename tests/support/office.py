@@ -13,6 +13,8 @@ ODF = " ".join(
         ("table", "table"),
         ("draw", "drawing"),
         ("svg", "svg-compatible"),
+        ("style", "style"),
+        ("presentation", "presentation"),
     )
 )
 
@@ -39,11 +41,20 @@ def hwpx(*sections: str, title: str = "", styles: Mapping[str, str] | None = Non
     )
 
 
-def odt(body: str, title: str = "") -> bytes:
-    """An OpenDocument text with this body."""
+def odt(body: str, title: str = "", styles: str = "", kind: str = "text", pages: str = "") -> bytes:
+    """An OpenDocument file with this body: a ``text``, ``spreadsheet`` or ``presentation``; ``pages`` are its heads."""
     meta = f'<m xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>{title}</dc:title></m>'
-    content = f"<office:c {ODF}><office:body><office:text>{body}</office:text></office:body></office:c>"
-    return zipped({"mimetype": "application/vnd.oasis.opendocument.text", "meta.xml": meta, "content.xml": content})
+    own = f"<office:automatic-styles>{styles}</office:automatic-styles>"
+    inner = f"<office:body><office:{kind}>{body}</office:{kind}></office:body>"
+    master = f"<office:master-styles><style:master-page>{pages}</style:master-page></office:master-styles>"
+    return zipped(
+        {
+            "mimetype": f"application/vnd.oasis.opendocument.{kind}",
+            "meta.xml": meta,
+            "styles.xml": f"<office:document-styles {ODF}>{master}</office:document-styles>",
+            "content.xml": f"<office:document-content {ODF}>{own}{inner}</office:document-content>",
+        }
+    )
 
 
 def pdf_of(placed: Sequence[tuple[float, float, str]]) -> bytes:

@@ -17,11 +17,11 @@ _READERS = {
     ".html": "html",
     ".htm": "html",
     ".pdf": "pdf",
-    ".docx": "docx",
-    ".pptx": "pptx",
-    ".xlsx": "xlsx",
+    **dict.fromkeys((".docx", ".docm", ".doc", ".rtf", ".odt", ".epub"), "office"),
+    **dict.fromkeys((".pptx", ".pptm", ".ppsx", ".ppt", ".odp"), "office"),
+    **dict.fromkeys((".xlsx", ".xlsm", ".xls", ".ods"), "office"),
+    ".hwp": "hwp",
     ".hwpx": "hwpx",
-    ".odt": "odt",
     ".csv": "csv",
     ".tsv": "csv",
     ".json": "json",
@@ -30,7 +30,7 @@ _READERS = {
 }
 SUFFIXES = frozenset(_READERS)
 _SUPPORTED = ", ".join(sorted(SUFFIXES))
-OLDER = {".doc": ".docx", ".ppt": ".pptx", ".xls": ".xlsx", ".hwp": ".hwpx", ".rtf": ".docx", ".xlsm": ".xlsx"}
+OLDER = {".xlsb": ".xlsx", ".sxw": ".odt", ".sxc": ".ods", ".sxi": ".odp"}
 """Formats that are not read, and the one to save them as."""
 
 

@@ -69,7 +69,7 @@ def test_a_missing_path_is_an_error(tmp_path: Path) -> None:
 
 def test_nothing_readable_is_an_error_that_lists_what_is(tmp_path: Path) -> None:
     write(tmp_path / "a.png")
-    with pytest.raises(InputError, match=r"nothing to read in .*supported are .csv, .docx, .htm"):
+    with pytest.raises(InputError, match=r"nothing to read in .*supported are .csv, .doc, .docm, .docx, .epub"):
         discover([tmp_path])
     with pytest.raises(InputError, match="no paths were given"):
         discover([])

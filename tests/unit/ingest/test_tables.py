@@ -40,6 +40,11 @@ def test_a_title_row_is_a_caption_and_a_blank_row_parts_two_tables() -> None:
     )
 
 
+def test_a_title_between_blank_rows_is_a_caption() -> None:
+    rows = plain_rows([["Prices of 2026", ""], ["", ""], ["a", "b"], ["1", "2"], ["", ""], ["", "as of May"]])
+    assert text(rows) == "Prices of 2026\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\nas of May"
+
+
 def test_a_row_that_says_one_thing_says_it_once() -> None:
     rows = [
         *plain_rows([["a", "b", "c"], ["1", "2", "3"]]),

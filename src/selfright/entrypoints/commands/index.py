@@ -164,8 +164,8 @@ def add(
 ) -> int:
     """Add PATHS: files, folders, or JSONL with _id|id, title, text, metadata. Unchanged documents are skipped.
 
-    Reads txt, md, html, pdf, docx, pptx, xlsx, hwpx, odt, csv, json and jsonl. An unreadable file is reported in
-    one line, and the others are added.
+    Reads txt, md, html, pdf, office files of all kinds, hwpx, csv, json and jsonl. An unreadable file is reported
+    in one line, and the others are added.
     """
     from selfright.domain.errors import UsageError
     from selfright.entrypoints.progress import bar

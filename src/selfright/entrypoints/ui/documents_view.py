@@ -14,7 +14,8 @@ PAGE = 25
 MOST_PAGES = 20
 MOST_NAMED = 200
 TYPES = (
-    *("txt", "md", "markdown", "html", "htm", "pdf", "docx", "pptx", "xlsx", "hwpx", "odt"),
+    *("txt", "md", "markdown", "html", "htm", "pdf", "hwp", "hwpx"),
+    *("docx", "docm", "doc", "rtf", "odt", "epub", "pptx", "pptm", "ppsx", "ppt", "odp", "xlsx", "xlsm", "xls", "ods"),
     *("csv", "tsv", "json", "jsonl", "ndjson"),
 )
 """What the service reads, by suffix."""

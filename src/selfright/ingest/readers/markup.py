@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from selfright.domain.text import BlockKind
+from selfright.domain.text import BlockKind, blocks
 
 Block = tuple[BlockKind, str]
 
@@ -15,6 +15,13 @@ def heading(level: int, text: str) -> str:
 def item(text: str, depth: int = 0) -> str:
     """A list item, ``depth`` levels under the outermost list."""
     return f"{'  ' * min(depth, 8)}- {one_blank(text)}"
+
+
+def numbered_item(label: str, text: str, depth: int = 0) -> str:
+    """A list item with the number it has; one that Markdown does not know stands behind a dash (``- 2.1 Scope``)."""
+    line = one_blank(f"{label} {text}")
+    is_known = label and next(blocks(line)).kind == "list"
+    return f"{'  ' * min(depth, 8)}{line}" if is_known else item(line, depth)
 
 
 def row(cells: Sequence[str]) -> str:

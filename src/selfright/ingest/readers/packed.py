@@ -1,7 +1,10 @@
 """Office files, which are XML in an archive: how much may be unpacked, and how a part is parsed."""
 
 import io
+import posixpath
+import re
 import zipfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,7 +16,8 @@ if TYPE_CHECKING:
 _PARTS = 10_000
 _XML_SHARE = 4
 _XML = (".xml", ".rels", ".hpf")
-_OLD = b"\xd0\xcf\x11\xe0"  # the container of Office 97, and of files with a password
+OLD = b"\xd0\xcf\x11\xe0"
+"""How the container of Office 97 begins, in which files with a password are, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +29,10 @@ class Kind:
     older: str
 
 
+class Locked(Exception):
+    """A file that a password protects."""
+
+
 def archive_of(file: SourceFile, kind: Kind) -> io.BytesIO:
     """The file's bytes, an archive that unpacks to no more than ``limits.unpacked_bytes``; else ``UnreadableFile``.
 
@@ -34,7 +42,7 @@ def archive_of(file: SourceFile, kind: Kind) -> io.BytesIO:
     try:
         parts = zipfile.ZipFile(archive).infolist()
     except Exception as error:  # hostile files make the library fail in more ways than can be named
-        old = f"an old {kind.older} or a protected file?" if archive.getvalue().startswith(_OLD) else str(error)
+        old = f"an old {kind.older} or a protected file?" if archive.getvalue().startswith(OLD) else str(error)
         raise unreadable(file, kind, old) from error
     size = sum(part.file_size for part in parts)
     xml = sum(part.file_size for part in parts if part.filename.lower().endswith(_XML))
@@ -54,3 +62,86 @@ def parsed(data: bytes) -> "_Element":
     from lxml import etree
 
     return etree.fromstring(data, etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True))
+
+
+_MANIFEST = "META-INF/manifest.xml"
+_STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/(\w+)")
+_NOT_READ = re.compile(
+    r"(docProps|customXml|customUI|_xmlsignatures)/|(meta|settings)\.xml|.*(Configurations2|drawings)/"
+)
+_RELATIONS = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
+
+
+def parts_of(archive: io.BytesIO) -> dict[str, "_Element"]:
+    """The XML parts that may hold text, by name, in the usual namespaces.
+
+    Raises ``Locked``, ``ValueError`` with the name of a part that is no XML, and what ``zipfile`` raises for damage.
+    """
+    from lxml.etree import XMLSyntaxError
+
+    parts = {}
+    with zipfile.ZipFile(archive) as packed:
+        if _MANIFEST in packed.namelist() and b":encryption-data" in packed.read(_MANIFEST):
+            raise Locked
+        for name in packed.namelist():
+            if name.lower().endswith(_XML) and not _NOT_READ.match(name):
+                try:
+                    parts[name] = parsed(
+                        _STRICT.sub(rb"http://schemas.openxmlformats.org/\1/2006/\2", packed.read(name))
+                    )
+                except XMLSyntaxError as error:
+                    raise ValueError(f"{name}: {error.msg}") from error
+    return parts
+
+
+def remove(node: "_Element | None") -> None:
+    """Takes a node out of its tree, with the text behind it."""
+    parent = node.getparent() if node is not None else None
+    if node is not None and parent is not None:
+        parent.remove(node)
+
+
+def check(archive: io.BytesIO) -> None:
+    """Raises ``ValueError`` with the name of a part that is damaged."""
+    with zipfile.ZipFile(archive) as parts:
+        if damaged := parts.testzip():
+            raise ValueError(f"{damaged} is damaged")
+
+
+def packed_again(archive: io.BytesIO, parts: Mapping[str, "_Element"]) -> bytes:
+    """The archive with these parts; of the others only what says of which kind it is, and small forms."""
+    from lxml import etree
+
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(archive) as old, zipfile.ZipFile(buffer, "w") as new:
+        for name in {name: None for name in old.namelist() if name == "mimetype" or name.endswith(".vml")}:
+            new.writestr(name, old.read(name))
+        for name, root in parts.items():
+            new.writestr(name, etree.tostring(root, encoding="utf-8"))
+    return buffer.getvalue()
+
+
+def relations(parts: Mapping[str, "_Element"], name: str) -> list[tuple[str, str, str]]:
+    """What a part refers to within the archive: reference, type (without its namespace), name of the other part."""
+    folder, _, own = name.rpartition("/")
+    root = parts.get(f"{folder}/_rels/{own}.rels".lstrip("/"))
+    found = []
+    for relation in root.iter(_RELATIONS) if root is not None else ():
+        target = posixpath.normpath(posixpath.join("/", folder, relation.get("Target") or "")).lstrip("/")
+        if relation.get("TargetMode") != "External":
+            found.append((relation.get("Id") or "", (relation.get("Type") or "").rpartition("/")[2], target))
+    return found
+
+
+def title_of(archive: io.BytesIO) -> str:
+    """The title in the properties of an office file; empty where there is none."""
+    from lxml.etree import XMLSyntaxError
+
+    with zipfile.ZipFile(archive) as parts:
+        for name in ("docProps/core.xml", "meta.xml"):
+            try:
+                found = parsed(parts.read(name)).find(".//{http://purl.org/dc/elements/1.1/}title")
+            except (KeyError, XMLSyntaxError):  # there is none, or nothing can be read of it
+                continue
+            return (found.text or "") if found is not None else ""
+    return ""

@@ -41,8 +41,9 @@ def tables(rows: Sequence[Sequence[Cell]], header_rows: int = 0) -> Iterator[mar
     """The Markdown tables in rows of cells, and what stands above them as paragraphs.
 
     A row has the cells that begin in it; a place that is covered from above or from the left has none. Blank rows part
-    two tables. Rows at the top that say one thing over all columns are a caption. The header is of ``header_rows``
-    rows (0: not known) and goes on for as long as its cells are merged; its parts are joined (``2025 – Units``).
+    two tables. Rows at the top that say one thing over all columns are a caption, and so is a cell that stands alone.
+    The header is of ``header_rows`` rows (0: not known) and goes on for as long as its cells are merged; its parts are
+    joined (``2025 – Units``).
     """
     grid = _grid(rows)
     begin = 0
@@ -94,6 +95,9 @@ def _table(rows: Sequence[_Row], header_rows: int) -> Iterator[markup.Block]:
     while wide > 1 and len(rows) > 1 and len(rows[0].said) == 1:
         yield "paragraph", next(iter(rows[0].said))
         rows, header_rows = rows[1:], header_rows - 1
+    if len(rows) == 1 and wide == 1:
+        yield "paragraph", next(iter(rows[0].said))
+        rows = []
     if not rows:
         return
     columns = [n for n in range(len(rows[0].texts)) if any(row.texts[n] for row in rows)]

@@ -1,0 +1,120 @@
+"""The sheets of a workbook as documents."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby, pairwise, zip_longest
+from typing import TYPE_CHECKING
+
+from selfright.domain.errors import UnreadableFile
+from selfright.domain.passages import Document
+from selfright.domain.text import language_of
+from selfright.ingest.files import SourceFile
+from selfright.ingest.readers import csv, markup
+from selfright.ingest.readers.office_text import cells
+from selfright.ingest.readers.tables import Cell, tables
+
+if TYPE_CHECKING:
+    import anydoc
+
+_ROWS = 5_000
+_BLANK = Cell("")
+_Rows = Sequence[Sequence[Cell | None]]
+
+
+def documents(
+    file: SourceFile, blocks: Sequence["anydoc.Block"], missing: Mapping[str, int], media_type: str
+) -> Iterator[Document | UnreadableFile]:
+    """A document for each sheet (``prices.xlsx:Parts``), or for the only one; what ``csv`` makes of rows with a text.
+
+    A longer one is several, of 5,000 rows each, called by their first row. ``missing`` has by the names of sheets how
+    many formulas have no value; the sheet says so, and the file is named for it.
+    """
+    found = False
+    for name, rows in _sheets(blocks):
+        found = True
+        title = f"{file.stem}: {name}" if name else file.stem
+        header, *lines = [[cell.text if cell else "" for cell in row] for row in rows if _says_anything(row)]
+        if "text" in (text.lower() for text in header):
+            yield from csv.table_documents(file, header, lines, media_type, name=name, title=title)
+            continue
+        laid_out = [block for part in _parts(rows) for block in tables(part)]
+        if count := missing.get(name, 0) if name else sum(missing.values()):
+            laid_out.append(("paragraph", _told(count, markup.joined(laid_out))))
+        own = replace(file, name=f"{file.name}:{name}") if name else file
+        yield from _documents(own, laid_out, title, media_type)
+    if not found:
+        raise file.refuse("there is no text in it; nothing to index")
+    if missing:
+        why = f"formulas without a stored value: {sum(missing.values()):,}"
+        yield file.refuse(f"{why}; open it in its program, save it, and add it again")
+
+
+def _told(count: int, text: str) -> str:
+    return (
+        f"[저장된 값이 없는 수식: {count:,}]" if language_of(text) == "ko" else f"[formulas without a value: {count:,}]"
+    )
+
+
+def _sheets(blocks: Sequence["anydoc.Block"]) -> Iterator[tuple[str, _Rows]]:
+    """The cells of the sheets that say anything, None where one is merged into another; the only sheet has no name."""
+    name = ""
+    for block in blocks:
+        if block.kind == "heading":
+            name = markup.one_blank("".join(inline.text or "" for inline in block.content or ()))
+        elif block.table is not None:
+            rows = list(cells(block.table))
+            if any(map(_says_anything, rows)):
+                yield name, rows
+
+
+def _says_anything(row: Sequence[Cell | None]) -> bool:
+    return any(cell is None or cell.text for cell in row)
+
+
+def _parts(rows: _Rows) -> Iterator[list[list[Cell]]]:
+    """The tables of a sheet: between blank rows, and side by side where each has rows, or all the names, of its own."""
+    for is_table, lines in groupby(rows, _says_anything):
+        band = list(lines)
+        if not is_table:
+            continue
+        runs = list(_runs(band))
+        beside = [_trimmed([row[start:end] for row in band]) for start, end in runs]
+        own = {(first, len(part)) for first, part in beside}
+        names = {tuple(cell.text for cell in part[0] if cell) for _, part in beside}
+        is_wide = all(end - start > 1 for start, end in runs)
+        is_parted = is_wide and (len(own) > 1 or len(names) < len(beside))
+        for part in [part for _, part in beside] if is_parted else [band]:
+            yield [[cell for cell in row if cell] for row in part]
+
+
+def _runs(band: _Rows) -> Iterator[tuple[int, int]]:
+    """Where columns that say anything begin and end."""
+    said = [_says_anything(column) for column in zip_longest(*band, fillvalue=_BLANK)]
+    edges = [n for n, (before, here) in enumerate(pairwise([False, *said, False])) if before != here]
+    yield from zip(edges[::2], edges[1::2], strict=True)
+
+
+def _trimmed(part: _Rows) -> tuple[int, _Rows]:
+    """The rows without blank ones before and behind, and how many there are before."""
+    said = [n for n, row in enumerate(part) if _says_anything(row)]
+    return said[0], part[said[0] : said[-1] + 1]
+
+
+def _documents(file: SourceFile, blocks: Sequence[markup.Block], title: str, media_type: str) -> Iterator[Document]:
+    """The sheet as one document, or as one for each 5,000 rows of a table."""
+    parts: list[tuple[int, list[markup.Block]]] = [(1, [])]
+    row = 1
+    for kind, text in blocks:
+        lines = text.split("\n")
+        head, body = (lines[:2], lines[2:]) if kind == "table" else (lines, [])
+        for start in range(0, max(len(body), 1), _ROWS):
+            if start:
+                parts.append((row, []))
+            parts[-1][1].append((kind, "\n".join([*head, *body[start : start + _ROWS]])))
+            row += len(body[start : start + _ROWS])
+    if len(parts) == 1:
+        yield file.document(markup.joined(parts[0][1]), title, media_type)
+        return
+    for (first, here), (following, _) in pairwise([*parts, (row, [])]):
+        document = file.document(markup.joined(here), f"{title} ({first:,}–{following - 1:,})", media_type)
+        yield replace(document, id=f"{file.name}:{first}")
