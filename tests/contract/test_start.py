@@ -10,7 +10,7 @@ import pytest
 from selfright.entrypoints.cli import main
 
 HEAVY = {
-    "anydoc", "faiss", "kiwipiepy", "langchain_core", "langgraph", "lxml", "onnx", "onnxruntime", "pypdfium2",
+    "anydoc", "faiss", "kiwipiepy", "langchain_core", "langgraph", "liteparse", "lxml", "onnx", "onnxruntime",
     "safetensors", "tantivy", "tokenizers",
 }  # fmt: skip
 
@@ -34,7 +34,7 @@ def test_import_is_light_and_offline(module: str) -> None:
 
 
 NOT_FOR_A_QUESTION = {
-    "anydoc", "faiss", "fastapi", "google", "kiwipiepy", "lxml", "mcp", "onnx", "onnxruntime", "pypdfium2",
+    "anydoc", "faiss", "fastapi", "google", "kiwipiepy", "liteparse", "lxml", "mcp", "onnx", "onnxruntime",
     "safetensors", "sklearn", "streamlit", "tokenizers", "torch", "trafilatura", "uvicorn",
 }  # fmt: skip
 

@@ -160,6 +160,8 @@ def _bound(memory: int, seconds: float) -> None:
     """Lets the system hold this process to its bounds, where it can."""
     if sys.platform == "win32":
         return
+    # PDFium and Kiwi would set aside a gigabyte of addresses each, whatever they use of it.
+    os.environ.setdefault("MIMALLOC_ARENA_RESERVE", "32MiB")
     import resource
 
     for kind, most in (

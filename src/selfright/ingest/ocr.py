@@ -1,10 +1,11 @@
 """The text of scanned PDF pages, recognised by Tesseract (extra ``ocr``) in a process apart.
 
-A page is rendered in grey at 300 dots an inch, in memory only. Language data is looked for where ``TESSDATA_PREFIX``
+A page is rendered at 300 dots an inch, in memory only. Language data is looked for where ``TESSDATA_PREFIX``
 says, where systems install it, and beside this Python, where the extra puts English.
 """
 
 import importlib
+import io
 import os
 import sys
 import time
@@ -124,32 +125,32 @@ def serve(answers: IO[bytes]) -> None:
 
 def _pages(task: dict[str, Any]) -> Iterator[tuple[tuple[int, list[str]], int]]:
     """Page by page, each handed over at once: what is done is kept when the time is over."""
-    pypdfium2: Any = importlib.import_module("pypdfium2")
     tesserocr: Any = importlib.import_module("tesserocr")
     engine = tesserocr.PyTessBaseAPI(path=task["folder"], lang=task["languages"], oem=tesserocr.OEM.LSTM_ONLY)
     engine.SetVariable("preserve_interword_spaces", "1")  # or Korean has a blank before each syllable
-    pdf = pypdfium2.PdfDocument(file_of(task).read_bytes())
+    data = file_of(task).read_bytes()
+    data = data[data.find(b"%PDF") :]
     end = time.monotonic() + 0.9 * task["seconds"]
     for number in task["numbers"]:
         if time.monotonic() > end:
             return
-        page = pdf[number - 1]
-        try:
-            yield (number, _read(tesserocr, engine, _rendered(page))), _AT_ONCE
-        finally:
-            page.close()
+        yield (number, _read(tesserocr, engine, _rendered(data, number))), _AT_ONCE
 
 
-def _rendered(page: Any) -> "NDArray[np.uint8]":
-    """Grey values, rows by columns."""
-    width, height = page.get_size()
-    scale = min(_DPI / 72, (_PIXELS / max(width * height, 1)) ** 0.5)
-    bitmap = page.render(scale=scale, grayscale=True)
-    try:
-        grey: NDArray[np.uint8] = bitmap.to_numpy().reshape(bitmap.height, bitmap.width).copy()
-        return grey
-    finally:
-        bitmap.close()
+def _rendered(data: bytes, number: int) -> "NDArray[np.uint8]":
+    """A page's grey values, rows by columns."""
+    import numpy as np
+    from PIL import Image
+
+    (page,) = _parsed(data, number).pages
+    dpi = min(_DPI, 72 * (_PIXELS / max(page.width * page.height, 1)) ** 0.5)
+    (picture,) = _parsed(data, number, dpi=dpi, extract_screenshots=True).screenshots
+    return np.asarray(Image.open(io.BytesIO(picture.image_bytes)).convert("L"))
+
+
+def _parsed(data: bytes, number: int, **options: Any) -> Any:
+    liteparse: Any = importlib.import_module("liteparse")
+    return liteparse.LiteParse(ocr_enabled=False, quiet=True, target_pages=str(number), **options).parse(data)
 
 
 @dataclass(slots=True)

@@ -1,0 +1,188 @@
+"""The parts of PDF pages as one text: headers and footers once, tables and paragraphs that run over pages whole."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from selfright.ingest.readers import line_ends, markup
+from selfright.ingest.readers.pdf_lines import Line
+from selfright.ingest.readers.pdf_page import Part
+from selfright.ingest.readers.tables import Cell, tables
+
+_EDGE = 0.1  # of a page's height, where headers and footers stand
+_MANY = 0.4  # of the pages
+_SURE_PAGES = 4
+_BESIDE_NUMBER = 8  # letters: "Page 3 of 9"
+_NEAR = 12.0  # points
+_FULL = 0.9  # of the width
+_HEADER_ROWS = 4
+_NUMBER = re.compile(r"\d{1,5}")
+_ENDS = re.compile(r"[.!?:;。！？…][\"'”’)\]」』]*$")
+
+
+@dataclass(slots=True)
+class Page:
+    """A page's parts in reading order; ``label`` is its number as the file has it, ``height`` is in points."""
+
+    number: int
+    height: float
+    parts: list[Part]
+    label: str = ""
+
+
+def text_of(pages: Sequence[Page]) -> str:
+    """The text of all pages as Markdown. Takes the pages apart."""
+    for page in pages:
+        for part in page.parts:
+            part.page = part.end = page.number
+    running = list(_running(pages))
+    flow: list[Part] = []
+    for part in (part for page in pages for part in page.parts):
+        if not (flow and _continues(flow[-1], part)):
+            flow.append(part)
+    return markup.joined(_blocks(sorted([*flow, *running], key=lambda part: (part.page, part.place))))
+
+
+def _blocks(parts: Sequence[Part]) -> Iterator[markup.Block]:
+    texts = [text for part in parts for text in ([cell.text for row in part.rows for cell in row] or [part.text])]
+    whole = iter(line_ends.joined(texts))
+    for part in parts:
+        if part.rows:
+            yield from tables([[replace(cell, text=next(whole)) for cell in row] for row in part.rows])
+            continue
+        text = markup.one_blank(next(whole))
+        if part.kind == "code":
+            yield "code", f"```\n{part.text}\n```"
+        elif text:
+            yield part.kind, part.prefix + text
+
+
+def _running(pages: Sequence[Page]) -> Iterator[Part]:
+    """Takes headers and footers off the pages: what stands at one height near the edge of many. Each comes back once.
+
+    Page numbers do not come back: they grow with the pages, and have few letters beside them.
+    """
+    heights: dict[tuple[bool, int], list[tuple[Page, Part]]] = {}
+    for page in pages:
+        for part in page.parts:
+            is_footer = part.top > (1 - _EDGE) * page.height
+            if part.kind != "code" and (is_footer or part.bottom < _EDGE * page.height):
+                heights.setdefault((is_footer, round(part.top / 3)), []).append((page, part))
+    for (is_footer, _), found in heights.items():
+        if len({page.number for page, _ in found}) >= max(2, _MANY * len(pages)):
+            yield from _once(found, 2 if is_footer else 0)
+
+
+def _once(found: Sequence[tuple[Page, Part]], place: int) -> Iterator[Part]:
+    offset = _offset(found)
+    seen: dict[str, int] = Counter(_without_number(part, page, offset) for page, part in found)
+    kept: set[str] = set()
+    for page, part in found:
+        text = _without_number(part, page, offset)
+        if text == part.said and seen[text] == 1:
+            continue
+        page.parts.remove(part)
+        if text and text not in kept:
+            kept.add(text)
+            part.place = place
+            part.text = part.text and text
+
+            yield part
+
+
+def _offset(found: Sequence[tuple[Page, Part]]) -> int | None:
+    """What to add to a page's number to get the one that stands on it; None when there is none on most of them."""
+    offsets: Counter[int] = Counter()
+    for page, part in found:
+        offsets.update({int(number) - page.number for number in _NUMBER.findall(part.text)})
+    if not offsets:
+        return None
+    offset, count = offsets.most_common(1)[0]
+    enough = max(_MANY * len(found), 2 if offset == 0 else _SURE_PAGES)
+    return offset if count >= enough else None
+
+
+def _without_number(part: Part, page: Page, offset: int | None) -> str:
+    """A running text without the page's number; empty where it was nothing else."""
+    if part.text and part.text == page.label:
+        return ""
+    if offset is None or part.kind == "heading":
+        return part.said
+    rest, count = re.subn(rf"(.*)(?<!\d){page.number + offset}(?!\d)", r"\1", part.text, count=1, flags=re.DOTALL)
+    if not count:
+        return part.said
+    return "" if sum(map(str.isalpha, rest)) <= _BESIDE_NUMBER else rest.strip(" \n-–—|·•")
+
+
+def _continues(before: Part, part: Part) -> bool:
+    """Whether a part goes on with the one before it; then that one takes it in."""
+    is_over = before.end != part.page or part.top < before.bottom - _NEAR  # a page's or column's end
+    if not is_over and part.top > before.bottom + _NEAR:
+        return False
+    if before.rows:
+        rows = _rows(part, before.columns) if is_over or not part.rows else []
+        if not rows:
+            return False
+        same = 0
+        while same < min(len(rows), len(before.rows), _HEADER_ROWS) and rows[same] == before.rows[same]:
+            same += 1
+        before.rows += rows[same:]
+    elif _is_open(before, part, is_over):
+        before.text += f"\n{part.text}"
+        before.lines = part.lines
+        if before.kind == "heading":  # the first words of a paragraph, in bold
+            before.kind, before.prefix = "paragraph", ""
+    else:
+        return False
+    before.end, before.bottom, before.top = part.page, part.bottom, part.top
+    return True
+
+
+def _is_open(before: Part, part: Part, is_over: bool) -> bool:
+    """Whether a paragraph ends without an end and the next one begins without a beginning."""
+    if before.kind in ("code", "table") or part.kind != "paragraph" or not (before.lines and part.lines):
+        return False
+    lines = before.lines if before.kind != "heading" else [*before.lines, *part.lines]
+    left, right = before.lines[0].left, max(line.right for line in lines)
+    if not is_over and before.kind != "heading" and len(before.lines) == 1:
+        return False
+    full = _FULL if before.kind != "heading" else _FULL / 2
+    if _ENDS.search(before.text) or before.lines[-1].right < left + full * (right - left):
+        return False
+    if part.text[0].islower():
+        return True
+    return is_over and len(lines) > 1 and line_ends.is_hangul(before.text[-1]) and line_ends.is_hangul(part.text[0])
+
+
+def _rows(part: Part, columns: Sequence[tuple[float, float]]) -> list[list[Cell]]:
+    """The rows of a part if it stands in these columns, wherever on the page; else none."""
+    if part.rows:
+        shift = part.columns[0][0] - columns[0][0] if part.columns and columns else 0.0
+        is_same = len(columns) == len(part.columns) and all(
+            _is_near(own, column, shift) for own, column in zip(part.columns, columns, strict=True)
+        )
+        return part.rows if is_same else []
+    if part.kind != "paragraph" or not part.lines or len(columns) < 2:
+        return []
+    shift = part.lines[0].left - columns[0][0]
+    rows = [_row(line, columns, 0.0 if abs(shift) < _NEAR else shift) for line in part.lines]
+    return rows if all(rows) and any(len(line.pieces) > 1 for line in part.lines) else []
+
+
+def _is_near(own: tuple[float, float], column: tuple[float, float], shift: float) -> bool:
+    return abs(own[0] - shift - column[0]) < _NEAR or abs(own[1] - shift - column[1]) < _NEAR
+
+
+def _row(line: Line, columns: Sequence[tuple[float, float]], shift: float) -> list[Cell]:
+    """A line's pieces as the cells that they stand in; empty where one stands in none, or two in one."""
+    texts = [""] * len(columns)
+    for piece in line.pieces:
+        place = next(
+            (n for n, column in enumerate(columns) if _is_near((piece.left, piece.right), column, shift)), None
+        )
+        if place is None or texts[place]:
+            return []
+        texts[place] = piece.text
+    is_alone = len(line.pieces) == 1 and texts[0]  # as any paragraph is
+    return [] if is_alone else [Cell(text) for text in texts]

@@ -1,0 +1,153 @@
+"""A table on a PDF page: its cells as its rules part them, or as the library has them where there are no such rules."""
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from selfright.ingest.readers.pdf_lines import Piece, downwards, in_order, lines_of, plain
+from selfright.ingest.readers.tables import Cell
+
+_NEAR = 2  # points
+_MOST = 300  # rules each way
+_ALIGNED = 3  # cells
+
+Place = tuple[int, int]
+"""A row and a column."""
+
+
+def cells(block: Any, pieces: Sequence[Piece], rules: Sequence[Any]) -> list[list[Cell]]:
+    """The rows of a table that the library has found, with cells that reach over several columns or rows."""
+    found = [*([block.header] if block.header else []), *(block.rows or [])]
+    grid = _Grid(block.bbox, rules)
+    if len(grid.xs) > max(2, max(map(len, found), default=0)) and 2 < len(grid.ys) < _MOST:
+        return list(grid.rows(pieces))
+    return [[Cell(_text(cell, pieces)) for cell in row] for row in found]
+
+
+def columns(block: Any) -> list[tuple[float, float]]:
+    """The left and right end of what stands in each column, in points."""
+    found = [*([block.header] if block.header else []), *(block.rows or [])]
+    ends: list[tuple[float, float]] = []
+    for n in range(max(map(len, found), default=0)):
+        boxes = [row[n].bbox for row in found if n < len(row) and row[n].bbox]
+        ends.append((min((b.x for b in boxes), default=0.0), max((b.x + b.width for b in boxes), default=0.0)))
+    return ends
+
+
+def _text(cell: Any, pieces: Sequence[Piece]) -> str:
+    said = plain(cell.text)
+    own = [piece for piece in pieces if piece.is_in(cell.bbox)] if cell.bbox and " " in said else []
+    return "\n".join(line.text for line in lines_of(in_order(said, own))) or said
+
+
+class _Grid:
+    """The rules within a box, ``xs`` from left to right and ``ys`` downwards, its own edges with them."""
+
+    def __init__(self, box: Any, rules: Sequence[Any]) -> None:
+        self._rules: dict[tuple[bool, int], list[tuple[float, float]]] = {}
+        for rule in rules:
+            upright = abs(rule.x1 - rule.x2) < 1
+            place, *ends = (rule.x1, rule.y1, rule.y2) if upright else (rule.y1, rule.x1, rule.x2)
+            low, high = (box.y, box.y + box.height) if upright else (box.x, box.x + box.width)
+            if min(ends) < high - _NEAR and max(ends) > low + _NEAR:
+                self._rules.setdefault((upright, round(place)), []).append((min(ends) - _NEAR, max(ends) + _NEAR))
+        self.xs = self._places(True, box.x, box.x + box.width)
+        self.ys = self._places(False, box.y, box.y + box.height)
+
+    def _places(self, upright: bool, begin: float, end: float) -> list[float]:
+        inner: list[float] = [begin]
+        for place in sorted(place for way, place in self._rules if way == upright):
+            if inner[-1] + 2 * _NEAR < place < end - 2 * _NEAR:
+                inner.append(place)
+        return [*inner, end]
+
+    def _is_drawn(self, upright: bool, place: float, along: float) -> bool:
+        near = range(round(place) - _NEAR, round(place) + _NEAR + 1)
+        return any(low <= along <= high for at in near for low, high in self._rules.get((upright, at), ()))
+
+    def rows(self, pieces: Sequence[Piece]) -> Iterator[list[Cell]]:
+        """The cells, with the text that stands in each."""
+        slots: dict[Place, list[Piece]] = {}
+        for part in (part for piece in pieces for part in piece.parted(self._wall(piece))):
+            slots.setdefault(self._slot(part), []).append(part)
+        taken: set[Place] = set()
+        found: dict[Place, list[Place]] = {}
+        for place in ((r, c) for r in range(len(self.ys) - 1) for c in range(len(self.xs) - 1)):
+            if place not in taken:
+                found[place] = list(self._covered(*place, slots, taken))
+                taken.update(found[place])
+        # Where no text begins, the rules are those of frames, and part nothing.
+        texts = {place: [p for at in covered for p in slots.get(at, ())] for place, covered in found.items()}
+        real = [{place[way] for place in found if texts[place]} for way in (0, 1)]
+        rows: dict[int, list[tuple[list[Piece], int, int]]] = {r: [] for r in sorted(real[0])}
+        for place in sorted(found, key=lambda place: place[1]):
+            deep, wide = ({at[way] for at in found[place]} & real[way] for way in (0, 1))
+            if deep and wide:
+                rows[min(deep)].append((texts[place], len(wide), len(deep)))
+        for n, row in enumerate(rows.values()):
+            yield from _parted(row, is_first=n == 0)
+
+    def _wall(self, piece: Piece) -> Callable[[float, float], bool]:
+        def is_parted(left: float, right: float) -> bool:
+            inner = (x for x in self.xs[1:-1] if left < x < right)
+            return any(self._is_drawn(True, x, piece.middle[1]) for x in inner)
+
+        return is_parted
+
+    def _slot(self, piece: Piece) -> Place:
+        x, y = piece.middle
+        row, column = bisect_right(self.ys, y) - 1, bisect_right(self.xs, x) - 1
+        return min(max(row, 0), len(self.ys) - 2), min(max(column, 0), len(self.xs) - 2)
+
+    def _covered(self, r: int, c: int, slots: dict[Place, list[Piece]], taken: set[Place]) -> Iterator[Place]:
+        """The places of the cell that begins at ``r``, ``c``, row by row."""
+        wide = 1
+        while c + wide < len(self.xs) - 1 and (r, c + wide) not in taken and self._is_open(r, c, c + wide, slots):
+            wide += 1
+        deep = 1
+        while r + deep < len(self.ys) - 1 and all(
+            (r + deep, n) not in taken and self._goes_down(r + deep, n, slots) for n in range(c, c + wide)
+        ):
+            deep += 1
+        yield from ((row, column) for row in range(r, r + deep) for column in range(c, c + wide))
+
+    def _is_open(self, r: int, c: int, beside: int, slots: dict[Place, list[Piece]]) -> bool:
+        """Whether no rule parts a place from those to its left, and no gap in a line of text."""
+        if self._is_drawn(True, self.xs[beside], (self.ys[r] + self.ys[r + 1]) / 2):
+            return False
+        before = [piece for n in range(c, beside) for piece in slots.get((r, n), ())]
+        return not any(
+            abs(piece.middle[1] - other.middle[1]) < piece.height / 2
+            for piece in slots.get((r, beside), ())
+            for other in before
+        )
+
+    def _goes_down(self, r: int, c: int, slots: dict[Place, list[Piece]]) -> bool:
+        """Whether no rule parts a place from the one above, and not each has a text in its middle."""
+        if self._is_drawn(False, self.ys[r], (self.xs[c] + self.xs[c + 1]) / 2):
+            return False
+        return not all(self._is_centred(place, slots.get(place, [])) for place in ((r - 1, c), (r, c)))
+
+    def _is_centred(self, place: Place, own: Sequence[Piece]) -> bool:
+        top, bottom = min((p.top for p in own), default=0.0), max((p.bottom for p in own), default=0.0)
+        return bool(own) and abs(top + bottom - self.ys[place[0]] - self.ys[place[0] + 1]) < 2 * _NEAR
+
+
+def _parted(row: Sequence[tuple[list[Piece], int, int]], is_first: bool) -> Iterator[list[Cell]]:
+    """A row; or several, where no rule parts them but all cells have as many lines, side by side."""
+    texts = [list(lines_of(downwards(own))) for own, _, _ in row]
+    filled = [lines for lines in texts if lines]
+    count = len(filled[0]) if filled else 0
+    is_several = (
+        not is_first
+        and count > 1
+        and len(filled) >= _ALIGNED
+        and all(deep == 1 for _, _, deep in row)
+        and all(len(lines) == count for lines in filled)
+        and all(abs(lines[n].bottom - filled[0][n].bottom) <= _NEAR for lines in filled for n in range(count))
+    )
+    for run in range(count if is_several else 1):
+        yield [
+            Cell("\n".join(line.text for line in (lines[run : run + 1] if is_several else lines)), wide, deep)
+            for lines, (_, wide, deep) in zip(texts, row, strict=True)
+        ]
