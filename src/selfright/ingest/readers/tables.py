@@ -8,7 +8,8 @@ from selfright.ingest.readers import markup
 _MOST_COLUMNS = 1_000  # that a cell reaches over, as in HTML
 _MOST_COVERED = 1_000_000  # cells that are repeated in a table
 _MOST_HEADER_ROWS = 4
-_BETWEEN = " – "
+BETWEEN = " – "
+"""What stands between the parts of a header."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,11 @@ def plain_rows(rows: Sequence[Sequence[str]]) -> list[list[Cell]]:
     return [[Cell(text) for text in row] for row in rows]
 
 
+def covered(rows: Sequence[Sequence[Cell]]) -> list[list[str]]:
+    """The text at every place of a table, in rows of one length."""
+    return [row.texts for row in _grid(rows)]
+
+
 def _grid(rows: Sequence[Sequence[Cell]]) -> list[_Row]:
     """Every place of the table with the text of the cell that reaches it, in rows of one length."""
     found: list[dict[int, str]] = [{} for _ in rows]
@@ -100,7 +106,7 @@ def _table(rows: Sequence[_Row], header_rows: int) -> Iterator[markup.Block]:
     if not columns:
         return
     end = _header_end(rows, header_rows)
-    header = [_BETWEEN.join(dict.fromkeys(filter(None, (row.texts[n] for row in rows[:end])))) for n in columns]
+    header = [BETWEEN.join(dict.fromkeys(filter(None, (row.texts[n] for row in rows[:end])))) for n in columns]
     body = [_once([row.texts[n] for n in columns]) for row in rows[end:]]
     yield "table", markup.table([header, *body])
 
