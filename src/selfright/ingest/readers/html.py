@@ -3,8 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import groupby
-from operator import itemgetter
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -13,7 +11,7 @@ from selfright.domain.passages import Document
 from selfright.ingest.files import SourceFile, decode
 from selfright.ingest.readers import markup
 from selfright.ingest.readers.html_writer import HEADINGS, Writer, whole
-from selfright.ingest.readers.tables import BETWEEN, Cell, covered, tables
+from selfright.ingest.readers.tables import Cell, labels, tables
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -180,8 +178,7 @@ def _data(table: "HtmlElement", hidden: frozenset[str]) -> Iterator[markup.Block
     inner: list[markup.Block] = []
     rows, kinds = _cells(own, hidden, inner)
     is_head = [_is_head(row, cells) for row, cells in zip(own, kinds, strict=True)]
-    labels = [] if any(is_head) else _labels(rows, kinds)
-    yield from labels or _parts(rows, is_head)
+    yield from ([] if any(is_head) else labels(rows, kinds)) or _parts(rows, is_head)
     yield from inner
 
 
@@ -204,7 +201,7 @@ def _parts(rows: Sequence[Sequence[Cell]], is_head: Sequence[bool]) -> Iterator[
 def _cells(
     own: Sequence["HtmlElement"], hidden: frozenset[str], inner: list[markup.Block]
 ) -> tuple[list[list[Cell]], list[list[Cell]]]:
-    """The rows, and the same with ``h`` for a header and ``d`` for another cell; tables in cells go to ``inner``."""
+    """The rows, and their kinds (see ``labels``); tables in cells go to ``inner``."""
     groups = [row.getparent() for row in own]
     left = Counter(groups)
     rows: list[list[Cell]] = []
@@ -237,22 +234,3 @@ def _line(blocks: Sequence[markup.Block]) -> str:
             said += (", " if kind == before == "list" else " ") + text.lstrip(marks)
         before = kind
     return markup.one_blank(said)
-
-
-def _labels(rows: Sequence[Sequence[Cell]], kinds: Sequence[Sequence[Cell]]) -> list[markup.Block]:
-    """A table in which each value has its label in front of it, as items ``label: value``; nothing of another one."""
-    blocks: list[markup.Block] = []
-    for texts, row in zip(covered(rows), covered(kinds), strict=True):
-        places = [(kind, text) for kind, text in zip(row, texts, strict=True) if kind]
-        runs = [
-            (kind, list(dict.fromkeys(text for _, text in run if text))) for kind, run in groupby(places, itemgetter(0))
-        ]
-        if len(runs) == 1 and len(runs[0][1]) < 2:
-            blocks += (("paragraph", text) for text in runs[0][1])
-            continue
-        if [kind for kind, _ in runs] != ["h", "d"] * (len(runs) // 2) or any(len(said) > 1 for _, said in runs[1::2]):
-            return []
-        for (_, labels), (_, values) in zip(runs[::2], runs[1::2], strict=True):
-            label = BETWEEN.join(labels).rstrip(" :")
-            blocks += (("list", markup.item(f"{label}: {value}" if label else value)) for value in values)
-    return blocks if any(kind == "list" for kind, _ in blocks) else []

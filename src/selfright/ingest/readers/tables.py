@@ -2,14 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 
 from selfright.ingest.readers import markup
 
 _MOST_COLUMNS = 1_000  # that a cell reaches over, as in HTML
 _MOST_COVERED = 1_000_000  # cells that are repeated in a table
 _MOST_HEADER_ROWS = 4
-BETWEEN = " – "
-"""What stands between the parts of a header."""
+_BETWEEN = " – "
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +59,26 @@ def plain_rows(rows: Sequence[Sequence[str]]) -> list[list[Cell]]:
     return [[Cell(text) for text in row] for row in rows]
 
 
-def covered(rows: Sequence[Sequence[Cell]]) -> list[list[str]]:
-    """The text at every place of a table, in rows of one length."""
-    return [row.texts for row in _grid(rows)]
+def labels(rows: Sequence[Sequence[Cell]], kinds: Sequence[Sequence[Cell]]) -> list[markup.Block]:
+    """A table in which each value has its label in front of it, as items ``label: value``; nothing of another one.
+
+    ``kinds`` has a cell for each cell of the rows, with ``h`` for a header and ``d`` for another one.
+    """
+    blocks: list[markup.Block] = []
+    for row, kind in zip(_grid(rows), _grid(kinds), strict=True):
+        places = [(kind, text) for kind, text in zip(kind.texts, row.texts, strict=True) if kind]
+        runs = [
+            (kind, list(dict.fromkeys(text for _, text in run if text))) for kind, run in groupby(places, itemgetter(0))
+        ]
+        if len(runs) == 1 and len(runs[0][1]) < 2:
+            blocks += (("paragraph", text) for text in runs[0][1])
+            continue
+        if [kind for kind, _ in runs] != ["h", "d"] * (len(runs) // 2) or any(len(said) > 1 for _, said in runs[1::2]):
+            return []
+        for (_, labels), (_, values) in zip(runs[::2], runs[1::2], strict=True):
+            label = _BETWEEN.join(labels).rstrip(" :")
+            blocks += (("list", markup.item(f"{label}: {value}" if label else value)) for value in values)
+    return blocks if any(kind == "list" for kind, _ in blocks) else []
 
 
 def _grid(rows: Sequence[Sequence[Cell]]) -> list[_Row]:
@@ -106,7 +124,7 @@ def _table(rows: Sequence[_Row], header_rows: int) -> Iterator[markup.Block]:
     if not columns:
         return
     end = _header_end(rows, header_rows)
-    header = [BETWEEN.join(dict.fromkeys(filter(None, (row.texts[n] for row in rows[:end])))) for n in columns]
+    header = [_BETWEEN.join(dict.fromkeys(filter(None, (row.texts[n] for row in rows[:end])))) for n in columns]
     body = [_once([row.texts[n] for n in columns]) for row in rows[end:]]
     yield "table", markup.table([header, *body])
 
