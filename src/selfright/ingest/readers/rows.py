@@ -8,7 +8,7 @@ from typing import Any
 
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
-from selfright.domain.text import language_of
+from selfright.domain.text import composed, language_of
 from selfright.ingest.files import SourceFile, one_line
 
 MOST_VALUES = 250_000
@@ -100,7 +100,7 @@ def _id(row: Mapping[str, Any], otherwise: str) -> str:
     if isinstance(given, bool) or not isinstance(given, str | int) or len(str(given)) > _ID_LENGTH:
         raise BadRow(f"expected as '_id' a string of at most {_ID_LENGTH} characters or a whole number")
     _check_unicode(str(given))
-    return str(given)
+    return composed(str(given))
 
 
 def _plain(value: Any) -> str:
