@@ -4,7 +4,9 @@ import json
 import os
 import subprocess
 import sys
+import unicodedata
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -56,7 +58,7 @@ def test_one_bad_file_does_not_stop_the_others(cli: Cli, tmp_path: Path) -> None
     (folder / "korean.txt").write_bytes("수달은 강에 산다.".encode("cp949"))
     (folder / "rows.jsonl").write_text('{"_id": "r1", "text": "Otters hold hands."}\n{broken\n', encoding="utf-8")
     outcome = cli("index", "add", folder, "--index", tmp_path / "index", "--json")
-    assert outcome.code == 0
+    assert outcome.code == 1
     report = json.loads(outcome.out)
     assert report["added"] == 3
     assert len(report["errors"]) >= 5
@@ -64,6 +66,15 @@ def test_one_bad_file_does_not_stop_the_others(cli: Cli, tmp_path: Path) -> None
         assert any(name in line for line in outcome.err.splitlines()), name
     hits = json.loads(cli("search", "수달", "--index", tmp_path / "index", "--json").out)
     assert hits[0]["text"] == "수달은 강에 산다."
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_a_name_is_found_however_it_is_composed(cli: Cli, tmp_path: Path, form: Literal["NFC", "NFD"]) -> None:
+    name = unicodedata.normalize("NFD", "출장여비 규정.md")
+    (tmp_path / name).write_text("일비는 25,000원이다.", encoding="utf-8")
+    assert cli("index", "add", tmp_path / name, "--index", tmp_path / "index").code == 0
+    given = unicodedata.normalize(form, name)
+    assert cli("index", "remove", given, "--index", tmp_path / "index").code == 0
 
 
 def test_nothing_readable_is_a_failure(cli: Cli, tmp_path: Path) -> None:

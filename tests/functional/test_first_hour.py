@@ -75,10 +75,10 @@ def test_a_first_hour(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     # Indexed: nothing is lost silently.
     first = cli("index", "sync", docs, "--index", index, "--json")
     report = json.loads(first.out)
-    assert (first.code, report["added"], report["failed"], report["skipped"]) == (0, 108, 1, 1)
+    assert (first.code, report["added"], report["failed"], report["skipped"]) == (1, 9, 1, 1)
     assert "broken.docx: no Word document that can be read" in first.err
     assert "plan.xlsb (.xlsb: save it as .xlsx)" in first.err
-    assert set(indexed(cli, index)) >= {"en/valve.md", "en/faults.json:8", "ko/등대.hwpx"}
+    assert set(indexed(cli, index)) >= {"en/valve.md", "en/faults.json", "ko/등대.hwpx"}
 
     # Ten questions: none fails, what is there is found, and what is not is not made up.
     right = 0

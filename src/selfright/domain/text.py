@@ -183,3 +183,8 @@ def readable(text: str) -> str:
         return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     except UnicodeEncodeError:
         return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def composed(name: str) -> str:
+    """A name as it is stored: Hangul and accents composed (NFC), whichever way they were typed or sent."""
+    return unicodedata.normalize("NFC", name)

@@ -14,6 +14,7 @@ _READERS = {
     ".txt": "plain",
     ".md": "markdown",
     ".markdown": "markdown",
+    ".mdx": "markdown",
     ".html": "html",
     ".htm": "html",
     ".pdf": "pdf",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from selfright.domain.passages import Document, DocumentInfo, Origin, StoreInfo
 from selfright.domain.routing import Collection
-from selfright.domain.text import readable, several
+from selfright.domain.text import composed, readable, several
 
 if TYPE_CHECKING:
     from selfright.assembly.engine import Engine
@@ -142,12 +142,14 @@ class DocumentMethods:
         return self._engine.reembed(None if to is None else str(to), progress)
 
     def remove(self, document_ids: str | Sequence[str]) -> list[str]:
-        """Removes documents; returns the ids that existed."""
-        return self._engine.index.remove(several(document_ids))
+        """Removes documents, by their ids as given or composed (NFC); returns the ids that existed."""
+        given = several(document_ids)
+        return self._engine.index.remove(list(dict.fromkeys([*given, *map(composed, given)])))
 
     def document(self, document_id: str) -> Document | None:
         """A stored document with its text, or None."""
-        return self._engine.index.library().document(document_id)
+        library = self._engine.index.library()
+        return library.document(document_id) or library.document(composed(document_id))
 
     def documents(self) -> list[DocumentInfo]:
         """All documents, ordered by id."""

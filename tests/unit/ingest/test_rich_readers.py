@@ -35,7 +35,7 @@ def test_a_page_becomes_markdown_without_what_a_reader_does_not_see(read_one: Re
     document = read_one("v.html", PAGE)
     assert (document.title, document.url) == ("Valves & seals", "https://x.example/v")
     assert document.text == (
-        "# The valve\n\nIt opens at 2 bar.\nThen it closes.\n\n- first\n- second\n  - inner\n\n"
+        "# The valve\n\nIt opens at 2 bar.\nThen it closes.\n\n- first\n- second\n  1. inner\n\n"
         "| part | bar |\n|---|---|\n| valve | 2\\|3 |\n\n## Code\n\n```\nopen()\n  close()\n```\n\ntail text"
     )
     assert [block.kind for block in blocks(document.text)] == [

@@ -2,7 +2,6 @@
 
 import json
 import re
-import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
 from selfright.ingest.files import FileLimits, SourceFile
-from selfright.ingest.readers.rows import LARGE, Cursor, holds_more
+from selfright.ingest.readers.rows import holds_more
 from selfright.ingest.reading import read
 
 Read = Callable[..., list[Document | UnreadableFile]]
@@ -110,64 +109,103 @@ def test_json_lists_hold_documents(read_file: Read, wrap: Callable[[object], obj
     assert reasons(rows) == ["item 2: expected a string as 'text', but it is missing"]
 
 
-def test_other_json_becomes_a_readable_outline(read_file: Read) -> None:
-    data = {"title": "펌프", "limits": {"bar": 2, "safe": True}, "parts": ["valve", {"name": "seal"}], "none": None}
+RECORDS = {
+    "settings with all their names": (
+        {"title": "펌프", "limits": {"bar": 2, "safe": True, "hosts": {"a": "x"}}, "none": None, "empty": {}},
+        "- title: 펌프\n- limits – bar: 2\n- limits – safe: true\n- limits – hosts – a: x\n- none: null",
+    ),
+    "lists": (
+        {
+            "tags": ["a", "b"],
+            "grid": [[1, 2], [3, 4]],
+            "steps": ["Open the valve slowly, then wait until the pressure has fallen.", "Close."],
+            "parts": ["valve", {"name": "seal", "size": 3}, {"name": "nut", "of": {"metal": "iron"}}],
+        },
+        "- tags: a, b\n- grid: 1, 2\n- grid: 3, 4\n- steps: Open the valve slowly, then wait until the pressure has "
+        "fallen.\n- steps: Close.\n- parts: valve\n- parts: name: seal; size: 3\n- parts 3 – name: nut\n"
+        "- parts 3 – of – metal: iron",
+    ),
+    "records of mostly the same names": (
+        [{"name": "Ferro", "room": "B100"}, {}, {"name": "Olin", "room": None, "tags": ["x", "y"]}, {"room": "B|1"}],
+        "| name | room | tags |\n|---|---|---|\n| Ferro | B100 |  |\n| Olin |  | x, y |\n|  | B\\|1 |  |",
+    ),
+    "records of all kinds": (
+        [
+            {"name": "First", "to": {"city": "울산"}, "items": [{"sku": "A", "n": 1}, {"sku": "B", "n": 2}]},
+            {"to": {"city": "Gunsan"}},
+        ],
+        "## First\n\n- name: First\n- to – city: 울산\n- items: sku: A; n: 1\n- items: sku: B; n: 2\n\n"
+        "## Record 2\n\n- to – city: Gunsan",
+    ),
+    "questions and answers": (
+        [
+            {"Question": "How long?", "Answer": "31 months.\n\nOr more.", "since": 2020},
+            {"question": "환불?", "answer": "9일."},
+        ],
+        "## How long?\n\n31 months.\n\nOr more.\n\n- since: 2020\n\n## 환불?\n\n9일.",
+    ),
+    "records below settings": (
+        {"data": {"page": 1, "rows": [{"a": 1, "b": 2}, {"a": 3, "b": 4}]}, "total": 2},
+        "- total: 2\n\n## data\n\n- page: 1\n\n### rows\n\n| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |",
+    ),
+    "values alone": ([1, "two", [3]], "- 1\n- two\n- 3"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_in_other_json_each_value_stands_with_its_name(read_file: Read, name: str) -> None:
+    data, text = RECORDS[name]
     (document,) = read_file("pump.json", json.dumps(data))
     assert isinstance(document, Document)
-    assert document.title == "펌프"
-    assert document.text == (
-        "- title: 펌프\n- limits:\n  - bar: 2\n  - safe: true\n- parts:\n  - valve\n  - name: seal\n- none: null"
-    )
+    assert document.text == text
+    assert document.title == ("펌프" if "펌프" in text else "pump")
 
 
+NAMES = st.sampled_from(["a", "b", "name", "room", "가격"])
+WORDS = st.integers(10, 99).map(lambda number: f"w{number}")
 JSON = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers(-9, 9)
-    | st.floats(allow_nan=False)
-    | st.text(st.characters(exclude_categories=["Cs"])),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text('ab"\\[{,', max_size=3), inner),
+    st.none() | st.booleans() | st.integers(-9, 9) | WORDS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(NAMES, inner, max_size=4),
     max_leaves=30,
 )
 
 
-@given(value=JSON, indent=st.sampled_from([None, 0, 3]), most=st.integers(0, 40))
-def test_a_text_is_gone_through_as_it_would_be_built(value: object, indent: int | None, most: int) -> None:
-    text = f" {json.dumps(value, indent=indent)} \n"
-
-    def built(cursor: Cursor) -> object:
-        whole = cursor.value()
-        if whole is not LARGE:
-            return whole
-        named = cursor.peek() == "{"
-        members = [(name, built(cursor)) for name in cursor.members()]
-        return dict(members) if named else [each for _, each in members]
-
-    cursor = Cursor(text, most)
-    assert built(cursor) == value
-    cursor.end()
-    passing = Cursor(text, most)
-    passing.skip()
-    passing.end()
-    count = len(re.findall(r"[\[{,]", re.sub(r'"(?:[^"\\]|\\.)*"', "", text)))
-    assert not holds_more(text, 1, count)
-    assert count == 0 or holds_more(text, 1, count - 1)
+def leaves(value: object, name: str = "") -> list[tuple[str, str]]:
+    """The texts in a value, each with the name it has."""
+    if isinstance(value, dict):
+        return [leaf for key, inner in value.items() for leaf in leaves(inner, key)]
+    if isinstance(value, list):
+        return [leaf for inner in value for leaf in leaves(inner, name)]
+    return [(name, value)] if isinstance(value, str) else []
 
 
-@given(st.text('{}[]",:1ae\\ tru', max_size=30), st.integers(0, 9))
-def test_what_is_no_json_is_refused_as_the_standard_library_does(text: str, most: int) -> None:
-    def read(text: str) -> None:
-        cursor = Cursor(text, most)
-        cursor.skip()
-        cursor.end()
-
+@given(JSON)
+def test_every_text_of_a_json_file_is_said_with_its_name(
+    tmp_path_factory: pytest.TempPathFactory, value: object
+) -> None:
+    path = tmp_path_factory.mktemp("json") / "x.json"
+    path.write_text(json.dumps(value))
     try:
-        json.loads(text)
-    except ValueError:
-        with pytest.raises(ValueError):  # noqa: PT011 - its words differ
-            read(text)
-    else:
-        read(text)
+        (document,) = read(SourceFile(path, path.name))
+    except UnreadableFile as error:
+        assert "no text" in error.why  # noqa: PT017 - there is nothing in it
+        assert not leaves(value)
+        return
+    assert isinstance(document, Document)
+    for name, text in leaves(value):
+        assert any(name in where for where in said_with(document.text, text))
+
+
+def said_with(text: str, word: str) -> list[str]:
+    """For each place of the word in the text what names it: its line, or the header of its column."""
+    found: list[str] = []
+    header: list[str] = []
+    for line in text.split("\n"):
+        cells = [cell.strip() for cell in line.strip("|").split(" | ")] if line.startswith("|") else []
+        header = (header or cells) if cells else []
+        found += [header[n] for n, cell in enumerate(cells) if word in cell.split(", ") and cells is not header]
+        found += [line] if word in line and not cells else []
+    return found
 
 
 def test_of_a_file_that_breaks_off_nothing_is_taken(read_file: Read) -> None:
@@ -175,49 +213,37 @@ def test_of_a_file_that_breaks_off_nothing_is_taken(read_file: Read) -> None:
         read_file("d.json", '[{"id": "a", "text": "one"}, {"id": "b", "text": "tw')
 
 
-def test_json_with_a_great_many_values_is_read_part_by_part(read_file: Read, monkeypatch: pytest.MonkeyPatch) -> None:
-    data = {"title": "펌프", "grid": [[1, 2], {"a": [3, [4]]}] * 20, "deep": {"x": {"y": list(range(30))}}, "end": None}
-    (whole,) = read_file("pump.json", json.dumps(data))
-    for most in (0, 3, 40):
-        monkeypatch.setattr("selfright.ingest.readers.rows.MOST_VALUES", most)
-        (parted,) = read_file("pump.json", json.dumps(data, indent=1))
-        assert isinstance(parted, Document)
-        assert isinstance(whole, Document)
-        assert (parted.text, parted.title) == (whole.text, "펌프")
+def test_a_file_of_too_many_values_is_no_document(read_file: Read) -> None:
+    with pytest.raises(UnreadableFile, match="1,000,000 values; bring its texts as JSON Lines"):
+        read_file("d.json", "[" + "[]," * 1_000_000 + "[]]")
 
 
-@pytest.mark.parametrize("content", ["[[],[],[],[]]", '[{"text": "a"}, 1, 2, 3]', '{"a": 1, "b": 2, "c": 3, "d": 4}'])
-def test_a_file_of_too_many_values_is_no_document(
-    content: str, read_file: Read, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("selfright.ingest.readers.rows.MOST_MEMBERS", 3)
-    with pytest.raises(UnreadableFile, match="values; bring its texts as JSON Lines"):
-        read_file("d.json", content)
+@given(st.text('{}[]",:1ae\\ tru', max_size=30), st.integers(0, 9))
+def test_values_are_counted_without_being_built(text: str, most: int) -> None:
+    count = len(re.findall(r"[\[{,]", re.sub(r'"(?:[^"\\]|\\.)*("|\Z)', "", text)))
+    assert holds_more(text, most) == (count > most)
+
+
+@pytest.mark.parametrize("name", ["d.jsonl", "d.json", "d.csv"])
+def test_two_rows_of_one_id_are_named(read_file: Read, name: str) -> None:
+    rows = [{"id": 1, "text": "one"}, {"id": "1", "text": "other"}, {"id": "2", "text": "two"}]
+    content = {
+        "d.jsonl": "\n".join(map(json.dumps, rows)),
+        "d.json": json.dumps(rows),
+        "d.csv": "id,text\n1,one\n1,other\n2,two\n",
+    }[name]
+    found = read_file(name, content)
+    assert texts(found) == ["one", "two"]
+    (why,) = reasons(found)
+    first = {"d.jsonl": "line 2: '1' is the id of line 1", "d.json": "item 2: '1' is the id of item 1"}
+    assert why.startswith(first.get(name, "line 3: '1' is the id of line 2"))
 
 
 def test_a_row_of_too_many_values_is_no_document_and_the_others_are_read(read_file: Read) -> None:
     many = "[" + "[]," * 250_000 + "[]]"
-    for name, content in (
-        ("d.json", f'[{{"text": "one"}}, {{"text": "two", "x": {many}}}, {{"text": "three"}}]'),
-        ("d.jsonl", f'{{"text": "one"}}\n{{"text": "two", "x": {many}}}\n{{"text": "three"}}\n'),
-    ):
-        rows = read_file(name, content)
-        assert texts(rows) == ["one", "three"]
-        assert "2: holds more than 250,000 values" in reasons(rows)[0]
-
-
-def test_a_large_file_of_empty_lists_takes_no_more_memory_than_its_text(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("selfright.ingest.readers.rows.MOST_VALUES", 5_000)
-    path = tmp_path / "empty.json"
-    path.write_text("[" + "[]," * 100_000 + "[]]")  # 0.3 MB, of which 6.4 would be built at once
-    tracemalloc.start()
-    with pytest.raises(UnreadableFile, match="no text"):
-        list(read(SourceFile(path, path.name, FileLimits(file_bytes=400_000))))
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 2.5e6
+    rows = read_file("d.jsonl", f'{{"text": "one"}}\n{{"text": "two", "x": {many}}}\n{{"text": "three"}}\n')
+    assert texts(rows) == ["one", "three"]
+    assert "2: holds more than 250,000 values" in reasons(rows)[0]
 
 
 @pytest.mark.parametrize("content", ["{", "[" * 100_000, '{"a":' * 300 + "1" + "}" * 300])
@@ -262,30 +288,61 @@ def test_a_line_of_true_size_is_refused_without_being_held(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("wrap", [lambda rows: rows, lambda rows: {"title": "Faults", "version": 3, "items": rows}])
 def test_a_long_list_of_records_is_a_document_each(read_file: Read, wrap: Callable[[object], object]) -> None:
-    rows = [{"code": f"E-{n}", "question": f"What is fault {n}?", "answer": {"short": "압력"}} for n in range(100)]
+    rows = [{"code": f"E-{n}", "title": f"Fault {n}", "mend": {"short": "압력"}} for n in range(100)]
     found = read_file("faults.json", json.dumps(wrap(rows)))
     assert [item.id for item in found][:2] == ["faults.json:1", "faults.json:2"]
-    assert found[1].title == "What is fault 1?"
-    assert found[1].text == "- code: E-1\n- question: What is fault 1?\n- answer:\n  - short: 압력"
-    assert len(found) == 100 + (wrap is not None and isinstance(wrap([]), dict))
+    assert found[1].title == "Fault 1"
+    assert found[1].text == "# Fault 1\n\n- code: E-1\n- title: Fault 1\n- mend – short: 압력"
+    assert len(found) == 100 + isinstance(wrap([]), dict)
     if len(found) > 100:
         assert (found[-1].id, found[-1].text) == ("faults.json", "- title: Faults\n- version: 3")
     assert len(read_file("few.json", json.dumps(wrap(rows[:99])))) == 1
 
 
 def test_records_are_called_by_their_ids_where_each_has_its_own(read_file: Read) -> None:
-    rows = [{"id": n, "name": "n"} for n in range(100)]
+    rows = [{"id": n, "name": {"of": "n"}} for n in range(100)]
     assert [item.id for item in read_file("a.json", json.dumps(rows))] == [str(n) for n in range(100)]
     rows[7]["id"] = 8  # two records of one id would be one document
     assert [item.id for item in read_file("a.json", json.dumps(rows))][6:9] == ["a.json:7", "a.json:8", "a.json:9"]
 
 
-def test_a_long_table_is_cut_under_its_header(read_file: Read) -> None:
-    lines = "".join(f"{n},valve {n}\n" for n in range(1, 251))
-    found = read_file("parts.csv", f"no,part\n{lines}")
+@pytest.mark.parametrize("name", ["parts.csv", "parts.json"])
+def test_a_long_table_is_cut_under_its_header(read_file: Read, name: str) -> None:
+    lines = [f"{n},valve {n}" for n in range(1, 12_501)]
+    records = json.dumps([dict(zip(["no", "part"], line.split(","), strict=True)) for line in lines])
+    found = read_file(name, records if name.endswith("json") else "\n".join(["no,part", *lines]))
     assert [(item.id, item.title) for item in found] == [
-        ("parts.csv:1", "parts (1–100)"), ("parts.csv:101", "parts (101–200)"), ("parts.csv:201", "parts (201–250)"),
-    ]  # fmt: skip
+        (f"{name}:1", "parts (1–5,000)"),
+        (f"{name}:5001", "parts (5,001–10,000)"),
+        (f"{name}:10001", "parts (10,001–12,500)"),
+    ]
     assert all(item.text.startswith("| no | part |\n|---|---|\n") for item in found)
-    assert "".join(item.text for item in found).count("| valve ") == 250
-    assert [item.id for item in read_file("short.csv", f"no,part\n{lines[: lines.index('101,')]}")] == ["short.csv"]
+    assert "".join(item.text for item in found).count("| valve ") == 12_500
+    assert [item.id for item in read_file("short.csv", "\n".join(["no,part", *lines[:5_000]]))] == ["short.csv"]
+
+
+CSV = {
+    "a line that says what parts the cells": ('"sep=;"\r\na,x;b\r\n1;2\r\n', "| a,x | b |\n|---|---|\n| 1 | 2 |"),
+    "decimal commas": (
+        "구역;요금;b\n북부;4,50;1,0\n남부;6,50;2,5\n",
+        "| 구역 | 요금 | b |\n|---|---|---|\n| 북부 | 4,50 | 1,0 |\n| 남부 | 6,50 | 2,5 |",
+    ),
+    "semicolons within cells": ('a,b\n"x;y",1;2\nz,"3;4"\n', "| a | b |\n|---|---|\n| x;y | 1;2 |\n| z | 3;4 |"),
+    "lines above, two tables, a row of equal values": (
+        "Report\nExported;2026-01-01\n\nZone;Small;Large\nNorth;4;4\nEast;0;0\nx;x;x\n;;\nPerson;Phone\nKim;02-1\n",
+        "Report\n\nExported, 2026-01-01\n\n| Zone | Small | Large |\n|---|---|---|\n| North | 4 | 4 |\n"
+        "| East | 0 | 0 |\n| x | x | x |\n\n| Person | Phone |\n|---|---|\n| Kim | 02-1 |",
+    ),
+    "a title above the header": (
+        "Prices,,\na,b,c\n1,2,3\n4,,6\n",
+        "Prices\n\n| a | b | c |\n|---|---|---|\n| 1 | 2 | 3 |\n| 4 |  | 6 |",
+    ),
+    "one column": ("name\nFerro\nOlin\n", "| name |\n|---|\n| Ferro |\n| Olin |"),
+    "a row alone": ("a,b,c\n", "| a | b | c |"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CSV)
+def test_values_of_tables_stand_under_their_columns(read_file: Read, name: str) -> None:
+    content, text = CSV[name]
+    assert texts(read_file("t.csv", content)) == [text]

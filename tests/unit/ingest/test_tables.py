@@ -54,6 +54,11 @@ def test_a_row_that_says_one_thing_says_it_once() -> None:
     assert text(rows).split("\n")[3] == "| Europe |  |  |"
 
 
+def test_equal_values_stay_under_their_columns_and_a_header_of_one_name_is_no_title() -> None:
+    assert text(plain_rows([["a", "b", "c"], ["0", "0", "0"]])).endswith("| 0 | 0 | 0 |")
+    assert text(plain_rows([["", "Sum"], ["North", "4"]])) == "|  | Sum |\n|---|---|\n| North | 4 |"
+
+
 def test_spans_without_bound_cost_nothing() -> None:
     rows = [[Cell("x", columns=10**9, rows=10**9) for _ in range(50)] for _ in range(50)]
     assert len(text(rows)) < 10**7

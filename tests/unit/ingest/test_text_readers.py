@@ -248,3 +248,53 @@ def test_a_comment_that_never_closes_hides_nothing(read_one: Callable[..., Docum
 def test_anchors_of_headings_are_no_text(read_one: Callable[..., Document], anchor: str) -> None:
     document = read_one("a.html", f'<h1 id="use">Use{anchor}</h1><p>See <a href="#more">more</a>.</p>')
     assert (document.title, document.text) == ("Use", "# Use\n\nSee more.")
+
+
+MDX = """import Intro from './intro.js';
+export const x = {a: 1};
+
+# Quick Start {/*quick-start*/}
+
+<Intro>
+
+Welcome to the page.
+
+</Intro>
+
+<YouWillLearn isLearnFoundations={true}>
+
+## 상태 관리 {#state}
+
+</YouWillLearn>
+
+<Sandpack>
+
+```js
+import kept from 'kept'; {/* kept */}
+<Kept>
+```
+
+</Sandpack>
+
+Of type List<String>, {a: 1}, and import it from there.
+"""
+
+
+def test_what_mdx_adds_is_left_out_and_code_stays(read_one: Callable[..., Document]) -> None:
+    document = read_one("a.mdx", MDX)
+    assert document.title == "Quick Start"
+    assert [line for line in document.text.splitlines() if line.strip()] == [
+        "# Quick Start",
+        "Welcome to the page.",
+        "## 상태 관리",
+        "```js",
+        "import kept from 'kept'; {/* kept */}",
+        "<Kept>",
+        "```",
+        "Of type List<String>, {a: 1}, and import it from there.",
+    ]
+
+
+def test_front_matter_of_toml_names_the_document(read_one: Callable[..., Document]) -> None:
+    document = read_one("a.md", '+++\ntitle = "펌프"\ndraft = false\n+++\n\nIt opens.\n')
+    assert (document.title, document.text) == ("펌프", "It opens.\n")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from selfright.domain.passages import Origin
+from selfright.domain.text import composed
 from selfright.entrypoints.commands.index_sync import exit_code, sync, tell_report
 from selfright.entrypoints.commands.index_transfer import export, import_
 from selfright.entrypoints.commands.options import (
@@ -165,7 +166,7 @@ def add(
     """Add PATHS: files, folders, or JSONL with _id|id, title, text, metadata. Unchanged documents are skipped.
 
     Reads txt, md, html, pdf, office files of all kinds, hwpx, csv, json and jsonl. An unreadable file is reported
-    in one line, and the others are added.
+    in one line, and the others are added; the exit code is 1 then.
     """
     from selfright.domain.errors import UsageError
     from selfright.entrypoints.progress import bar
@@ -188,7 +189,7 @@ def add(
 def remove(selfright: "Selfright", document_ids: tuple[str, ...], as_json: bool) -> int:
     """Remove documents by id ('selfright index list' shows the ids)."""
     removed = selfright.remove(document_ids)
-    missing = [document_id for document_id in document_ids if document_id not in removed]
+    missing = [each for each in document_ids if each not in removed and composed(each) not in removed]
     for document_id in missing:
         say(f"no document '{document_id}' in the index; see 'selfright index list'")
     tell({"removed": removed, "missing": missing}, [f"{len(removed):,} removed"], as_json=as_json)

@@ -2,29 +2,45 @@
 
 import csv
 import io
-from collections.abc import Iterable, Iterator
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, groupby, islice
+from statistics import median_high
 
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
 from selfright.ingest.files import SourceFile
 from selfright.ingest.readers import markup
 from selfright.ingest.readers.rows import Row, documents
+from selfright.ingest.readers.tables import plain_rows, tables
 
-_ROWS = 100
+ROWS = 5_000
+"""Rows of a table that are one document."""
+
+_SEEN_ROWS = 50  # by which it is told what parts the cells, and what stands above the header
+_FEWEST_COLUMNS = 3  # of a header without a row; what has less are words between two tables
+_SEEN_CHARACTERS = 100_000
+_SAID = re.compile(r'"?sep=(.)"?[ \t]*\r?\n', re.IGNORECASE)
 
 
 def read(file: SourceFile) -> Iterator[Document | UnreadableFile]:
     """A document a row where there is a column ``text``, with ``_id`` or ``id``, ``title`` and the rest as metadata.
 
-    Any other table becomes a Markdown table, a long one several, each of 100 rows under the header.
+    Any other file becomes a Markdown table, a long one several, each of 5,000 rows under the header.
     """
     text = file.read_text()
     csv.field_size_limit(file.limits.file_bytes)  # the module's own limit is 128 KiB for all who use it
-    lines = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text))
+    said = _SAID.match(text)
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=said[1] if said else _delimiter(text))
     try:
-        yield from table_documents(file, next(lines), lines, "text/csv")
+        if said:
+            next(lines)
+        header = next(filter(_filled, lines), None)
+        if header is None:
+            raise file.refuse("there is no text in it; nothing to index")
+        yield from table_documents(file, header, lines, "text/csv")
     except csv.Error as error:
         raise file.refuse(f"line {lines.line_num} is no CSV ({error}); mend it, or save the table again") from error
 
@@ -41,37 +57,87 @@ def table_documents(
     if "text" in names:
         yield from documents(own, _rows(names, lines))
     else:
-        yield from _tables(own, [cell.strip() for cell in header], lines, media_type, title or file.stem)
+        yield from _tables(own, chain([header], lines), media_type, title or file.stem)
 
 
-def _tables(
-    file: SourceFile, header: list[str], lines: Iterable[list[str]], media_type: str, title: str
-) -> Iterator[Document]:
-    """A table as one document, or as one for each 100 rows called by their numbers: ``table.csv:101``."""
-    first, rows = 1, iter(lines)
-    part = list(islice(rows, _ROWS + 1))
-    if len(part) <= _ROWS:
-        yield file.document(markup.table([header, *part]), title, media_type)
+def _tables(file: SourceFile, rows: Iterable[list[str]], media_type: str, title: str) -> Iterator[Document]:
+    """The tables as one document, or as one for each 5,000 rows called by their numbers: ``table.csv:5001``."""
+    blocks: list[markup.Block] = []
+    first, count = 1, 0
+    for more, size in _pieces(rows):
+        if count and count + size > ROWS:
+            yield _part(file.document(markup.joined(blocks), title, media_type), first, count)
+            blocks, first, count = [], first + count, 0
+        blocks += more
+        count += size
+    last = file.document(markup.joined(blocks), title, media_type)
+    yield last if first == 1 else _part(last, first, count)
+
+
+def _part(whole: Document, first: int, count: int) -> Document:
+    title = f"{whole.title} ({first:,}–{first + count - 1:,})"
+    return replace(whole, id=f"{whole.id}:{first}", title=title)
+
+
+def _pieces(rows: Iterable[list[str]]) -> Iterator[tuple[list[markup.Block], int]]:
+    """Tables of at most 5,000 rows, each under its header, with the number of rows; what parts them are blank rows."""
+    for is_filled, group in groupby(rows, key=lambda row: bool(_filled(row))):
+        if is_filled:
+            yield from _table(group)
+
+
+def _table(rows: Iterator[list[str]]) -> Iterator[tuple[list[markup.Block], int]]:
+    seen = list(islice(rows, _SEEN_ROWS))
+    above = _count_above(seen)
+    blocks: list[markup.Block] = [("paragraph", ", ".join(_filled(row))) for row in seen[:above]]
+    header, body = seen[above], chain(seen[above + 1 :], rows)
+    part = list(islice(body, ROWS))
+    if not part and len(_filled(header)) < _FEWEST_COLUMNS:
+        yield [*blocks, ("paragraph", ", ".join(_filled(header)))], 0
         return
-    while part:
-        shown, part = part[:_ROWS], part[_ROWS:]
-        document = file.document(markup.table([header, *shown]), title, media_type)
-        last = first + len(shown) - 1
-        yield replace(document, id=f"{file.name}:{first}", title=f"{document.title} ({first:,}–{last:,})")
-        first = last + 1
-        part += islice(rows, _ROWS + 1 - len(part))
+    yield [*blocks, *tables(plain_rows([header, *part]), 1)], len(part)
+    while part := list(islice(body, ROWS)):
+        yield list(tables(plain_rows([header, *part]), 1)), len(part)
+
+
+def _count_above(rows: Sequence[list[str]]) -> int:
+    """How many rows stand above the header: those that are far less filled than the table, and shorter."""
+    filled = [len(_filled(row)) for row in rows]
+    usual, length = median_high(filled), median_high([len(row) for row in rows])
+    for n, row in enumerate(rows):
+        is_short = filled[n] == 1 or 2 * filled[n] <= usual or (filled[n] < usual and len(row) < length)
+        if not is_short or usual < 2:
+            return n
+    return 0
+
+
+def _filled(row: Sequence[str]) -> list[str]:
+    return [cell for cell in map(str.strip, row) if cell]
 
 
 def _delimiter(text: str) -> str:
-    """The commonest of the usual ones in the header; a comma when none is there."""
-    header = text.lstrip().partition("\n")[0]
-    return max(",;\t|", key=header.count)
+    """What parts most of the first rows into equally many cells; a comma only when nothing else does it as well.
+
+    The comma of a decimal number parts every row, too, but not the header.
+    """
+    return max(",;\t|", key=lambda sign: (_alike(text[:_SEEN_CHARACTERS], sign), sign != ","))
+
+
+def _alike(text: str, sign: str) -> int:
+    """How many of the first rows have the most usual number of cells."""
+    widths: Counter[int] = Counter()
+    try:
+        for row in islice(csv.reader(io.StringIO(text, newline=""), delimiter=sign), _SEEN_ROWS):
+            widths[len(row)] += 1
+    except csv.Error:  # of the rows before it counts what was seen
+        pass
+    return max((count for width, count in widths.items() if width > 1), default=0)
 
 
 def _rows(names: list[str], lines: Iterable[list[str]]) -> Iterator[Row]:
     known = {"_id", "id", "title", "text", "url"}
     for number, cells in enumerate(lines, start=2):
-        if any(cell.strip() for cell in cells):
+        if _filled(cells):
             row = dict(zip(names, cells, strict=False))
             rest = {name: cell for name, cell in row.items() if name not in known and name and cell}
             line = getattr(lines, "line_num", number)  # a row of a CSV file may take several lines

@@ -1,15 +1,17 @@
 """Web pages: the text a reader sees, without menus, scripts and what is hidden."""
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from selfright.domain.html_visibility import hidden_names, is_hidden
 from selfright.domain.passages import Document
-from selfright.domain.text import BlockKind
 from selfright.ingest.files import SourceFile, decode
 from selfright.ingest.readers import markup
+from selfright.ingest.readers.html_writer import HEADINGS, Writer, whole
+from selfright.ingest.readers.tables import Cell, labels, tables
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -20,15 +22,14 @@ _DROPPED = frozenset(
     "video canvas map dialog".split()
 )
 _DROPPED_ROLES = frozenset(("navigation", "banner", "contentinfo", "complementary", "search"))
-_BLOCKS = frozenset(
-    "html body main article section header div p ul ol li dl dt dd pre table caption tbody thead tfoot tr td th "  # noqa: SIM905
-    "blockquote figure figcaption address form fieldset legend details summary hr center "
-    "h1 h2 h3 h4 h5 h6".split()
-)
-_ANCHOR_SIGNS = frozenset(("", "#", "¶", "§", "🔗", "\uf0c1", "link"))
-_ANCHOR_NAMES = frozenset("headerlink anchor header-anchor heading-anchor hash-link permalink anchorjs-link".split())  # noqa: SIM905
-_BLANKS = re.compile(r"\s+")
-_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_OVER_ROLES = frozenset(("dialog", "alertdialog"))
+_FIXED = re.compile(r"(?<![\w-])position\s*:\s*fixed", re.IGNORECASE)
+# Of a box that asks for consent within the page, what it is called is the only sign.
+_CONSENT = re.compile(r"(?<![a-z])(?:cookies?|consent|gdpr)(?![a-z])", re.IGNORECASE)
+_CONSENT_CHARACTERS = 1_000
+_CONTENT = ("main", "article", "h1")
+_ANCHOR_SIGNS = frozenset(("", "#", "¶", "§", "🔗", "\uf0c1", "\u200b", "link"))
+_MOST_CELLS = 65_534  # that a cell reaches over, as in HTML
 
 
 def read(file: SourceFile) -> Iterator[Document]:
@@ -36,9 +37,9 @@ def read(file: SourceFile) -> Iterator[Document]:
     data = file.read_bytes()
     declared = _DECLARED.search(data[:4096])
     root = _parse(decode(data, file.refuse, declared.group(1).decode("ascii") if declared else None), file)
-    writer = _Writer()
-    _walk(root, writer, hidden_names(root))
-    yield file.document(writer.text(), _title(root, hidden_names(root)), "text/html", _canonical(root))
+    hidden = hidden_names(root)
+    text = markup.joined(_blocks(root, hidden))
+    yield file.document(text, _title(root, hidden), "text/html", _canonical(root))
 
 
 def _parse(text: str, file: SourceFile) -> "HtmlElement":
@@ -63,130 +64,173 @@ def _canonical(root: "HtmlElement") -> str | None:
     return None
 
 
-def _walk(root: "HtmlElement", writer: "_Writer", hidden: frozenset[str]) -> None:
-    """Tells the writer the tree in reading order, without recursion: pages may nest as deep as they like."""
+def _title(root: "HtmlElement", hidden: frozenset[str]) -> str:
+    """A page's own title: the first heading where ``<title>`` repeats it, else ``<title>`` up to its first ``|``."""
+    headings = (_line(_blocks(node, hidden)) for node in root.iter("h1"))
+    titles = (markup.one_blank(node.text_content()) for node in root.iter("title"))
+    heading, title = next(filter(None, headings), ""), next(filter(None, titles), "")
+    return heading if not title or (heading and heading in title) else title.split(" | ")[0]
+
+
+def _blocks(root: "HtmlElement", hidden: frozenset[str]) -> list[markup.Block]:
+    """The tree in reading order, walked without recursion: pages may nest as deep as they like."""
     from lxml import etree
 
+    writer = Writer()
     walker = etree.iterwalk(root, events=("start", "end"))
     skipped: HtmlElement | None = None
     for event, element in walker:
         if event == "end":
             if element is not skipped:
-                writer.close(str(element.tag))
+                writer.close(element)
             writer.add(element.tail if element is not root else None)
         elif _is_dropped(element, hidden):
             skipped = element
             walker.skip_subtree()
         elif element.tag == "table" and element is not root and _is_data(element):
             walker.skip_subtree()
-            writer.block("table", markup.table(_rows(element, hidden)))
+            for kind, text in _data(element, hidden):
+                writer.block(kind, text)
         else:
-            writer.open(str(element.tag))
+            writer.open(element)
             writer.add(element.text)
+    return writer.blocks()
 
 
 def _is_dropped(element: "HtmlElement", hidden: frozenset[str]) -> bool:
     if element.tag == "header":  # a page's banner goes, an article's own head stays
         return not any(above.tag in ("article", "main") for above in element.iterancestors())
+    if element.tag == "button" and element.get("aria-expanded") is not None:  # it opens what its heading is about
+        return not any(above.tag in HEADINGS for above in element.iterancestors())
     if element.tag in _DROPPED or element.get("role") in _DROPPED_ROLES:
         return True
     if element.tag == "a" and _is_anchor(element):
         return True
-    return is_hidden(element, hidden)
+    return is_hidden(element, hidden) or _lies_over(element)
+
+
+def _lies_over(element: "HtmlElement") -> bool:
+    """Whether it is a box that stands before the page (a dialog, a consent banner), not a part of its text."""
+    is_box = (
+        element.get("role") in _OVER_ROLES
+        or element.get("aria-modal") == "true"
+        or _FIXED.search(element.get("style") or "") is not None
+        or _asks_consent(element)
+    )
+    return is_box and next(element.iter(*_CONTENT), None) is None
+
+
+def _asks_consent(element: "HtmlElement") -> bool:
+    names = f"{element.get('id') or ''} {element.get('class') or ''}"
+    if element.tag not in ("div", "section", "form") or _CONSENT.search(names) is None:
+        return False
+    text = element.text_content()[: _CONSENT_CHARACTERS + 1].lower()
+    is_short = len(text) <= _CONSENT_CHARACTERS and ("cookie" in text or "쿠키" in text)
+    return is_short and not any(above.tag in _CONTENT for above in element.iterancestors())
 
 
 def _is_anchor(link: "HtmlElement") -> bool:
-    """Whether a link only points to the heading that it stands in: ``¶``, or nothing to be read at all."""
-    if not (link.get("href") or "").startswith("#"):
+    """Whether a link only points to the heading that it stands in: ``¶``, nothing to be read, or words beside it."""
+    href = link.get("href") or ""
+    if "#" not in href:
         return False
-    named = not _ANCHOR_NAMES.isdisjoint((link.get("class") or "").lower().split())
     text = link.text_content().strip()
-    return text in _ANCHOR_SIGNS or (named and len(text) <= 2)
+    if text in _ANCHOR_SIGNS:
+        return True
+    above = next((each for each in link.iterancestors() if each.tag in HEADINGS), None)
+    return above is not None and href == f"#{above.get('id')}" and above.text_content().strip() != text
 
 
 def _is_data(table: "HtmlElement") -> bool:
-    """Whether a table holds data; older pages lay their text out in tables, with headings and tables inside."""
-    inside = table.iterdescendants("table", "pre", *_HEADINGS)
-    return next(inside, None) is None and len(table.findall(".//td")) > 1
+    """Whether a table holds data; older pages lay their text out in tables, with headings and tables inside.
+
+    One with headers of its own may have tables in its cells, but not tables within those.
+    """
+    cells = [cell for row in _own_rows(table) for cell in row.iterchildren("td", "th")]
+    if table.get("role") in ("presentation", "none") or len(cells) < 2:
+        return False
+    has_header = any(cell.tag == "th" for cell in cells)
+    may_nest = has_header and table.find(".//table//table") is None
+    inside = table.iterdescendants("pre", *HEADINGS, *(() if may_nest else ("table",)))
+    return all(may_nest and _above(each, "th") is not None for each in inside)
 
 
-def _rows(table: "HtmlElement", hidden: frozenset[str]) -> Iterator[list[str]]:
-    for row in table.iter("tr"):
-        yield [_visible(cell, hidden) for cell in row.iterchildren("td", "th") if not _is_dropped(cell, hidden)]
+def _own_rows(table: "HtmlElement") -> list["HtmlElement"]:
+    """The rows as they are shown, those of a ``tfoot`` last."""
+    own = [row for row in table.iter("tr") if _above(row, "table") is table]
+    return sorted(own, key=lambda row: _group(row) == "tfoot")
 
 
-def _visible(cell: "HtmlElement", hidden: frozenset[str]) -> str:
-    writer = _Writer()
-    _walk(cell, writer, hidden)
-    return writer.text()
+def _above(element: "HtmlElement", tag: str) -> "HtmlElement | None":
+    return next(element.iterancestors(tag), None)
 
 
-class _Writer:
-    """Collects what the walk meets into Markdown blocks."""
-
-    def __init__(self) -> None:
-        self._blocks: list[markup.Block] = []
-        self._pieces: list[str] = []
-        self._lists = self._code = self._heading = 0
-        self._bullet = False
-
-    def open(self, tag: str) -> None:
-        """An element begins."""
-        if tag in _BLOCKS:
-            self._flush()
-        if tag == "br":
-            self._pieces.append("\n")
-        self._lists += tag in ("ul", "ol")
-        self._code += tag == "pre"
-        self._heading = _HEADINGS.get(tag, self._heading)
-        self._bullet = self._bullet or tag == "li"
-
-    def add(self, text: str | None) -> None:
-        """Text between the marks."""
-        if text:
-            self._pieces.append(text if self._code else _BLANKS.sub(" ", text))
-
-    def close(self, tag: str) -> None:
-        """An element ends."""
-        if tag in _BLOCKS:
-            self._flush()
-        self._lists = max(self._lists - (tag in ("ul", "ol")), 0)
-        self._code = max(self._code - (tag == "pre"), 0)
-        if tag in _HEADINGS:
-            self._heading = 0
-
-    def block(self, kind: BlockKind, text: str) -> None:
-        """A whole block."""
-        self._flush()
-        if text:
-            self._blocks.append((kind, text))
-
-    def text(self) -> str:
-        """All that was written."""
-        self._flush()
-        return markup.joined(self._blocks)
-
-    def _flush(self) -> None:
-        raw, self._pieces = "".join(self._pieces), []
-        text = "\n".join(filter(None, map(markup.one_blank, raw.split("\n"))))
-        if not text:
-            return
-        if self._code:
-            self._blocks.append(("code", "```\n" + raw.strip("\n") + "\n```"))
-        elif self._heading:
-            self._blocks.append(("heading", markup.heading(self._heading, text)))
-        elif self._lists and self._bullet:
-            self._blocks.append(("list", markup.item(text, self._lists - 1)))
-        elif self._lists:
-            self._blocks.append(("list", "  " * min(self._lists, 9) + markup.one_blank(text)))
-        else:
-            self._blocks.append(("paragraph", text))
-        self._bullet = False
+def _group(row: "HtmlElement") -> str:
+    above = row.getparent()
+    return str(above.tag) if above is not None else ""
 
 
-def _title(root: "HtmlElement", hidden: frozenset[str]) -> str:
-    """A page's own title: the first heading where ``<title>`` repeats it, else ``<title>`` up to its first ``|``."""
-    headings = (" ".join(_visible(node, hidden).lstrip("# ").split()) for node in root.iter("h1"))
-    titles = (" ".join(node.text_content().split()) for node in root.iter("title"))
-    heading, title = next(filter(None, headings), ""), next(filter(None, titles), "")
-    return heading if not title or (heading and heading in title) else title.split(" | ")[0]
+def _data(table: "HtmlElement", hidden: frozenset[str]) -> Iterator[markup.Block]:
+    """Caption, table and behind it the tables in its cells; a row of headers among the others begins a new table."""
+    for caption in table.iterchildren("caption"):
+        yield "paragraph", _line(_blocks(caption, hidden))
+    own = [row for row in _own_rows(table) if not _is_dropped(row, hidden)]
+    inner: list[markup.Block] = []
+    rows, kinds = _cells(own, hidden, inner)
+    is_head = [_is_head(row, cells) for row, cells in zip(own, kinds, strict=True)]
+    yield from ([] if any(is_head) else labels(rows, kinds)) or _parts(rows, is_head)
+    yield from inner
+
+
+def _is_head(row: "HtmlElement", kinds: Sequence[Cell]) -> bool:
+    group = _group(row)
+    return group == "thead" or (group != "tfoot" and len(kinds) > 1 and all(kind.text == "h" for kind in kinds))
+
+
+def _parts(rows: Sequence[Sequence[Cell]], is_head: Sequence[bool]) -> Iterator[markup.Block]:
+    begin = 0
+    for n in [*range(1, len(rows)), len(rows)]:
+        is_new = n < len(rows) and is_head[n] and not is_head[n - 1] and not all(is_head[n:])
+        if n == len(rows) or (is_new and any(len(row) > 1 for row in rows[begin:n])):
+            first = next((k for k in range(begin, n) if is_head[k]), begin)
+            last = next((k for k in range(first, n) if not is_head[k]), n)
+            yield from tables(rows[begin:n], last - begin if is_head[first] else 0)
+            begin = n
+
+
+def _cells(
+    own: Sequence["HtmlElement"], hidden: frozenset[str], inner: list[markup.Block]
+) -> tuple[list[list[Cell]], list[list[Cell]]]:
+    """The rows, and their kinds (see ``labels``); tables in cells go to ``inner``."""
+    groups = [row.getparent() for row in own]
+    left = Counter(groups)
+    rows: list[list[Cell]] = []
+    kinds: list[list[Cell]] = []
+    for row, group in zip(own, groups, strict=True):
+        rows.append([])
+        kinds.append([])
+        for cell in row.iterchildren("td", "th"):
+            if _is_dropped(cell, hidden):
+                continue
+            text: markup.Block = "paragraph", cell.text or ""
+            blocks = _blocks(cell, hidden) if len(cell) else [text]
+            inner += (block for block in blocks if block[0] == "table")
+            # A cell ends with its group of rows, whatever it says.
+            deep = min(whole(cell.get("rowspan"), 1) or _MOST_CELLS, left[group])
+            wide = whole(cell.get("colspan"), 1)
+            rows[-1].append(Cell(_line(blocks), wide, deep))
+            kinds[-1].append(Cell(str(cell.tag)[1], wide, deep))
+        left[group] -= 1
+    return rows, kinds
+
+
+def _line(blocks: Sequence[markup.Block]) -> str:
+    """Blocks in one line, items of a list with commas between them; tables are left out."""
+    said = ""
+    before = ""
+    for kind, text in blocks:
+        if kind != "table":
+            marks = {"list": "- ", "heading": "# "}.get(kind, "")
+            said += (", " if kind == before == "list" else " ") + text.lstrip(marks)
+        before = kind
+    return markup.one_blank(said)

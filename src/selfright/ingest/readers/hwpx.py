@@ -2,12 +2,14 @@
 
 import re
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from selfright.domain.passages import Document
 from selfright.ingest.files import SourceFile
 from selfright.ingest.readers import markup, packed
+from selfright.ingest.readers.tables import Cell, tables
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -20,6 +22,7 @@ _TITLE_STYLES = ("제목", "title")
 _HEADING_LENGTH = 200
 _SIGNS = {"tab": " ", "lineBreak": "\n", "nbSpace": " ", "fwSpace": " ", "hyphen": "-"}
 _APART = frozenset(("p", "tbl"))
+_MOST_PLACES = 1_000  # that a cell is away from the first one, or reaches over
 _NOT_SHOWN = frozenset(("header", "footer", "hiddenComment", "pageNum", "memo"))
 
 
@@ -80,12 +83,40 @@ def _paragraph(paragraph: "_Element", styles: Mapping[str, int]) -> markup.Block
 
 
 def _table(table: "_Element", styles: Mapping[str, int]) -> Iterator[markup.Block]:
-    """A table, and behind it those that stand in its cells."""
+    """A table with its caption, and behind it the tables that stand in its cells."""
+    for caption in (child for child in table if _name(child) == "caption"):
+        yield from _blocks(caption, styles)
     rows = [list(_nearest(row, frozenset(("tc",)))) for row in _nearest(table, frozenset(("tr",)))]
-    yield "table", markup.table([" ".join(_cell(cell)) for cell in row] for row in rows)
+    heads = takewhile(lambda row: row and all(cell.get("header") == "1" for cell in row), rows)
+    yield from tables(list(_placed(rows)), sum(1 for _ in heads))
     for cell in (cell for row in rows for cell in row):
         for inner in _inner_tables(cell):
             yield from _table(inner, styles)
+
+
+def _placed(rows: Sequence[Sequence["_Element"]]) -> Iterator[list[Cell]]:
+    """The rows of cells, with an empty one where the next cell's address leaves a place free."""
+    below: dict[int, int] = {}  # the row in which a column is free again
+    for number, row in enumerate(rows):
+        cells: list[Cell] = []
+        column = 0
+        for cell in row:
+            address = _number(cell, "cellAddr", "colAddr", 0)
+            while below.get(column, 0) > number or column < address:
+                if below.get(column, 0) <= number:
+                    cells.append(Cell(""))
+                column += 1
+            wide, deep = _number(cell, "cellSpan", "colSpan", 1), _number(cell, "cellSpan", "rowSpan", 1)
+            cells.append(Cell(" ".join(_cell(cell)), wide, deep))
+            below |= dict.fromkeys(range(column, column + wide), number + deep)
+            column += wide
+        yield cells
+
+
+def _number(cell: "_Element", name: str, key: str, least: int) -> int:
+    """A number that belongs to a cell; the least where there is none."""
+    said = next((child.get(key) or "" for child in cell if _name(child) == name), "")
+    return min(max(int(said), least), _MOST_PLACES) if said.isdecimal() and len(said) < 9 else least
 
 
 def _cell(cell: "_Element") -> Iterator[str]:

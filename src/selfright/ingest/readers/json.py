@@ -1,195 +1,201 @@
-"""JSON: a list of documents, or anything else as one readable document."""
+"""JSON: a list of documents; or records and settings, in which each value stands with its name."""
 
-import io
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
 from selfright.ingest.files import SourceFile
 from selfright.ingest.readers import markup
-from selfright.ingest.readers.rows import LARGE, MOST_MEMBERS, TOO_MANY, BadRow, Cursor, TooMany, documents
+from selfright.ingest.readers.csv import ROWS, table_documents
+from selfright.ingest.readers.rows import documents, holds_more
+from selfright.ingest.readers.tables import plain_rows, tables
 
-_DEPTH = 100
+_MEDIA_TYPE = "application/json"
+_MOST_VALUES = 1_000_000  # of a file; they take some 250 MB
 _ROWS = "documents"
 _MANY = 100  # so many records are better found, and kept up to date, one by one
 _TITLES = ("title", "name", "question", "subject", "label", "heading")
+_QUESTIONS, _ANSWERS = ("question", "q", "질문"), ("answer", "a", "답변")
 _TITLE_LENGTH = 200
+_DEPTH = 20
+_LABEL_LENGTH = 200
+_CELL_LENGTH = 200
+_LIST_LENGTH = 60  # of a member of a list that stands with others on one line
+_MOST_COLUMNS = 50
+_BETWEEN = " – "
 
-
-@dataclass(slots=True)
-class _Survey:
-    """What a file holds: rows with a text, or a long list of records, under which name of the outermost object.
-
-    ``own_ids``: every record has an id of its own.
-    """
-
-    has_texts: bool = False
-    title: str = ""
-    records: str | None = None
-    own_ids: bool = False
+Record = Mapping[str, Any]
 
 
 def read(file: SourceFile) -> Iterator[Document | UnreadableFile]:
-    """A document for each object of a list (or of ``{"documents": […]}``) with ``text``; else an outline.
+    """A document for each object of a list (or of ``{"documents": […]}``) with ``text``; else one document.
 
-    A list of 100 objects and more without ``text`` becomes an outline for each of them. The text is gone through twice,
-    value by value: of a file that is no JSON nothing is taken.
+    In that, records with the same names are a table, others are sections. Of a long list of these each is a document.
     """
+    data = _loaded(file)
+    lists = [("", data)] if isinstance(data, list) else list(data.items()) if isinstance(data, dict) else []
+    for name, rows in lists:
+        if name in ("", _ROWS) and isinstance(rows, list) and any("text" in row for row in rows if _is_object(row)):
+            yield from documents(file, enumerate(rows, start=1), unit="item")
+            return
+    long, rows = next(((name, rows) for name, rows in lists if _is_long(rows)), (None, []))
+    yield from _one_by_one(file, rows)
+    rest = {name: value for name, value in lists if name != long} if long is not None else data
+    text = markup.joined(_blocks(rest, 2))
+    if text or long is None:
+        given = data.get("title") if isinstance(data, dict) else None
+        yield file.document(text, _text(given) if isinstance(given, str) else "", _MEDIA_TYPE)
+
+
+def _loaded(file: SourceFile) -> Any:
     text = file.read_text()
+    if holds_more(text, _MOST_VALUES):
+        raise file.refuse(f"more than {_MOST_VALUES:,} values; bring its texts as JSON Lines")
     try:
-        survey = _surveyed(Cursor(text))
-        if survey.has_texts:
-            yield from documents(file, enumerate(_rows(Cursor(text), _ROWS), start=1), unit="item")
-        elif survey.records is not None:
-            records = enumerate(_rows(Cursor(text), survey.records), start=1)
-            yield from documents(file, ((n, _row_of(row, n, survey, file)) for n, row in records), unit="item")
-            if rest := _outlined(Cursor(text), survey.records):
-                yield file.document(rest, survey.title, "application/json")
-        else:
-            yield file.document(_outlined(Cursor(text)), survey.title, "application/json")
-    except TooMany as error:
-        raise file.refuse(f"more than {MOST_MEMBERS:,} values; bring its texts as JSON Lines") from error
+        return json.loads(text)
     except RecursionError as error:
         raise file.refuse("nested too deeply to be read as documents; flatten it") from error
     except ValueError as error:
         raise file.refuse(f"not JSON ({error}); mend it, or use .jsonl for one object a line") from error
 
 
-def _surveyed(cursor: Cursor) -> _Survey:
-    """Goes through all of it once; raises ``ValueError`` for what is no JSON."""
-    survey = _Survey()
-    if cursor.peek() == "{":
-        for name in cursor.members():
-            if name == "title" and cursor.peek() == '"':
-                survey.title = _sound(cursor.value())
-            elif cursor.peek() == "[":
-                _survey_list(cursor, name, survey, may_have_texts=name == _ROWS)
+def _is_object(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _is_records(value: Any) -> bool:
+    return isinstance(value, list) and len(value) > 1 and all(map(_is_object, value))
+
+
+def _is_long(value: Any) -> bool:
+    return _is_records(value) and len(value) >= _MANY and (len(value) > ROWS or not _table(value))
+
+
+def _one_by_one(file: SourceFile, records: Sequence[Record]) -> Iterator[Document | UnreadableFile]:
+    """The records as a table in parts, or each as a document, called by its id where each has one of its own."""
+    if table := _table(records):
+        yield from table_documents(file, table[0], table[1:], _MEDIA_TYPE)
+    elif records:
+        ids = [
+            next((record[key] for key in ("_id", "id") if record.get(key) not in (None, "")), None)
+            for record in records
+        ]
+        has_ids = all(type(own) in (str, int) for own in ids) and len(set(map(str, ids))) == len(ids)
+        rows = [
+            {
+                "_id": own if has_ids else None,
+                "text": markup.joined(_record(record, _title(record, f"{file.stem} {n}"), 1)),
+                "title": _title(record, f"{file.stem} {n}"),
+                "url": record.get("url"),
+            }
+            for n, (record, own) in enumerate(zip(records, ids, strict=True), start=1)
+        ]
+        yield from documents(file, enumerate(rows, start=1), unit="item")
+
+
+def _blocks(value: Any, level: int) -> Iterator[markup.Block]:
+    """Settings as items, and lists of records under their names as headings of this level."""
+    if _is_records(value):
+        yield from _records(value, level)
+        return
+    deep = {name for name, inner in value.items() if _has_records(inner)} if isinstance(value, dict) else set()
+    flat = {name: inner for name, inner in value.items() if name not in deep} if deep else value
+    yield from (("list", markup.item(line)) for line in _lines((), flat))
+    for name in (name for name in value if name in deep) if deep else ():
+        yield "heading", markup.heading(level, _text(name))
+        yield from _blocks(value[name], level + 1)
+
+
+def _has_records(value: Any, depth: int = 1) -> bool:
+    if isinstance(value, dict) and depth < _DEPTH:
+        return any(_has_records(inner, depth + 1) for inner in value.values())
+    return _is_records(value)
+
+
+def _records(records: Sequence[Record], level: int) -> Iterator[markup.Block]:
+    if table := _table(records):
+        yield from tables(plain_rows([row for row in table if any(row)]), 1)
+        return
+    for n, record in enumerate(records, start=1):
+        yield from _record(record, _title(record, f"Record {n}"), level)
+
+
+def _record(record: Record, title: str, level: int) -> Iterator[markup.Block]:
+    """A record under its title; a question with its answer, and what else is said below."""
+    yield "heading", markup.heading(level, title)
+    if names := _asked(record):
+        answer = record[names[1]]
+        yield from (("paragraph", markup.one_blank(part)) for part in _text(answer).split("\n\n"))
+    yield from (("list", markup.item(line)) for line in _lines((), {k: v for k, v in record.items() if k not in names}))
+
+
+def _asked(record: Record) -> tuple[str, ...]:
+    """The names of a question and its answer, both texts; none of another record."""
+    texts = {name.strip().lower(): name for name, value in record.items() if isinstance(value, str) and value.strip()}
+    question, answer = (next((texts[key] for key in keys if key in texts), "") for keys in (_QUESTIONS, _ANSWERS))
+    return (question, answer) if question and answer else ()
+
+
+def _title(record: Record, otherwise: str) -> str:
+    texts = (record.get(key) for key in (*_asked(record)[:1], *_TITLES))
+    return _text(next((text for text in texts if isinstance(text, str) and text.strip()), otherwise))[:_TITLE_LENGTH]
+
+
+def _table(records: Sequence[Record]) -> list[list[str]]:
+    """Records of mostly the same names and short values, below the names; nothing of others, or of questions."""
+    names = list(dict.fromkeys(name for record in records for name in record))
+    is_full = 2 * sum(map(len, records)) >= len(names) * len(records)
+    if not is_full or not 0 < len(names) <= _MOST_COLUMNS or all(map(_asked, records)):
+        return []
+    if not all(_fits(value) for record in records for value in record.values()):
+        return []
+    return [[_text(name) for name in names], *([_cell(record.get(name)) for name in names] for record in records)]
+
+
+def _fits(value: Any) -> bool:
+    return (
+        not isinstance(value, dict)
+        and (not isinstance(value, list) or _is_short(value))
+        and len(_cell(value)) <= _CELL_LENGTH
+    )
+
+
+def _cell(value: Any) -> str:
+    return "" if value is None else ", ".join(map(_text, value)) if isinstance(value, list) else _text(value)
+
+
+def _is_short(value: Any) -> bool:
+    """Whether a list can stand on one line, with commas between its members."""
+    return all(not isinstance(each, dict | list) and len(_text(each)) <= _LIST_LENGTH for each in value)
+
+
+def _lines(path: tuple[str, ...], value: Any) -> Iterator[str]:
+    """A line for each value, with all the names that lead to it: ``cache – timeout_s: 900``."""
+    label = _BETWEEN.join(path)[-_LABEL_LENGTH:]
+    if not isinstance(value, dict | list) or len(path) >= _DEPTH:
+        yield _named(label, _text(value))
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _lines((*path, _text(name)), inner)
+    elif _is_short(value):
+        yield _named(label, ", ".join(map(_text, value)))
+    else:
+        for n, inner in enumerate(value, start=1):
+            table = _table([inner]) if isinstance(inner, dict) else []
+            if table:
+                yield _named(label, "; ".join(map(_named, *table)))
             else:
-                cursor.skip()
-    elif cursor.peek() == "[":
-        _survey_list(cursor, "", survey, may_have_texts=True)
-    else:
-        cursor.value()
-    cursor.end()
-    return survey
+                numbered = (*path[:-1], " ".join([*path[-1:], str(n)]))
+                yield from _lines(numbered if isinstance(inner, dict) else path, inner)
 
 
-def _survey_list(cursor: Cursor, name: str, survey: _Survey, *, may_have_texts: bool) -> None:
-    ids: set[str] = set()
-    count, only_objects = 0, True
-    for row in _members(cursor):
-        count += 1
-        if isinstance(row, dict):
-            survey.has_texts |= may_have_texts and "text" in row
-            ids.add(_own_id(row))
-        else:
-            only_objects &= isinstance(row, BadRow)
-    if survey.records is None and only_objects and count >= _MANY:
-        survey.records, survey.own_ids = name, len(ids - {""}) == count
+def _named(label: str, text: str) -> str:
+    return f"{label}: {text}" if label else text
 
 
-def _own_id(row: Mapping[str, Any]) -> str:
-    given = next((row[key] for key in ("_id", "id") if row.get(key) not in (None, "")), "")
-    return str(given) if isinstance(given, str | int) and not isinstance(given, bool) else ""
-
-
-def _row_of(record: Any, number: int, survey: _Survey, file: SourceFile) -> Any:
-    """A record as a row that has its outline as text."""
-    if not isinstance(record, dict):
-        return record
-    titles = (record.get(key) for key in _TITLES)
-    title = next((given for given in titles if isinstance(given, str) and given.strip()), f"{file.stem} {number}")
-    text = "\n".join(map(_sound, _outline(record, 0)))
-    row = {"text": text, "title": title[:_TITLE_LENGTH], "url": record.get("url")}
-    return {"_id": _own_id(record), **row} if survey.own_ids else row
-
-
-def _rows(cursor: Cursor, rows: str) -> Iterator[Any]:
-    """The members of the list, or of the one called ``rows`` in an object."""
-    if cursor.peek() == "[":
-        yield from _members(cursor)
-        return
-    for name in cursor.members():
-        if name == rows and cursor.peek() == "[":
-            yield from _members(cursor)
-        else:
-            cursor.skip()
-
-
-def _members(cursor: Cursor) -> Iterator[Any]:
-    for _ in cursor.members():
-        row = cursor.value()
-        if row is LARGE:
-            cursor.skip()
-        yield BadRow(TOO_MANY) if row is LARGE else row
-
-
-def _outlined(cursor: Cursor, without: str | None = None) -> str:
-    """Names and values as nested list items; of an outermost object without one of its members."""
-    out = io.StringIO()
-    for line in _lines(cursor, 0) if without is None else _lines_without(cursor, without):
-        out.write(_sound(line) + "\n")
-    return out.getvalue()[:-1]
-
-
-def _lines_without(cursor: Cursor, without: str) -> Iterator[str]:
-    if cursor.peek() != "{":
-        return
-    for name in cursor.members():
-        if name == without:
-            cursor.skip()
-        else:
-            yield from _member_lines(cursor, name, 0)
-
-
-def _lines(cursor: Cursor, depth: int) -> Iterator[str]:
-    """The lines of the value that comes next, of which no more is built than one part at a time."""
-    whole = cursor.value()
-    if whole is not LARGE:
-        yield from _outline(whole, depth)
-        return
-    for name in cursor.members():
-        yield from _member_lines(cursor, name, depth)
-
-
-def _member_lines(cursor: Cursor, name: str, depth: int) -> Iterator[str]:
-    part = cursor.value()
-    if part is not LARGE:
-        yield from _pair(name, part, depth)
-        return
-    if name:
-        yield markup.item(f"{name}: ", depth)
-    yield from _lines(cursor, depth + bool(name))
-
-
-def _outline(value: Any, depth: int) -> Iterator[str]:
-    if depth >= _DEPTH:
-        yield markup.item(json.dumps(value, ensure_ascii=False), depth)
-    elif isinstance(value, dict | list):
-        pairs = value.items() if isinstance(value, dict) else (("", inner) for inner in value)
-        for name, inner in pairs:
-            yield from _pair(name, inner, depth)
-    else:
-        yield _scalar(value)
-
-
-def _pair(name: str, inner: Any, depth: int) -> Iterator[str]:
-    label = f"{name}: " if name else ""
-    if isinstance(inner, dict | list):
-        if label:
-            yield markup.item(label, depth)
-        yield from _outline(inner, depth + bool(label))
-    else:
-        yield markup.item(label + _scalar(inner), depth)
-
-
-def _scalar(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _sound(text: str) -> str:
-    """The text without halves of surrogate pairs."""
-    return text.encode("utf-8", "replace").decode()
+def _text(value: Any) -> str:
+    """A value as it is written, without halves of surrogate pairs."""
+    said = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return said.encode("utf-8", "replace").decode()

@@ -45,7 +45,7 @@ def _parsed(line: bytes) -> Any:
     if text is None:
         return BadRow("neither UTF-8 nor Korean code page 949; save the file as UTF-8")
     try:
-        return BadRow(TOO_MANY) if holds_more(text, 0, MOST_VALUES) else json.loads(text)
+        return BadRow(TOO_MANY) if holds_more(text, MOST_VALUES) else json.loads(text)
     except RecursionError:
         return BadRow("nested too deeply to be a document")
     except ValueError as error:

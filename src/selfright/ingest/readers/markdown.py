@@ -54,16 +54,25 @@ _INCLUDE = re.compile(
     r"|-{1,3}8<-{1,3}[^\n]{0,300})[ \t]{0,9}$",
     re.MULTILINE,
 )
+# What MDX adds: comments, and lines that take in or define something, or hold nothing but the tag of a component.
+_MDX_COMMENT = re.compile(r"[ \t]{0,9}\{/\*(?:(?!\*/)[^{}]){0,500}\*/\}")
+_MDX_LINE = re.compile(
+    r"""^(?:import[ \t](?:[^\n]{1,300}[ \t]from[ \t])?["'][^\n"']{1,300}["'];?"""
+    r"""|export[ \t]+(?:const|let|default|function)[ \t][^\n]{1,500}"""
+    r"""|[ \t]{0,12}</?[A-Z][\w.]{0,60}(?:\s[^<>]{0,500})?>)[ \t]{0,9}$""",
+    re.MULTILINE,
+)
 # The language of code, where attributes stand in its place: ```{ .python .annotate }
 _LANGUAGE = re.compile(r"(`{3}|~{3})[ \t]{0,9}\{[ \t]{0,9}\.?([\w+#-]{0,30})[^}\n]{0,200}\}")
 _ANCHOR = re.compile(
     r"""^(#{1,6}[^\n]{0,300}?)[ \t]{0,9}\[(?:¶|#|\u200b)?\]\(#[^)\n]{0,300}\)[ \t]{0,9}$""", re.MULTILINE
 )
-# Front matter: fields of YAML between two lines of dashes, at the very beginning.
+# Front matter: fields of YAML between two lines of dashes, of TOML between pluses, at the very beginning.
 _DASHES = re.compile(r"---\s*$")
+_PLUSES = re.compile(r"\+\+\+\s*$")
 _FIELD = re.compile(r"[\w.-]+:(?:\s|$)")
 _INNER = re.compile(r"\s|[-#}\]]|$")  # what is below a field: nested, a list, a comment, the end of a bracket
-_NAMED = re.compile(r"""^title:[ \t]*(["']?)(.+?)\1[ \t]*$""", re.MULTILINE)
+_NAMED = re.compile(r"""^title(?::|[ \t]*=)[ \t]*(["']?)(.+?)\1[ \t]*$""", re.MULTILINE)
 _MOST_FRONT = 200  # lines
 _LONGEST = 1_000  # characters of a title, marks and all
 
@@ -79,6 +88,10 @@ def read(file: SourceFile) -> Iterator[Document]:
 def parted(text: str) -> tuple[str, str]:
     """The front matter, empty when there is none, and the text after it."""
     lines = text[:50_000].split("\n", _MOST_FRONT)
+    toml = next((n for n, line in enumerate(lines[1:], start=1) if _PLUSES.match(line)), 0)
+    if toml and _PLUSES.match(lines[0]) and "=" in lines[1]:
+        front = "\n".join(lines[: toml + 1])
+        return front, text[len(front) :].lstrip("\n")
     if not _DASHES.match(lines[0]) or len(lines) < 3 or not _FIELD.match(lines[1]):
         return "", text
     for number, line in enumerate(lines[1:_MOST_FRONT], start=1):
@@ -121,7 +134,7 @@ def title_of(text: str) -> str:
 def _plain(text: str) -> str:
     if "<" in text:
         text = _TAG.sub(_instead, text)
-    text = _BOX.sub(_title, _INCLUDE.sub("", text))
+    text = _BOX.sub(_title, _INCLUDE.sub("", _MDX_LINE.sub("", _MDX_COMMENT.sub("", text))))
     text = _ICON.sub(_icon, _ATTRIBUTES.sub(r"\1", text)) if "{" in text or ":" in text else text
     return _ANCHOR.sub(r"\1", text) if "](#" in text else text
 

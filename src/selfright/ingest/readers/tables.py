@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 
 from selfright.ingest.readers import markup
 
@@ -24,12 +26,13 @@ class Cell:
 class _Row:
     """The texts of a row, as many as there are columns.
 
-    ``has_group``: a cell reaches over some columns, not over all of them. ``is_under``: a cell from above reaches into
-    it.
+    ``has_group``: a cell reaches over some columns, not over all of them, which is ``is_one``. ``is_under``: a cell
+    from above reaches into it.
     """
 
     texts: list[str]
     has_group: bool = False
+    is_one: bool = False
     is_under: bool = False
 
     @property
@@ -58,11 +61,33 @@ def plain_rows(rows: Sequence[Sequence[str]]) -> list[list[Cell]]:
     return [[Cell(text) for text in row] for row in rows]
 
 
+def labels(rows: Sequence[Sequence[Cell]], kinds: Sequence[Sequence[Cell]]) -> list[markup.Block]:
+    """A table in which each value has its label in front of it, as items ``label: value``; nothing of another one.
+
+    ``kinds`` has a cell for each cell of the rows, with ``h`` for a header and ``d`` for another one.
+    """
+    blocks: list[markup.Block] = []
+    for row, kind in zip(_grid(rows), _grid(kinds), strict=True):
+        places = [(kind, text) for kind, text in zip(kind.texts, row.texts, strict=True) if kind]
+        runs = [
+            (kind, list(dict.fromkeys(text for _, text in run if text))) for kind, run in groupby(places, itemgetter(0))
+        ]
+        if len(runs) == 1 and len(runs[0][1]) < 2:
+            blocks += (("paragraph", text) for text in runs[0][1])
+            continue
+        if [kind for kind, _ in runs] != ["h", "d"] * (len(runs) // 2) or any(len(said) > 1 for _, said in runs[1::2]):
+            return []
+        for (_, labels), (_, values) in zip(runs[::2], runs[1::2], strict=True):
+            label = _BETWEEN.join(labels).rstrip(" :")
+            blocks += (("list", markup.item(f"{label}: {value}" if label else value)) for value in values)
+    return blocks if any(kind == "list" for kind, _ in blocks) else []
+
+
 def _grid(rows: Sequence[Sequence[Cell]]) -> list[_Row]:
     """Every place of the table with the text of the cell that reaches it, in rows of one length."""
     found: list[dict[int, str]] = [{} for _ in rows]
     grid = [_Row([]) for _ in rows]
-    groups: list[tuple[int, int]] = []
+    groups: list[tuple[int, int, int]] = []
     covered = 0
     for number, row in enumerate(rows):
         column = 0
@@ -80,11 +105,13 @@ def _grid(rows: Sequence[Sequence[Cell]]) -> list[_Row]:
                 for place in range(column, column + wide):
                     found[below].setdefault(place, text)
             if wide > 1:
-                groups.append((number, wide))
+                groups.append((number, wide, deep))
             column += wide
     width = max((max(row, default=-1) + 1 for row in found), default=0)
-    for number, wide in groups:
+    for number, wide, deep in groups:
         grid[number].has_group |= wide < width
+        for reached in grid[number : number + deep]:
+            reached.is_one |= wide >= width
     for whole, texts in zip(grid, found, strict=True):
         whole.texts = [texts.get(place, "") for place in range(width)]
     return grid
@@ -92,7 +119,8 @@ def _grid(rows: Sequence[Sequence[Cell]]) -> list[_Row]:
 
 def _table(rows: Sequence[_Row], header_rows: int) -> Iterator[markup.Block]:
     wide = max((len(row.said) for row in rows), default=0)
-    while wide > 1 and len(rows) > 1 and len(rows[0].said) == 1:
+    # One name alone is a title, but not over the second of two columns.
+    while wide > 1 and len(rows) > 1 and len(rows[0].said) == 1 and (rows[0].texts[0] or len(rows[0].texts) > 2):
         yield "paragraph", next(iter(rows[0].said))
         rows, header_rows = rows[1:], header_rows - 1
     if len(rows) == 1 and wide == 1:
@@ -105,7 +133,7 @@ def _table(rows: Sequence[_Row], header_rows: int) -> Iterator[markup.Block]:
         return
     end = _header_end(rows, header_rows)
     header = [_BETWEEN.join(dict.fromkeys(filter(None, (row.texts[n] for row in rows[:end])))) for n in columns]
-    body = [_once([row.texts[n] for n in columns]) for row in rows[end:]]
+    body = [_once(row, [row.texts[n] for n in columns]) for row in rows[end:]]
     yield "table", markup.table([header, *body])
 
 
@@ -116,7 +144,6 @@ def _header_end(rows: Sequence[_Row], header_rows: int) -> int:
     return end
 
 
-def _once(texts: list[str]) -> list[str]:
-    """A row that says one thing over all columns says it once."""
-    is_one = len(texts) > 2 and len(set(texts)) == 1
-    return [texts[0], *[""] * (len(texts) - 1)] if is_one else texts
+def _once(row: _Row, texts: list[str]) -> list[str]:
+    """A cell that reaches over all columns says once what it says."""
+    return [texts[0], *[""] * (len(texts) - 1)] if row.is_one and len(texts) > 2 else texts
