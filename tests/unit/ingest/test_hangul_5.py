@@ -29,7 +29,7 @@ def test_headings_lists_tables_and_notes(read_one: ReadOne, monkeypatch: pytest.
     document = read_one("a.hwp", CONTAINER)
     assert document.text == (
         "# 입찰 공고\n\n다음과 같이\n공고합니다.\n\n가. 항목 1\n  (1) 항목 2\n- 항목 3\n\n2026년 요금\n\n"
-        "| 구분 | 요금 |\n|---|---|\n| 야간 | 4만\\|원 |\n\n각주입니다."
+        "|구분|요금|\n|---|---|\n|야간|4만\\|원|\n\n각주입니다."
     )
     assert document.title == "입찰 공고"
 

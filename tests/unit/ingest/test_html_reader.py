@@ -21,25 +21,25 @@ TABLES = {
         "<tr><th>Small<th>Large</thead><tfoot><tr><th>Sum<th>10<th>24</tfoot>"
         "<tbody><tr><td rowspan=0>North<td>4 EUR<td>9 EUR<tr><td>5 EUR<td>11 EUR</tbody>"
         "<tbody><tr><td rowspan='2px'>South<td colspan=2>by arrangement<tr><td>6 EUR<td>13 EUR</table>",
-        "Prices of 2026\n\n| Zone | Parcel – Small | Parcel – Large |\n|---|---|---|\n| North | 4 EUR | 9 EUR |\n"
-        "| North | 5 EUR | 11 EUR |\n| South | by arrangement | by arrangement |\n| South | 6 EUR | 13 EUR |\n"
-        "| Sum | 10 | 24 |",
+        "Prices of 2026\n\n|Zone|Parcel – Small|Parcel – Large|\n|---|---|---|\n|North|4 EUR|9 EUR|\n"
+        "|North|5 EUR|11 EUR|\n|South|by arrangement|by arrangement|\n|South|6 EUR|13 EUR|\n"
+        "|Sum|10|24|",
     ),
     "a title of one header cell above the header": (
         "<table><tr><th colspan=2>요금표<tr><th>구역<th>요금<tr><td>북부<td>4,000원</table>",
-        "요금표\n\n| 구역 | 요금 |\n|---|---|\n| 북부 | 4,000원 |",
+        "요금표\n\n|구역|요금|\n|---|---|\n|북부|4,000원|",
     ),
     "headers in the first column and above": (
         "<table><tr><td><th>2025<th>2026<tr><th>Units<td>3<td>4<tr><th>Won<td>900<td>1200</table>",
-        "|  | 2025 | 2026 |\n|---|---|---|\n| Units | 3 | 4 |\n| Won | 900 | 1200 |",
+        "| |2025|2026|\n|---|---|---|\n|Units|3|4|\n|Won|900|1200|",
     ),
     "a second header in the middle begins a table": (
         "<table><tr><th>a<th>b<tr><td>1<td>2<tr><th>c<th>d<tr><td>3<td>4<tr><th>Sum<th>9</table>",
-        "| a | b |\n|---|---|\n| 1 | 2 |\n\n| c | d |\n|---|---|\n| 3 | 4 |\n| Sum | 9 |",
+        "|a|b|\n|---|---|\n|1|2|\n\n|c|d|\n|---|---|\n|3|4|\n|Sum|9|",
     ),
     "a section within a table": (
         "<table><tr><th>a<th>b<th>c<tr><th colspan=3>Europe<tr><td>1<td>2<td>3</table>",
-        "| a | b | c |\n|---|---|---|\n| Europe |  |  |\n| 1 | 2 | 3 |",
+        "|a|b|c|\n|---|---|---|\n|Europe| | |\n|1|2|3|",
     ),
     "each value beside its label": (
         "<table><tr><th colspan=2>Tower<tr><th>Height:<td>3 m<br>(old 2 m)<tr><th>Fax<td><tr><th>Colour<td>red</table>",
@@ -52,15 +52,15 @@ TABLES = {
     ),
     "a table in a cell comes behind": (
         "<table><tr><th>part<th>made of<tr><td>pump<td>steel<table><tr><td>bolt<td>M6</table>and brass</table>",
-        "| part | made of |\n|---|---|\n| pump | steel and brass |\n\n| bolt | M6 |",
+        "|part|made of|\n|---|---|\n|pump|steel and brass|\n\n|bolt|M6|",
     ),
     "lists and headings in cells": (
         "<table><tr><th><h3>plan</h3><th>has<tr><td>free<td><ul><li>a<li>b</ul></table>",
-        "| plan | has |\n|---|---|\n| free | a, b |",
+        "|plan|has|\n|---|---|\n|free|a, b|",
     ),
     "hidden rows and cells": (
         "<table><tr><th>a<th hidden>x<th>b<tr><td>1<td style='display:none'>y<td>2<tr hidden><td>3<td>z<td>4</table>",
-        "| a | b |\n|---|---|\n| 1 | 2 |",
+        "|a|b|\n|---|---|\n|1|2|",
     ),
 }
 

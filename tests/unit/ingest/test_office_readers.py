@@ -45,7 +45,7 @@ def test_a_hangul_document_in_reading_order_every_word_once(read_one: ReadOne) -
     document = read_one("a.hwpx", hwpx(first, paragraph("끝", beside=box), styles={"0": "바탕글", "1": "개요 1"}))
     assert document.text == (
         "# 밸브 안내\n\n압력이 오르면\n열린다.\n\n각주입니다.\n\n"
-        "| 부품 | 재질 |\n|---|---|\n| 펌프 | 강철 황동 |\n\n| 볼트 | 너트 |\n\n끝\n\n상자 안"
+        "|부품|재질|\n|---|---|\n|펌프|강철 황동|\n\n|볼트|너트|\n\n끝\n\n상자 안"
     )
     assert (document.title, document.language) == ("밸브 안내", "ko")
     assert read_one("b.hwpx", hwpx(paragraph("글"), title="제목")).title == "제목"

@@ -36,7 +36,7 @@ def test_a_page_becomes_markdown_without_what_a_reader_does_not_see(read_one: Re
     assert (document.title, document.url) == ("Valves & seals", "https://x.example/v")
     assert document.text == (
         "# The valve\n\nIt opens at 2 bar.\nThen it closes.\n\n- first\n- second\n  1. inner\n\n"
-        "| part | bar |\n|---|---|\n| valve | 2\\|3 |\n\n## Code\n\n```\nopen()\n  close()\n```\n\ntail text"
+        "|part|bar|\n|---|---|\n|valve|2\\|3|\n\n## Code\n\n```\nopen()\n  close()\n```\n\ntail text"
     )
     assert [block.kind for block in blocks(document.text)] == [
         "heading",
@@ -60,7 +60,7 @@ def test_a_page_is_read_in_the_encoding_it_names(read_one: ReadOne, charset: str
 
 def test_a_page_laid_out_in_tables_keeps_its_blocks(read_one: ReadOne) -> None:
     page = "<table><tr><td><h1>Top</h1><table><tr><td>a</td><td>b</td></tr></table><p>Text</p></td></tr></table>"
-    assert read_one("old.htm", page).text == "# Top\n\n| a | b |\n\nText"
+    assert read_one("old.htm", page).text == "# Top\n\n|a|b|\n\nText"
 
 
 @pytest.mark.parametrize(

@@ -127,7 +127,7 @@ RECORDS = {
     ),
     "records of mostly the same names": (
         [{"name": "Ferro", "room": "B100"}, {}, {"name": "Olin", "room": None, "tags": ["x", "y"]}, {"room": "B|1"}],
-        "| name | room | tags |\n|---|---|---|\n| Ferro | B100 |  |\n| Olin |  | x, y |\n|  | B\\|1 |  |",
+        "|name|room|tags|\n|---|---|---|\n|Ferro|B100| |\n|Olin| |x, y|\n| |B\\|1| |",
     ),
     "records of all kinds": (
         [
@@ -146,7 +146,7 @@ RECORDS = {
     ),
     "records below settings": (
         {"data": {"page": 1, "rows": [{"a": 1, "b": 2}, {"a": 3, "b": 4}]}, "total": 2},
-        "- total: 2\n\n## data\n\n- page: 1\n\n### rows\n\n| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |",
+        "- total: 2\n\n## data\n\n- page: 1\n\n### rows\n\n|a|b|\n|---|---|\n|1|2|\n|3|4|",
     ),
     "values alone": ([1, "two", [3]], "- 1\n- two\n- 3"),
 }  # fmt: skip
@@ -267,7 +267,7 @@ def test_another_table_becomes_markdown(read_file: Read, name: str, delimiter: s
     lines = [["부품", "압력"], ["밸브", "2 | 3 bar"], ["펌프", "5 bar"]]
     (document,) = read_file(name, "\n".join(delimiter.join(line) for line in lines))
     assert isinstance(document, Document)
-    assert document.text == "| 부품 | 압력 |\n|---|---|\n| 밸브 | 2 \\| 3 bar |\n| 펌프 | 5 bar |"
+    assert document.text == "|부품|압력|\n|---|---|\n|밸브|2 \\| 3 bar|\n|펌프|5 bar|"
     assert document.title == "p"
 
 
@@ -316,29 +316,29 @@ def test_a_long_table_is_cut_under_its_header(read_file: Read, name: str) -> Non
         (f"{name}:5001", "parts (5,001–10,000)"),
         (f"{name}:10001", "parts (10,001–12,500)"),
     ]
-    assert all(item.text.startswith("| no | part |\n|---|---|\n") for item in found)
-    assert "".join(item.text for item in found).count("| valve ") == 12_500
+    assert all(item.text.startswith("|no|part|\n|---|---|\n") for item in found)
+    assert "".join(item.text for item in found).count("|valve ") == 12_500
     assert [item.id for item in read_file("short.csv", "\n".join(["no,part", *lines[:5_000]]))] == ["short.csv"]
 
 
 CSV = {
-    "a line that says what parts the cells": ('"sep=;"\r\na,x;b\r\n1;2\r\n', "| a,x | b |\n|---|---|\n| 1 | 2 |"),
+    "a line that says what parts the cells": ('"sep=;"\r\na,x;b\r\n1;2\r\n', "|a,x|b|\n|---|---|\n|1|2|"),
     "decimal commas": (
         "구역;요금;b\n북부;4,50;1,0\n남부;6,50;2,5\n",
-        "| 구역 | 요금 | b |\n|---|---|---|\n| 북부 | 4,50 | 1,0 |\n| 남부 | 6,50 | 2,5 |",
+        "|구역|요금|b|\n|---|---|---|\n|북부|4,50|1,0|\n|남부|6,50|2,5|",
     ),
-    "semicolons within cells": ('a,b\n"x;y",1;2\nz,"3;4"\n', "| a | b |\n|---|---|\n| x;y | 1;2 |\n| z | 3;4 |"),
+    "semicolons within cells": ('a,b\n"x;y",1;2\nz,"3;4"\n', "|a|b|\n|---|---|\n|x;y|1;2|\n|z|3;4|"),
     "lines above, two tables, a row of equal values": (
         "Report\nExported;2026-01-01\n\nZone;Small;Large\nNorth;4;4\nEast;0;0\nx;x;x\n;;\nPerson;Phone\nKim;02-1\n",
-        "Report\n\nExported, 2026-01-01\n\n| Zone | Small | Large |\n|---|---|---|\n| North | 4 | 4 |\n"
-        "| East | 0 | 0 |\n| x | x | x |\n\n| Person | Phone |\n|---|---|\n| Kim | 02-1 |",
+        "Report\n\nExported, 2026-01-01\n\n|Zone|Small|Large|\n|---|---|---|\n|North|4|4|\n"
+        "|East|0|0|\n|x|x|x|\n\n|Person|Phone|\n|---|---|\n|Kim|02-1|",
     ),
     "a title above the header": (
         "Prices,,\na,b,c\n1,2,3\n4,,6\n",
-        "Prices\n\n| a | b | c |\n|---|---|---|\n| 1 | 2 | 3 |\n| 4 |  | 6 |",
+        "Prices\n\n|a|b|c|\n|---|---|---|\n|1|2|3|\n|4| |6|",
     ),
-    "one column": ("name\nFerro\nOlin\n", "| name |\n|---|\n| Ferro |\n| Olin |"),
-    "a row alone": ("a,b,c\n", "| a | b | c |"),
+    "one column": ("name\nFerro\nOlin\n", "|name|\n|---|\n|Ferro|\n|Olin|"),
+    "a row alone": ("a,b,c\n", "|a|b|c|"),
 }  # fmt: skip
 
 

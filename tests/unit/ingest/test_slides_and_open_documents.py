@@ -26,7 +26,7 @@ def test_a_presentation_slide_by_slide(read_one: ReadOne) -> None:
     document = read_one("a.pptx", content)
     assert document.text == (
         "## Relief valve\n\n- Opens at 7 bar\n  - closes at 6\n\nSay why.\n\n"
-        "## Slide 2\n\nno title here\n\n| part | price |\n|---|---|\n| pump | 9 |\n\n"
+        "## Slide 2\n\nno title here\n\n|part|price|\n|---|---|\n|pump|9|\n\n"
         "## Slide 4\n\n묶음 안\n\n1. 첫째\n2. 둘째"
     )
     assert document.title == "Relief valve"
@@ -60,9 +60,7 @@ def test_merged_cells_of_a_slide_count_for_every_place(read_one: ReadOne) -> Non
         ('[vMerge="1"]', "5", "11"),
     )
     text = read_one("a.pptx", pptx(shape("Rates", place="title") + grid(*rows))).text
-    assert text == (
-        "## Rates\n\n| Zone | Parcel – Small | Parcel – Large |\n|---|---|---|\n| North | 4 | 9 |\n| North | 5 | 11 |"
-    )
+    assert text == ("## Rates\n\n|Zone|Parcel – Small|Parcel – Large|\n|---|---|---|\n|North|4|9|\n|North|5|11|")
 
 
 @pytest.mark.parametrize(
@@ -132,7 +130,7 @@ def test_merged_cells_lists_and_notes_in_a_table_of_opendocument(read_one: ReadO
     last = f"<table:covered-table-cell/>{same}"
     rows = "".join(f"<table:table-row>{row}</table:table-row>" for row in ("".join(made[:3]), "".join(made[3:]), last))
     assert read_one("a.odt", odt(f"<table:table>{rows}</table:table>")).text == (
-        "| 구분 | 과정 | 수강료 |\n|---|---|---|\n| 야간 | bolt nut | 7 bar |\n| 야간 | same | same |\n\nAt 20 degrees."
+        "|구분|과정|수강료|\n|---|---|---|\n|야간|bolt nut|7 bar|\n|야간|same|same|\n\nAt 20 degrees."
     )
 
 

@@ -59,10 +59,10 @@ See the [guide](x.md){ .md-button } on :material-alert: attacks{.red}, at 10:30:
 :::tip[Note]
 :::
 
-| plan | backups |
+|plan|backups|
 |---|---|
-| free | :material-close: |
-| paid | :white_check_mark: daily |
+|free|:material-close:|
+|paid|:white_check_mark: daily|
 """
 
 
@@ -80,10 +80,10 @@ def test_what_site_generators_add_to_markdown_is_left_out() -> None:
         "# { .kept } :material-kept:",
         "```",
         "Note",
-        "| plan | backups |",
+        "|plan|backups|",
         "|---|---|",
-        "| free | ✗ |",
-        "| paid | ✓ daily |",
+        "|free|✗|",
+        "|paid|✓ daily|",
     ]
 
 
