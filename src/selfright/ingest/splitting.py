@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from selfright.domain.codes import Code, codes_in
 from selfright.domain.markup import plain
 from selfright.domain.passages import Document, Language, Passage
 from selfright.domain.text import Block, BlockKind, blocks, has_hangul, head_of, language_of, sentence_spans
@@ -51,19 +52,22 @@ class Section:
 def split(document: Document, words: int = 200, overlap: int = 30) -> list[Passage]:
     """Passages of about ``words`` words that cover all text but blank space, in order, ids ``{document_id}#{n}``.
 
-    A document of at most 1.1 × ``words`` stays whole. Otherwise a section begins a new passage (tiny neighbours
-    share one), and long sections are cut at sentence ends into even parts that repeat about ``overlap`` words of
-    whole sentences. Tables, lists and code stay whole up to twice the size. Where neighbouring sections are in two
-    languages, a passage is of one of them and says which. For every passage ``document.text[start:end] == text``.
+    A document of at most 1.1 × ``words`` stays whole. Otherwise a section begins a new passage (tiny neighbours share
+    one), and long sections are cut at sentence ends into even parts that repeat about ``overlap`` words of whole
+    sentences. Tables, lists and code stay whole up to twice the size. What stands under a code or version shares a
+    passage with nothing else, nor do neighbouring sections in two languages: a passage is of one of them and says
+    which. For every passage ``document.text[start:end] == text``.
     """
-    runs = list(_by_language(_sections(document, words)))
+    found = list(_sections(document, words))
+    mixed = len({section.language for section in found} - {None}) > 1
+    runs = list(_runs(found))
     if _short(document.text, words):
         sections = (_merged(run) for run in runs)
     else:
         overlap = min(overlap, words // 2)
         sections = (part for run in runs for part in _parts_of_sections(run, words, overlap))
     cut = enumerate(section for section in sections if section.units)
-    return [_passage(document, n, section, section.language if len(runs) > 1 else None) for n, section in cut]
+    return [_passage(document, n, section, section.language if mixed else None) for n, section in cut]
 
 
 def size_of(text: str) -> float:
@@ -200,16 +204,21 @@ def _merged(sections: Sequence[Section]) -> Section:
     return _section(tuple(shared), [unit for section in sections for unit in section.units], language)
 
 
-def _by_language(sections: Iterable[Section]) -> Iterator[Sequence[Section]]:
-    """Runs of neighbours in one language; what is too short to tell goes with what is before it."""
+def _runs(sections: Iterable[Section]) -> Iterator[Sequence[Section]]:
+    """Runs of neighbours in one language and about the same codes; what does not tell goes with what is before it.
+
+    Sections under codes (release notes, error codes) look alike, and each is about its own alone.
+    """
     run: list[Section] = []
     language: Language | None = None
+    codes: frozenset[Code] = frozenset()
     for section in sections:
-        if language and section.language and section.language != language:
+        own = codes_in(" ".join(section.path))
+        if run and (own != codes or (language and section.language and section.language != language)):
             yield run
             run, language = [], None
         run.append(section)
-        language = language or section.language
+        language, codes = language or section.language, own
     yield run
 
 

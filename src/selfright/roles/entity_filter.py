@@ -1,8 +1,9 @@
 """Keeps evidence to the entities that the question names: text about others of their kind is dropped.
 
-Codes (FX-1042, CYP2C9) and names written as identifiers (FxStore) are known by how they are written; other things by
-what a domain pack knows of its field. A passage has to name such a thing of a pack somewhere, by any of its names;
-a sentence that names none of its kind, and a passage without any code, may be about anything and are left alone.
+Codes and versions (FX-1042, CYP2C9, v2.3.1) and names written as identifiers (FxStore) are known by how they are
+written; other things by what a domain pack knows of its field. A passage has to name such a thing of a pack somewhere,
+by any of its names; a sentence that names none of its kind, and a passage without any code, may be about anything and
+are left alone.
 """
 
 import re
@@ -10,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
+from selfright.domain.codes import Code, codes_in, is_named
 from selfright.domain.judgements import Grade, Grading, Verdict
 from selfright.domain.packs import DomainPack
 from selfright.domain.passages import Hit, Refinement
@@ -17,14 +19,10 @@ from selfright.domain.ports import Grader, Refiner
 from selfright.roles.evidence import visible
 from selfright.roles.words import mask_stop_words
 
-_CODE = re.compile(r"(?<![\w.])([A-Za-z]{1,12})-?(\d[A-Za-z\d]*)(?![\w.]*\d|\w)")
-_YEAR = re.compile(r"(?:19|20)\d\d")  # mid-1980s
-_SHORTEST_CODE = 3
 _IDENTIFIER = re.compile(r"(?<![\w.])[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*)+(?!\w)")
 _HUMP = re.compile(r"[A-Z][a-z0-9]*")
 _ANY_WORD = re.compile(r"[A-Za-z]+\d*|\d+|[가-힣]{2,}")
 _HANGUL = re.compile(r"[가-힣]+")
-_GAPS = re.compile(r"[\s\-‐‑–_]+")
 _STEM = 4  # letters that two forms of a word share
 
 Things = Callable[[str], frozenset[str]]
@@ -39,7 +37,7 @@ class QueryEntities:
 
     words: frozenset[str] = frozenset()
     korean: str = ""
-    codes: frozenset[str] = frozenset()
+    codes: frozenset[Code] = frozenset()
     identifiers: frozenset[str] = frozenset()
     keys: frozenset[str] = frozenset()
     things: Things = field(default=lambda _text: frozenset())
@@ -50,7 +48,7 @@ class QueryEntities:
         return cls(
             frozenset(word.lower()[:_STEM] for word in _ANY_WORD.findall(question)),
             " ".join(_HANGUL.findall(question)),
-            frozenset(_codes(question)),
+            codes_in(question),
             frozenset(_IDENTIFIER.findall(question)),
             pack.asked(question),
             pack.things,
@@ -65,8 +63,7 @@ class QueryEntities:
         A text that only repeats words of the question names nothing: anyone who knows the question can write one.
         """
         texts = [text for text in texts if self._says_more(text)]
-        plain = [_plain(text) for text in texts]
-        coded = all(any(code in text for text in plain) for code in self.codes)
+        coded = all(any(is_named(code, text) for text in texts) for code in self.codes)
         return coded and (not self.keys or any(self.keys & self.things(text) for text in texts))
 
     def is_passed_over_by(self, heading: str, text: str) -> bool:
@@ -87,10 +84,10 @@ class QueryEntities:
         return bool(named) and not named & self.keys
 
     def _other_code(self, whole: str) -> bool:
-        if not self.codes or any(code in _plain(whole) for code in self.codes):
+        if not self.codes or any(is_named(code, whole) for code in self.codes):
             return False
-        families = {_family(code) for code in self.codes}
-        return any(_family(code) in families for code in _codes(whole))
+        families = {code.family for code in self.codes}
+        return any(code.family in families for code in codes_in(whole))
 
     def _other_identifier(self, whole: str, text: str) -> bool:
         """Whether the text opens with a sister (FxCacheManager for FxStore) that the question has no word for."""
@@ -108,20 +105,6 @@ class QueryEntities:
 def _said(text: str) -> tuple[str, ...]:
     """The words that carry a topic, in small letters."""
     return tuple(word.lower() for word in _ANY_WORD.findall(mask_stop_words(text)))
-
-
-def _codes(text: str) -> set[str]:
-    """Codes that are written with capitals, in small letters and without hyphens."""
-    found = (f"{match[1]}{match[2]}" for match in _CODE.finditer(text) if not _YEAR.match(match[2]))
-    return {code.lower() for code in found if len(code) >= _SHORTEST_CODE and not code.islower()}
-
-
-def _family(code: str) -> str:
-    return code.rstrip("0123456789")
-
-
-def _plain(text: str) -> str:
-    return _GAPS.sub("", text).lower()
 
 
 def _first_line(text: str) -> str:

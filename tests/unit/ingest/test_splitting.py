@@ -225,3 +225,10 @@ def test_a_header_is_never_cut_from_its_first_row() -> None:
 def test_a_head_is_a_line_of_the_document(text: str) -> None:
     for passage in split(document(text), words=10, overlap=0):
         assert passage.head in text
+
+
+def test_sections_under_codes_and_versions_stand_alone() -> None:
+    notes = "# Notes\n\n## v2.3.1\n\nFixes it.\n\n## v2.3.10\n\nAdds it.\n\n## About\n\nShort.\n\n## Help\n\nAsk."
+    assert [passage.section for passage in split(document(notes, "Notes"))] == ["v2.3.1", "v2.3.10", ""]
+    errors = "# Codes\n\n## ORA-01555\n\n### Cause\n\nToo old.\n\n### Cure\n\nMore.\n\n## 0x80070057\n\nInvalid."
+    assert [passage.section for passage in split(document(errors, "Codes"))] == ["ORA-01555", "0x80070057"]

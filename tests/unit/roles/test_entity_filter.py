@@ -117,7 +117,9 @@ def test_codes_and_identifiers_are_told_apart_by_how_they_are_written(
         ("프린터의 E99 오류는 무슨 뜻인가요?", "프린터의 오류 E99", False),
         ("프린터의 E99 오류는 무슨 뜻인가요?", "E99: 물통이 비었습니다.", True),
         ("Which S3 bucket?", "There are buckets.", True),  # too short to be sure that it is a code
-        ("Is version 0.3.0 out?", "It is.", True),
+        ("Is version 0.3.0 out?", "It is.", False),
+        ("Is version 0.3.0 out?", "Version 0.3.10 is.", False),
+        ("Is version 0.3.0 out?", "v0.3.0 came in May.", True),
     ],
 )
 def test_a_code_that_nothing_names_is_noticed(question: str, text: str, named: bool) -> None:

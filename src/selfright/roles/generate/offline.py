@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from selfright.domain.answers import Draft, GenerationRequest, Sentence
 from selfright.domain.chat import Say
+from selfright.domain.codes import codes_in, is_named
 from selfright.domain.composing import cited, compose
 from selfright.domain.judgements import QueryClass
 from selfright.domain.passages import Language, Passage
@@ -95,7 +96,9 @@ def _worded(group: Sequence[Piece]) -> list[str]:
     """How each piece of a group reads; the first one carries the lead-in."""
     first = group[0]
     if first.kind == "sentence":
-        return [piece.text for piece in group]
+        topic = _topic(first)
+        unnamed = any(not is_named(code, first.text) for code in codes_in(topic))
+        return [f"{topic} {piece.text}" if unnamed and piece is first else piece.text for piece in group]
     if first.kind == "code":
         return [f"{piece.lead}\n{piece.text}" if piece.lead else piece.text for piece in group]
     if len(group) == 1 and first.kind == "item":
