@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from selfright.roles.analysis import TextAnalyzer
+from selfright.roles.evidence import heading_above
 from selfright.roles.extractive_units import Piece
 from selfright.roles.generate.scores import PieceScorer, ScoredPiece
 from selfright.roles.grade.features import Asked
@@ -125,7 +126,7 @@ _MOST_SALIENT = 60
 def choose_answer(candidates: Sequence[Candidate], limit: int = 5) -> list[Candidate]:
     """The most direct answer, one for each part of the question that it leaves open, then what answers nearly as well.
 
-    None repeats another. What is added last keeps the answer short: a second one within 80 words, more within 60.
+    What is under another heading of a passage is not added to what is under one. None repeats another. What is added last keeps the answer short: a second one within 80 words, more within 60.
     """
     if not candidates:
         return []
@@ -135,9 +136,17 @@ def choose_answer(candidates: Sequence[Candidate], limit: int = 5) -> list[Candi
     for rival in sorted(near, key=lambda candidate: -candidate.score):
         words = sum(candidate.length for candidate in (*chosen, rival))
         fits = len(chosen) < limit and words <= (_WORDS_OF_TWO if len(chosen) == 1 else _WORDS_OF_MORE)
-        if fits and _repeats(rival, chosen) <= SAME:
+        if fits and _repeats(rival, chosen) <= SAME and not _is_elsewhere(rival, chosen):
             chosen.append(rival)
     return chosen
+
+
+def _is_elsewhere(candidate: Candidate, chosen: Sequence[Candidate]) -> bool:
+    """Whether what was chosen of its passage is all under other headings."""
+    first = candidate.pieces[0]
+    beside = [one.pieces[0] for one in chosen if one.pieces[0].strip.passage.id == first.strip.passage.id]
+    topics = {heading_above(piece.strip.passage, piece.start) for piece in beside}
+    return bool(topics) and heading_above(first.strip.passage, first.start) not in topics
 
 
 def choose_summary(candidates: Sequence[Candidate], limit: int = 8) -> list[Candidate]:
