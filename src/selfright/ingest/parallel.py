@@ -33,15 +33,8 @@ _PATIENCE_S = 1_800.0
 _LOST = "reading it ended the reading process twice; it is damaged or too much for this machine: convert or split it"
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
-    """A passage but for what its document says: ``text`` is the document's from ``start`` to ``end``."""
-
-    start: int
-    end: int
-    section: str
-    head: str
-    language: Language
+Span = tuple[int, int, str, str, Language]
+"""A passage but for what its document says: start, end, section, head, language."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +46,7 @@ class ReadDocument:
 
     def passages(self, document: Document) -> list[Passage] | None:
         """The passages under the id and collection that ``document``, the same one, has by now."""
-        if self.spans is None:
-            return None
-        return [_passage(document, n, span) for n, span in enumerate(self.spans)]
+        return None if self.spans is None else [document.passage(n, *span) for n, span in enumerate(self.spans)]
 
 
 File = tuple[SourceFile, int]
@@ -201,8 +192,9 @@ def encoded(item: ReadDocument | UnreadableFile, split: Split | None) -> dict[st
     if isinstance(item, UnreadableFile):
         return {"path": item.path, "why": item.why}
     document = item.document
-    cuts = split(document) if split is not None and item.spans is None else item.spans
-    spans = None if cuts is None else [(cut.start, cut.end, cut.section, cut.head, cut.language) for cut in cuts]
+    spans = item.spans
+    if split is not None and spans is None:
+        spans = tuple((cut.start, cut.end, cut.section, cut.head, cut.language) for cut in split(document))
     return {"document": asdict(document), "spans": spans}
 
 
@@ -211,21 +203,4 @@ def decoded(item: dict[str, Any]) -> ReadDocument | UnreadableFile:
     if "why" in item:
         return UnreadableFile(item["path"], item["why"])
     spans = item["spans"]
-    return ReadDocument(Document(**item["document"]), None if spans is None else tuple(Span(*span) for span in spans))
-
-
-def _passage(document: Document, n: int, span: Span) -> Passage:
-    return Passage(
-        id=f"{document.id}#{n}",
-        document_id=document.id,
-        title=document.title,
-        text=document.text[span.start : span.end],
-        start=span.start,
-        end=span.end,
-        section=span.section,
-        language=span.language,
-        collection=document.collection,
-        url=document.url,
-        origin=document.origin,
-        head=span.head,
-    )
+    return ReadDocument(Document(**item["document"]), None if spans is None else tuple(map(tuple, spans)))
