@@ -16,8 +16,7 @@ from typing import IO, Any, Literal, TypeVar
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
 from selfright.ingest.files import FileLimits, SourceFile
-from selfright.ingest.parallel import ReadDocument, decoded, encoded, file_of, read_here, task_of
-from selfright.ingest.splitting import split
+from selfright.ingest.parallel import ReadDocument, decoded, encoded, file_of, read_here, task_of, with_spans
 from selfright.processes import end, receive, send, start
 
 _ENTRY = f"{__name__}:serve"
@@ -123,7 +122,7 @@ def _waited_for(process: Any, seconds: float) -> tuple[Any, bool]:
 
 def serve(answers: IO[bytes]) -> None:
     """The reader's side."""
-    answer(answers, lambda task: ((encoded(item, split), _size(item)) for item in read_here(file_of(task))))
+    answer(answers, lambda task: ((encoded(with_spans(item)), _size(item)) for item in read_here(file_of(task))))
 
 
 def _size(item: ReadDocument | UnreadableFile) -> int:

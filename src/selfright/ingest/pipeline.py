@@ -15,9 +15,8 @@ from selfright.domain.passages import DEFAULT_COLLECTION, Document, Origin, Pass
 from selfright.domain.ports import Documents, Library, Writer
 from selfright.ingest.files import SourceFile
 from selfright.ingest.naming import Known, Look, is_same_place, name_of
-from selfright.ingest.parallel import Elsewhere, ReadDocument, Split, readings
+from selfright.ingest.parallel import Elsewhere, ReadDocument, readings
 from selfright.ingest.reading import Discovery, discover
-from selfright.ingest.splitting import split as split_document
 
 _BATCH = 128  # passages that are embedded and stored at once: a few seconds between two steps of the progress
 _COMMIT = 2_000
@@ -71,7 +70,6 @@ def ingest(
     library: Library,
     collection: str = DEFAULT_COLLECTION,
     progress: Progress | None = None,
-    split: Split = split_document,
     processes: int | Elsewhere | None = None,
     origin: Origin = "index",
 ) -> Report:
@@ -84,7 +82,7 @@ def ingest(
     ``InputError`` when a path does not exist or nothing readable is there, and passes on what the writer raises.
     """
     found = paths if isinstance(paths, Discovery) else discover(paths)
-    run = Run(writer, library, collection, split, found, origin)
+    run = Run(writer, library, collection, found, origin)
     run.through(progress, processes)
     return run.report()
 
@@ -94,12 +92,12 @@ def _silent(done: int, total: int, name: str) -> None:
 
 
 def _readings(
-    found: Discovery, failed: list[UnreadableFile], progress: Progress, split: Split, processes: int | Elsewhere | None
+    found: Discovery, failed: list[UnreadableFile], progress: Progress, processes: int | Elsewhere | None
 ) -> Generator[ReadDocument, None, None]:
     """All documents, with the progress through the files' bytes told as they come."""
     files = [(file, _size(file)) for file in found.files]
     total, before = sum(size for _, size in files), 0
-    with closing(readings(files, split, processes)) as contents:
+    with closing(readings(files, processes)) as contents:
         for file, size in files:
             progress(before, total, file.name)
             within = 0
@@ -129,14 +127,13 @@ class Run:
         writer: Writer,
         library: Documents,
         collection: str,
-        split: Split,
         found: Discovery,
         origin: Origin,
     ) -> None:
         self.failed = list(found.failed)
         self.seen: dict[str, Known] = {}
         self._writer, self._library = writer, library
-        self._collection, self._split, self._found, self._origin = collection, split, found, origin
+        self._collection, self._found, self._origin = collection, found, origin
         self._batch: dict[str, tuple[Document, Sequence[Passage]]] = {}
         self._waiting = self._waiting_characters = self._uncommitted = 0
         self._told = 0, 0
@@ -150,7 +147,7 @@ class Run:
         """Reads and stores all that was found, and commits; broken off from the keyboard, it keeps what it stored."""
         try:
             tell = self._behind(progress) if progress is not None else _silent
-            with closing(_readings(self._found, self.failed, tell, self._split, processes)) as items:
+            with closing(_readings(self._found, self.failed, tell, processes)) as items:
                 for reading in items:
                     self.take(reading)
             self.flush(commit=True)
@@ -185,8 +182,7 @@ class Run:
         self._count(document, before)
         if before is None:
             self._replace_whole(document, look)
-        cut = reading.passages(document)
-        self._put(document, self._split(document) if cut is None else cut)
+        self._put(document, reading.passages(document))
 
     def _replace_whole(self, document: Document, look: Look) -> None:
         """Removes what the file was as a whole before it grew into parts: ``t.csv`` when ``t.csv:101`` comes."""

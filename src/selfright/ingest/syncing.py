@@ -18,7 +18,6 @@ from selfright.domain.ports import Documents, Writer
 from selfright.ingest.files import SourceFile, readable_name
 from selfright.ingest.pipeline import Progress, Report, Run
 from selfright.ingest.reading import Discovery, discover
-from selfright.ingest.splitting import split
 
 FileStates = MutableMapping[str, tuple[int, int]]
 """Size in bytes and time of the last change in nanoseconds, by a file's real path."""
@@ -69,7 +68,7 @@ def sync(
     target = _Nowhere() if options.dry_run or writer is None else writer
     now = {_real(file.path): _state(file.path) for file in found.files}
     unread = known.left(found, now, options.states)
-    run = Run(target, library, options.collection, split, found, options.origin)
+    run = Run(target, library, options.collection, found, options.origin)
     run.leave(len(unread))
     run.through(progress)
     seen = {*run.seen, *unread}
