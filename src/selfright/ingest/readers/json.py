@@ -8,8 +8,8 @@ from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
 from selfright.ingest.files import SourceFile
 from selfright.ingest.readers import markup
-from selfright.ingest.readers.csv import ROWS, table_documents
-from selfright.ingest.readers.rows import documents, holds_more
+from selfright.ingest.readers.csv import table_documents
+from selfright.ingest.readers.rows import ROWS, documents, holds_more
 from selfright.ingest.readers.tables import plain_rows, tables
 
 _MEDIA_TYPE = "application/json"

@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -10,6 +11,7 @@ from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
 from selfright.domain.text import composed, language_of
 from selfright.ingest.files import SourceFile, one_line
+from selfright.ingest.readers import markup
 
 MOST_VALUES = 250_000
 """A row has no more values than that: some 50 MB of memory."""
@@ -31,6 +33,10 @@ _MOST_IDS = 1_000_000  # that are remembered; some 150 MB
 _WEB = ("http://", "https://")
 
 Row = tuple[int, Any]
+
+
+ROWS = 5_000
+"""Rows of tables that are one document."""
 
 
 class BadRow(ValueError):
@@ -64,6 +70,31 @@ def documents(file: SourceFile, rows: Iterable[Row], unit: str = "line") -> Iter
         )
     if not bad and not good:
         yield file.refuse("there are no rows in it; nothing to index")
+
+
+def in_parts(file: SourceFile, blocks: Iterable[markup.Block], title: str, media_type: str) -> Iterator[Document]:
+    """The blocks as one document, or with long tables as several, called by their first row: ``table.csv:5001``."""
+    part: list[markup.Block] = []
+    first = row = 1
+    for kind, text in blocks:
+        lines = text.split("\n")
+        head, body = (lines[:2], lines[2:]) if kind == "table" else (lines, [])
+        for start in range(0, max(len(body), 1), ROWS):
+            some = body[start : start + ROWS]
+            if row > first and row + len(some) - first > ROWS:
+                yield _part(file, part, title, media_type, (first, row - 1))
+                part, first = [], row
+            part.append((kind, "\n".join([*head, *some])))
+            row += len(some)
+    yield _part(file, part, title, media_type, (first, row - 1) if first > 1 else ())
+
+
+def _part(
+    file: SourceFile, blocks: Sequence[markup.Block], title: str, media_type: str, rows: tuple[int, ...]
+) -> Document:
+    shown = f" ({rows[0]:,}–{rows[1]:,})" if rows else ""
+    document = file.document(markup.joined(blocks), title + shown, media_type)
+    return replace(document, id=f"{file.name}:{rows[0]}") if rows else document
 
 
 def _document(file: SourceFile, number: int, row: Any) -> Document:
