@@ -14,7 +14,7 @@ from selfright.ingest.readers.tables import Cell, tables
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-_KIND = packed.Kind("Hangul document", ".hwpx", ".hwp")
+_KIND = ("Hangul document", ".hwpx")
 _MEDIA_TYPE = "application/hwp+zip"
 _SECTION = re.compile(r"Contents/section(\d+)\.xml")
 _OUTLINE = re.compile(r"(?:개요|outline)\s*(\d+)", re.IGNORECASE)
