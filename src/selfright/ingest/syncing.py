@@ -65,11 +65,11 @@ def sync(
     known = _Known.of(paths, library, options.collection)
     if not options.allow_empty:
         _check_not_empty(paths, found, known)
-    target = _Nowhere() if options.dry_run or writer is None else writer
+    target = NoIndex() if options.dry_run or writer is None else writer
     now = {_real(file.path): _state(file.path) for file in found.files}
     unread = known.left(found, now, options.states)
     run = Run(target, library, options.collection, found, options.origin)
-    run.leave(len(unread))
+    run.unchanged = len(unread)
     run.through(progress)
     seen = {*run.seen, *unread}
     gone, kept = known.gone(seen, {_real(Path(error.path)) for error in run.failed})
@@ -157,8 +157,16 @@ def _state(path: Path) -> tuple[int, int]:
     return stat.st_size, stat.st_mtime_ns
 
 
-class _Nowhere:
-    """A writer that changes nothing."""
+class NoIndex:
+    """What is read and written where there is no index, or nothing may change: nothing."""
+
+    def document(self, document_id: str) -> None:
+        """None."""
+
+    def documents(self, after: str = "", collections: Sequence[str] = ()) -> Iterator[DocumentInfo]:
+        """None."""
+        del after, collections
+        return iter(())
 
     def put(self, batch: Sequence[tuple[Document, Sequence[Passage]]]) -> None:
         """Nothing."""
@@ -169,17 +177,3 @@ class _Nowhere:
 
     def commit(self) -> None:
         """Nothing."""
-
-
-class NoDocuments:
-    """The library of an index that is not there yet."""
-
-    def document(self, document_id: str) -> Document | None:
-        """None."""
-        del document_id
-        return None
-
-    def documents(self, after: str = "", collections: Sequence[str] = ()) -> Iterator[DocumentInfo]:
-        """None."""
-        del after, collections
-        return iter(())
