@@ -151,9 +151,8 @@ def store_upload(upload: ReadUpload, collection: str, opened: Callable[[], "Stor
 
 
 def _read(file: SourceFile) -> Generator[ReadDocument | UnreadableFile, None, None]:
-    bounds = Bounds.of(file.path.stat().st_size)
-    if ocr.is_installed() and file.path.suffix.lower() == ".pdf":
-        bounds = bounds.and_for(_LIMITS.ocr_seconds)
+    has_ocr = ocr.is_installed() and file.path.suffix.lower() == ".pdf"
+    bounds = Bounds.of(file.path.stat().st_size, _LIMITS.ocr_seconds if has_ocr else 0.0)
     with closing(read_apart(file, bounds)) as items:
         for item in items:
             if isinstance(item, UnreadableFile):

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterable
 from contextlib import closing, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any, Literal, TypeVar
 
@@ -38,13 +38,9 @@ class Bounds:
     seconds: float = 120.0
 
     @classmethod
-    def of(cls, size: int) -> "Bounds":
-        """The bounds for a file of so many bytes; the slowest format takes a second and a half a megabyte."""
-        return cls(seconds=60 + 4 * size / _MIB)
-
-    def and_for(self, seconds: float) -> "Bounds":
-        """The same with so many seconds more."""
-        return replace(self, seconds=self.seconds + seconds)
+    def of(cls, size: int, more: float = 0.0) -> "Bounds":
+        """The bounds for so many bytes, with ``more`` seconds; the slowest format takes 1.5 a megabyte."""
+        return cls(seconds=60 + 4 * size / _MIB + more)
 
 
 def read_apart(file: SourceFile, bounds: Bounds) -> Generator[ReadDocument | UnreadableFile, None, None]:

@@ -2,8 +2,8 @@
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO
@@ -53,7 +53,7 @@ def export(
         made = FlatVectors(dimension) if dimension else None
         with _writer(place / CORPUS) as corpus, _writer(place / META) as meta:
             for document, cut in _documents(store, cut=passages or bool(dimension)):
-                rows = [passage_row(document, each) for each in cut] if passages else [document_row(document)]
+                rows = [_row(document, each) for each in cut] if passages else [_row(document)]
                 _write(corpus, rows)
                 counts["documents"] += 1
                 counts["rows"] += len(rows)
@@ -77,28 +77,17 @@ def _documents(store: Contents, *, cut: bool) -> Iterator[tuple[Document, list[P
             yield document, list(store.passages_of(info.id)) if cut else []
 
 
-def document_row(document: Document) -> dict[str, object]:
-    """A document as a row of BEIR's ``corpus.jsonl``."""
-    return _row(document, document.id, document.title, document.text, {})
-
-
-def passage_row(document: Document, passage: Passage) -> dict[str, object]:
-    """A passage as such a row; its place in the document is in ``metadata``."""
-    place = {
-        "document_id": document.id,
-        "section": passage.section,
-        "head": passage.head,
-        "start": str(passage.start),
-        "end": str(passage.end),
-    }
-    return _row(replace(document, language=passage.language), passage.id, passage.title, passage.text, place)
-
-
-def _row(document: Document, name: str, title: str, text: str, place: Mapping[str, str]) -> dict[str, object]:
-    told = {key: getattr(document, key) for key in ("language", "url", "collection", "source")}
+def _row(document: Document, passage: Passage | None = None) -> dict[str, object]:
+    """A document, or a passage of it, as a row of BEIR's ``corpus.jsonl``; its place is in ``metadata``."""
+    of, place = passage or document, {}
+    if passage is not None:
+        place = {"document_id": document.id, "section": passage.section, "head": passage.head}
+        place |= {"start": str(passage.start), "end": str(passage.end)}
+    told = {"language": of.language, "url": of.url, "collection": of.collection, "source": document.source}
     facts = {key: value for key, value in told.items() if value is not None}
     # What the document brought along is never overwritten; how the index holds it also stands beside it.
-    return {"_id": name, "title": title, "text": text, **facts, "metadata": {**facts, **place, **document.metadata}}
+    metadata = {**facts, **place, **document.metadata}
+    return {"_id": of.id, "title": of.title, "text": of.text, **facts, "metadata": metadata}
 
 
 def _pointer(document: Document, passage: Passage, embedded: bool, *, whole: bool) -> dict[str, object]:

@@ -110,7 +110,7 @@ def _document(file: SourceFile, number: int, row: Any) -> Document:
     _check_unicode(text)
     return Document(
         id=_id(row, f"{file.name}:{number}"),
-        title=one_line(_plain(row.get("title"))),
+        title=one_line(plain(row.get("title") or "")),
         text=text,
         language=language_of(text),
         source=file.source,
@@ -134,14 +134,15 @@ def _id(row: Mapping[str, Any], otherwise: str) -> str:
     return composed(str(given))
 
 
-def _plain(value: Any) -> str:
-    text = "" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+def plain(value: Any) -> str:
+    """A JSON value as it is written, without halves of surrogate pairs."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return text.encode("utf-8", "replace").decode()
 
 
 def _url(row: Mapping[str, Any]) -> str | None:
     url = row.get("url")
-    return _plain(url) if isinstance(url, str) and url.startswith(_WEB) else None
+    return plain(url) if isinstance(url, str) and url.startswith(_WEB) else None
 
 
 def _metadata(given: Any) -> dict[str, str]:
@@ -149,4 +150,4 @@ def _metadata(given: Any) -> dict[str, str]:
         return {}
     if not isinstance(given, Mapping):
         raise BadRow(f"expected an object as 'metadata', but it is a {type(given).__name__}")
-    return {_plain(key): _plain(value) for key, value in given.items()}
+    return {plain(key): plain(value) if value is not None else "" for key, value in given.items()}
