@@ -1,10 +1,9 @@
-"""Bulk ingestion: files are read, split, tokenised and embedded on a cluster, and one writer commits here.
+"""Bulk ingestion: passages are tokenised and embedded on a cluster; files are read, and committed, here.
 
 What is stored is what ``ingest`` stores without a cluster: names, replacements and what is unchanged are decided here,
 in the order of the files, so that a document goes in once however often its task was tried.
 """
 
-import os
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -54,12 +53,10 @@ def ingest_on(
 ) -> Report:
     """``ingest`` with the work done on ``cluster``, which has been entered; the same documents, passages and vectors.
 
-    Nodes that see the files under the same paths read them; what they do not see, and files of many documents, are read
-    here. Commits as it goes: broken off, the next run goes on behind the last commit.
+    Commits as it goes: broken off, the next run goes on behind the last commit.
     """
-    paths = [Path(os.path.abspath(path)) for path in paths]  # nodes work in folders of their own
     with PreparedAhead(store, preparing, cluster.workers(preparing.entry, preparing.setup)) as writer:
-        report = ingest(paths, writer, store, collection, progress, processes=cluster.workers, origin=origin)
+        report = ingest(paths, writer, store, collection, progress, origin=origin)
         writer.finish()
     return report
 

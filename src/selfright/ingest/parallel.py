@@ -1,11 +1,10 @@
 """Files read and split in worker processes, in order, where there is enough to read for that to pay."""
 
 import itertools
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document, Language, Passage
@@ -20,7 +19,6 @@ _LARGEST = 16 * 2**20  # bytes; the documents of a few such files are in memory 
 _PAYS = 8_000_000  # bytes that are worth starting processes for: four seconds of work
 _GROUP = 40_000  # bytes that go to a worker at once
 _ENTRY = f"{__name__}:work"
-REMOTE_ENTRY = f"{__name__}:remote_work"
 _PATIENCE_S = 1_800.0
 _LOST = "reading it ended the reading process twice; it is damaged or too much for this machine: convert or split it"
 
@@ -52,35 +50,20 @@ Answers = list[dict[str, Any]]
 """What was read of one file, as JSON values."""
 
 
-class Pool(AbstractContextManager["Pool"], Protocol):
-    """Does tasks elsewhere, as ``processes.Workers`` does."""
-
-    def map(
-        self, tasks: Iterable[Any], here: Callable[[Any], Any], lost: Callable[[Any], Any] | None = None
-    ) -> Iterator[Any]:
-        """The results in the order of the tasks."""
-        ...
-
-
-Elsewhere = Callable[[str, Any], Pool]
-"""Makes a pool for an entry and its setup."""
-
-
 def readings(
-    files: Sequence[File], processes: int | Elsewhere | None = None
+    files: Sequence[File], processes: int | None = None
 ) -> Generator[Iterator[ReadDocument | UnreadableFile], None, None]:
     """What is in each file, in the order of the files; bad rows, and a file that cannot be read, come as errors.
 
-    ``processes``: at most so many workers, by default one for each core and none when the files are few; or a pool of
-    workers elsewhere. The results are the same; ending the iteration ends the workers.
+    At most ``processes`` workers read, by default one for each core and none when the files are few; the results are
+    the same. Ending the iteration ends the workers.
     """
     apart = [(file, size) for file, size in files if _is_sent(file, size)]
-    pool = _pool(apart, processes)
-    if pool is None:
+    count = min(usable_cpus() if processes is None else processes, len(apart))
+    if count < 2 or (processes is None and sum(size for _, size in apart) < _PAYS):
         yield from (read_here(file) for file, _ in files)
         return
-    groups = _groups(apart, 0 if callable(processes) else _GROUP)
-    with pool as workers:
+    with Workers(_ENTRY, None, count, _PATIENCE_S) as workers:
 
         def lost(tasks: Tasks) -> list[Answers]:
             """Each file of the group alone, so that only the one that ends its readers is lost."""
@@ -88,7 +71,7 @@ def readings(
                 return [[encoded(file_of(tasks[0]).refuse(_LOST))]]
             return [answers for one in workers.map(([task] for task in tasks), _read_tasks, lost) for answers in one]
 
-        answers = itertools.chain.from_iterable(workers.map(groups, _read_tasks, lost))
+        answers = itertools.chain.from_iterable(workers.map(_groups(apart), _read_tasks, lost))
         for file, size in files:
             yield map(decoded, next(answers)) if _is_sent(file, size) else read_here(file)
 
@@ -97,22 +80,12 @@ def _is_sent(file: SourceFile, size: int) -> bool:
     return size <= _LARGEST and file.path.suffix.lower() in _SENT
 
 
-def _pool(apart: Sequence[File], processes: int | Elsewhere | None) -> Pool | None:
-    """What reads the files; None when they are read here."""
-    if callable(processes):
-        return processes(REMOTE_ENTRY, None)
-    count = min(usable_cpus() if processes is None else processes, len(apart))
-    if count < 2 or (processes is None and sum(size for _, size in apart) < _PAYS):
-        return None
-    return Workers(_ENTRY, None, count, _PATIENCE_S)
-
-
-def _groups(files: Sequence[File], most: int) -> Iterator[Tasks]:
+def _groups(files: Sequence[File]) -> Iterator[Tasks]:
     """Small files that follow one another go together: handing over a task takes as long as reading a page of text."""
     group: Tasks = []
     filled = 0
     for file, size in files:
-        if group and filled + size > most:
+        if group and filled + size > _GROUP:
             yield group
             group, filled = [], 0
         group.append(task_of(file))
@@ -128,17 +101,6 @@ def work(_setup: None) -> Callable[[Tasks], list[Answers]]:
 
 def _read_tasks(tasks: Tasks) -> list[Answers]:
     return [[encoded(with_spans(item)) for item in read_here(file_of(task))] for task in tasks]
-
-
-def remote_work(_setup: None) -> Callable[[Tasks], list[Answers]]:
-    """The same on another machine: raises ``FileNotFoundError`` for a file that is not to be seen there."""
-
-    def read_there(tasks: Tasks) -> list[Answers]:
-        if not all(Path(task["path"]).exists() for task in tasks):
-            raise FileNotFoundError("the file is not on this machine")
-        return _read_tasks(tasks)
-
-    return read_there
 
 
 def read_here(file: SourceFile) -> Iterator[ReadDocument | UnreadableFile]:

@@ -15,7 +15,7 @@ from selfright.domain.passages import DEFAULT_COLLECTION, Document, Origin, Pass
 from selfright.domain.ports import Documents, Library, Writer
 from selfright.ingest.files import SourceFile
 from selfright.ingest.naming import Known, Look, is_same_place, name_of
-from selfright.ingest.parallel import Elsewhere, ReadDocument, readings
+from selfright.ingest.parallel import ReadDocument, readings
 from selfright.ingest.reading import Discovery, discover
 
 _BATCH = 128  # passages that are embedded and stored at once: a few seconds between two steps of the progress
@@ -70,7 +70,7 @@ def ingest(
     library: Library,
     collection: str = DEFAULT_COLLECTION,
     progress: Progress | None = None,
-    processes: int | Elsewhere | None = None,
+    processes: int | None = None,
     origin: Origin = "index",
 ) -> Report:
     """Reads, splits and stores the documents of files and folders, or of what was found in them; what is stored
@@ -78,7 +78,7 @@ def ingest(
 
     Commits every 2,000 passages and at the end, so that an interrupted run keeps what it had committed. A file that
     cannot be read is reported, the others go on. Large runs read in at most ``processes`` worker processes (by default
-    one for each core) or by workers elsewhere, with the same result. ``origin`` says who brought them. Raises
+    one for each core), with the same result. ``origin`` says who brought them. Raises
     ``InputError`` when a path does not exist or nothing readable is there, and passes on what the writer raises.
     """
     found = paths if isinstance(paths, Discovery) else discover(paths)
@@ -111,7 +111,7 @@ class Run:
         self._recognised: list[tuple[str, str]] = []
         self._divided: set[str | None] = set()
 
-    def through(self, progress: Progress | None, processes: int | Elsewhere | None = None) -> None:
+    def through(self, progress: Progress | None, processes: int | None = None) -> None:
         """Reads and stores all that was found, and commits; broken off from the keyboard, it keeps what it stored."""
         files = [(file, _size(file)) for file in self._found.files]
         total, before = sum(size for _, size in files), 0

@@ -1,4 +1,4 @@
-"""Work done on a Ray cluster, in the manner of ``processes.Workers``: whatever happens to a node, its tasks get done.
+"""Work done on a Ray cluster: whatever happens to a node, its tasks get done.
 
 Tasks and results travel by Ray's own serialisation: connect to clusters that you trust. Every node needs the same
 version of this package; keys of providers are each node's own and never sent.
@@ -10,8 +10,7 @@ import logging
 import os
 import socket
 import sys
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from importlib import metadata
 from typing import Any, TypeVar
@@ -30,7 +29,6 @@ _PATIENCE_S = 1_800.0
 _HELLO_S = 120.0
 _KNOCK_S = 10.0
 _IN_FLIGHT = 256  # tasks; enough for a hundred cores, and some 100 MB
-_AHEAD = 64  # files read ahead: their documents wait in memory
 # It does not call home, and workers of one's own get what this process would get, not what is left.
 _OPTIONS = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0", "RAY_worker_niceness": "0"}
 
@@ -93,7 +91,7 @@ class RayCluster:
 
 
 class RayWorkers:
-    """Does tasks by one entry; a context manager, as ``processes.Workers`` is."""
+    """Does tasks by one entry."""
 
     limit = _IN_FLIGHT
     """How many tasks may be in flight."""
@@ -102,20 +100,12 @@ class RayWorkers:
         self._ray, self._entry, self._setup = ray, entry, json.dumps(setup)
         self._task = ray.remote(max_retries=_RETRIES, num_cpus=1, scheduling_strategy=_STRATEGY)(do)
 
-    def __enter__(self) -> "RayWorkers":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Nothing is held: processes belong to the cluster."""
-
     def submit(self, task: Any) -> Any:
         """Sends a task; what comes back stands for its result."""
         return self._task.remote([os.path.abspath(place) for place in sys.path], self._entry, self._setup, task)
 
-    def result(
-        self, reference: Any, task: Task, here: Callable[[Task], Result], lost: Callable[[Task], Result] | None = None
-    ) -> Result:
-        """Waits for it; ``here`` does a task that raised an error, ``lost`` answers for one that ended its workers."""
+    def result(self, reference: Any, task: Task, here: Callable[[Task], Result]) -> Result:
+        """Waits for it; ``here`` does a task that raised an error, or ended the workers that tried it."""
         try:
             found: Result = self._ray.get(reference, timeout=_PATIENCE_S)
         except self._ray.exceptions.RayTaskError as error:
@@ -124,28 +114,13 @@ class RayWorkers:
         except self._ray.exceptions.RayError as error:
             log.warning("the cluster lost a task %d times (%s)", _RETRIES + 1, type(error).__name__)
             self.cancel([reference])
-            return (lost or here)(task)
+            return here(task)
         return found
 
     def cancel(self, references: Iterable[Any]) -> None:
         """Gives up tasks."""
         for reference in references:
             self._ray.cancel(reference, force=True)
-
-    def map(
-        self, tasks: Iterable[Task], here: Callable[[Task], Result], lost: Callable[[Task], Result] | None = None
-    ) -> Iterator[Result]:
-        """The results in the order of the tasks; see ``processes.Workers.map``."""
-        waiting: deque[tuple[Any, Task]] = deque()
-        try:
-            for task in tasks:
-                if len(waiting) >= _AHEAD:
-                    yield self.result(*waiting.popleft(), here, lost)
-                waiting.append((self.submit(task), task))
-            while waiting:
-                yield self.result(*waiting.popleft(), here, lost)
-        finally:
-            self.cancel(reference for reference, _ in waiting)
 
 
 # On a node
