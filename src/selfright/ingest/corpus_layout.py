@@ -14,7 +14,7 @@ from selfright.domain.errors import InputError, UnreadableFile
 from selfright.domain.passages import Document, Language
 from selfright.ingest.files import SourceFile, readable_name
 from selfright.ingest.readers import jsonl
-from selfright.ingest.readers.rows import BadRow, documents
+from selfright.ingest.readers.rows import BadRow, documents, given_id
 
 _SAMPLED = 8
 _IDS = ("_id", "id", "doc_id", "document_id")
@@ -104,7 +104,7 @@ class CorpusLayout:
 
     def _documents(self) -> Iterator[tuple[int, Document]]:
         for line, row in _lines(self._corpus):
-            named = {**row, "_id": _id(row)} if isinstance(row, dict) else row
+            named = {**row, "_id": given_id(row, _IDS)} if isinstance(row, dict) else row
             for document in documents(self._corpus, [(line, named)]):
                 if isinstance(document, UnreadableFile):
                     raise document
@@ -149,10 +149,10 @@ class CorpusLayout:
 
         Of rows with one text the one at the line's own place is meant.
         """
-        name, index = _id(row), row.get("index")
+        name, index = given_id(row, _IDS), row.get("index")
         found: list[int]
         if name is not None:
-            found = [self._by_id[name]] if name in self._by_id else []
+            found = [self._by_id[str(name)]] if str(name) in self._by_id else []
             what = f"has the id '{name}'; check that both files belong together"
         elif isinstance(index, int):
             found = [index] if 0 <= index < len(self._rows) else []
@@ -186,10 +186,6 @@ def _source(path: Path) -> SourceFile:
 def _lines(file: SourceFile) -> Iterator[tuple[int, Any]]:
     with file.open() as handle:
         yield from jsonl.rows(handle, file.limits.row_bytes)
-
-
-def _id(row: Mapping[str, Any]) -> str | None:
-    return next((str(row[key]) for key in _IDS if row.get(key) not in (None, "")), None)
 
 
 def _language(row: Mapping[str, Any]) -> Language | None:

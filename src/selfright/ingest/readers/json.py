@@ -9,7 +9,7 @@ from selfright.domain.passages import Document
 from selfright.ingest.files import SourceFile
 from selfright.ingest.readers import markup
 from selfright.ingest.readers.csv import table_documents
-from selfright.ingest.readers.rows import ROWS, documents, holds_more, plain
+from selfright.ingest.readers.rows import ROWS, documents, given_id, holds_more, plain
 from selfright.ingest.readers.tables import plain_rows, tables
 
 _MEDIA_TYPE = "application/json"
@@ -78,21 +78,15 @@ def _one_by_one(file: SourceFile, records: Sequence[Record]) -> Iterator[Documen
     if table := _table(records):
         yield from table_documents(file, table[0], table[1:], _MEDIA_TYPE)
     elif records:
-        ids = [
-            next((record[key] for key in ("_id", "id") if record.get(key) not in (None, "")), None)
-            for record in records
-        ]
+        ids = list(map(given_id, records))
         has_ids = all(type(own) in (str, int) for own in ids) and len(set(map(str, ids))) == len(ids)
-        rows = [
-            {
-                "_id": own if has_ids else None,
-                "text": markup.joined(_record(record, _title(record, f"{file.stem} {n}"), 1)),
-                "title": _title(record, f"{file.stem} {n}"),
-                "url": record.get("url"),
-            }
-            for n, (record, own) in enumerate(zip(records, ids, strict=True), start=1)
-        ]
-        yield from documents(file, enumerate(rows, start=1), unit="item")
+        rows = []
+        for n, record in enumerate(records, start=1):
+            title = _title(record, f"{file.stem} {n}")
+            text = markup.joined(_record(record, title, 1))
+            own = ids[n - 1] if has_ids else None
+            rows.append((n, {"_id": own, "text": text, "title": title, "url": record.get("url")}))
+        yield from documents(file, rows, unit="item")
 
 
 def _blocks(value: Any, level: int) -> Iterator[markup.Block]:

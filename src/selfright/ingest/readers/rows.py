@@ -126,8 +126,14 @@ def _check_unicode(text: str) -> None:
         raise BadRow(f"half of a surrogate pair at character {error.start}; such text cannot be stored") from None
 
 
+def given_id(row: Mapping[str, Any], keys: Sequence[str] = ("_id", "id")) -> Any:
+    """What a row is called by the first of the keys that it has; None where it has none."""
+    return next((row[key] for key in keys if row.get(key) not in (None, "")), None)
+
+
 def _id(row: Mapping[str, Any], otherwise: str) -> str:
-    given = next((row[key] for key in ("_id", "id") if row.get(key) not in (None, "")), otherwise)
+    given = given_id(row)
+    given = otherwise if given is None else given
     if isinstance(given, bool) or not isinstance(given, str | int) or len(str(given)) > _ID_LENGTH:
         raise BadRow(f"expected as '_id' a string of at most {_ID_LENGTH} characters or a whole number")
     _check_unicode(str(given))
