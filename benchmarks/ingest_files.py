@@ -39,10 +39,9 @@ with Selfright.open(sys.argv[2], home=sys.argv[3], embedder="none") as selfright
 from pathlib import Path
 from selfright.ingest.reading import discover
 from selfright.ingest.parallel import readings
-from selfright.ingest.splitting import split
 files = [(file, os.stat(file.path).st_size) for file in discover([Path(sys.argv[1])]).files]
-found = [item for items in readings(files, split) for item in items]
-tell(sum(len(item.passages(item.document) or split(item.document)) for item in found))
+found = [item for items in readings(files) for item in items]
+tell(sum(len(item.passages(item.document)) for item in found))
 """,
     "LlamaIndex, reading": """
 from llama_index.core import SimpleDirectoryReader

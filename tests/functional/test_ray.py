@@ -21,7 +21,7 @@ if sys.platform == "win32" or importlib.util.find_spec("ray") is None:
 
 from selfright.assembly.ingestion import BulkTarget, add_to
 from selfright.ingest.pipeline import Report, ingest
-from selfright.ingest.ray_cluster import RayCluster
+from selfright.ingest.ray_cluster import RayCluster, RayWorkers
 from tests.functional.conftest import DOCUMENTS, Cli
 from tests.support.contents import contents
 from tests.support.embedders import WordHashes
@@ -122,7 +122,7 @@ def test_the_same_as_in_one_process_and_nothing_twice(files: Path, alone: tuple[
     assert report == alone[1]
     same(tmp_path / "index", alone[0])
     assert told[-1][0] == told[-1][1] > 0
-    assert (again.added, again.unchanged) == (0, report.added - 1)  # one row comes twice, and so is replaced twice
+    assert (again.added, again.unchanged) == (0, report.added)
 
 
 @pytest.mark.usefixtures("nodes")
@@ -184,7 +184,7 @@ def test_broken_off_it_goes_on_behind_the_last_commit(
             raise KeyboardInterrupt
 
     with RayCluster() as cluster:
-        monkeypatch.setattr(RayCluster, "limit", 4)  # so that batches are put while others are on their way
+        monkeypatch.setattr(RayWorkers, "limit", 4)  # so that batches are put while others are on their way
         with pytest.raises(KeyboardInterrupt):
             add_to(cluster, place(tmp_path / "index"), [files], "docs", stop)
         with open_store(tmp_path / "index") as store:

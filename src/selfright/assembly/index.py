@@ -135,7 +135,7 @@ class IndexService:
 
     def sync(self, paths: Sequence[Path], options: "SyncOptions", progress: "Progress | None") -> "Report":
         """Makes the index what the folders are; a dry run needs no index and changes none."""
-        from selfright.ingest.syncing import NoDocuments, sync
+        from selfright.ingest.syncing import NoIndex, sync
 
         self._check_own()
         if not options.dry_run:
@@ -144,7 +144,7 @@ class IndexService:
         try:
             made = self._as_made()
         except IndexNotFound:
-            return sync(paths, None, NoDocuments(), options, progress)
+            return sync(paths, None, NoIndex(), options, progress)
         return sync(paths, made, made, options, progress)
 
     def _add_on(

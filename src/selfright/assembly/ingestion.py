@@ -23,7 +23,6 @@ from selfright.ingest.naming import Known
 from selfright.ingest.parallel import ReadDocument, decoded, encoded
 from selfright.ingest.ray_cluster import RayCluster
 from selfright.ingest.reading import SUFFIXES
-from selfright.ingest.splitting import split
 from selfright.processes import receive, send
 from selfright.retrieval.preparing import embedder_languages, indexed_text, text_hash
 from selfright.retrieval.stores.opening import open_store
@@ -70,7 +69,7 @@ class ReadUpload:
 
     def keep(self, reading: ReadDocument) -> None:
         """Adds a document."""
-        send(self._kept, encoded(reading, None))
+        send(self._kept, encoded(reading))
         self.count += 1
 
     def documents(self) -> Iterator[ReadDocument]:
@@ -129,7 +128,7 @@ def embed_upload(upload: ReadUpload, embedder: Embedder, collection: str, librar
         for reading in _named_readings(upload, collection, library, apart=apart)
         if (before := library.document(reading.document.id)) is None
         or before.content_hash != reading.document.content_hash
-        for passage in _passages(reading)
+        for passage in reading.passages(reading.document)
         if not languages or passage.language in languages
     )
     while some := list(dict.fromkeys(islice(texts, _BATCH))):
@@ -152,9 +151,8 @@ def store_upload(upload: ReadUpload, collection: str, opened: Callable[[], "Stor
 
 
 def _read(file: SourceFile) -> Generator[ReadDocument | UnreadableFile, None, None]:
-    bounds = Bounds.of(file.path.stat().st_size)
-    if ocr.is_installed() and file.path.suffix.lower() == ".pdf":
-        bounds = bounds.and_for(_LIMITS.ocr_seconds)
+    has_ocr = ocr.is_installed() and file.path.suffix.lower() == ".pdf"
+    bounds = Bounds.of(file.path.stat().st_size, _LIMITS.ocr_seconds if has_ocr else 0.0)
     with closing(read_apart(file, bounds)) as items:
         for item in items:
             if isinstance(item, UnreadableFile):
@@ -169,10 +167,6 @@ def _named_readings(upload: ReadUpload, collection: str, library: Library, *, ap
     for reading in upload.documents():
         document = replace(reading.document, collection=collection)
         yield replace(reading, document=_named(document, library, apart=apart))
-
-
-def _passages(reading: ReadDocument) -> Sequence[Passage]:
-    return reading.passages(reading.document) or split(reading.document)
 
 
 def _store(upload: ReadUpload, store: "Store", collection: str, report: UploadReport, *, apart: bool) -> None:
@@ -195,7 +189,7 @@ def _put(upload: ReadUpload, batch: dict[str, ReadDocument], store: "Store", rep
             continue
         report.added += before is None
         report.replaced += before is not None
-        ready.append((document, _passages(reading)))
+        ready.append((document, reading.passages(reading.document)))
     every = [passage for _, passages in ready for passage in passages]
     report.passages += len(every)
     if ready:

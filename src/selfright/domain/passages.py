@@ -54,6 +54,25 @@ class Document:
             digest.update(b"\0")
         return digest.hexdigest()
 
+    def passage(
+        self, number: int, start: int, end: int, section: str = "", head: str = "", language: Language | None = None
+    ) -> "Passage":
+        """Passage ``number`` (from 0): the text from ``start`` to ``end``, by default in its language."""
+        return Passage(
+            id=f"{self.id}#{number}",
+            document_id=self.id,
+            title=self.title,
+            text=self.text[start:end],
+            start=start,
+            end=end,
+            section=section,
+            language=language or self.language,
+            collection=self.collection,
+            url=self.url,
+            head=head,
+            origin=self.origin,
+        )
+
 
 _OF_THE_WEB = "web:"
 

@@ -9,15 +9,14 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterable
 from contextlib import closing, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any, Literal, TypeVar
 
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
 from selfright.ingest.files import FileLimits, SourceFile
-from selfright.ingest.parallel import ReadDocument, decoded, encoded, file_of, read_here, task_of
-from selfright.ingest.splitting import split
+from selfright.ingest.parallel import ReadDocument, decoded, encoded, file_of, read_here, task_of, with_spans
 from selfright.processes import end, receive, send, start
 
 _ENTRY = f"{__name__}:serve"
@@ -39,13 +38,9 @@ class Bounds:
     seconds: float = 120.0
 
     @classmethod
-    def of(cls, size: int) -> "Bounds":
-        """The bounds for a file of so many bytes; the slowest format takes a second and a half a megabyte."""
-        return cls(seconds=60 + 4 * size / _MIB)
-
-    def and_for(self, seconds: float) -> "Bounds":
-        """The same with so many seconds more."""
-        return replace(self, seconds=self.seconds + seconds)
+    def of(cls, size: int, more: float = 0.0) -> "Bounds":
+        """The bounds for so many bytes, with ``more`` seconds; the slowest format takes 1.5 a megabyte."""
+        return cls(seconds=60 + 4 * size / _MIB + more)
 
 
 def read_apart(file: SourceFile, bounds: Bounds) -> Generator[ReadDocument | UnreadableFile, None, None]:
@@ -123,7 +118,7 @@ def _waited_for(process: Any, seconds: float) -> tuple[Any, bool]:
 
 def serve(answers: IO[bytes]) -> None:
     """The reader's side."""
-    answer(answers, lambda task: ((encoded(item, split), _size(item)) for item in read_here(file_of(task))))
+    answer(answers, lambda task: ((encoded(with_spans(item)), _size(item)) for item in read_here(file_of(task))))
 
 
 def _size(item: ReadDocument | UnreadableFile) -> int:

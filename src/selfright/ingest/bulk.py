@@ -1,13 +1,12 @@
-"""Bulk ingestion: files are read, split, tokenised and embedded on a cluster, and one writer commits here.
+"""Bulk ingestion: passages are tokenised and embedded on a cluster; files are read, and committed, here.
 
 What is stored is what ``ingest`` stores without a cluster: names, replacements and what is unchanged are decided here,
 in the order of the files, so that a document goes in once however often its task was tried.
 """
 
-import os
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,14 +53,15 @@ def ingest_on(
 ) -> Report:
     """``ingest`` with the work done on ``cluster``, which has been entered; the same documents, passages and vectors.
 
-    Nodes that see the files under the same paths read them; what they do not see, and files of many documents, are read
-    here. Commits as it goes: broken off, the next run goes on behind the last commit.
+    Commits as it goes: broken off, the next run goes on behind the last commit.
     """
-    paths = [Path(os.path.abspath(path)) for path in paths]  # nodes work in folders of their own
     with PreparedAhead(store, preparing, cluster.workers(preparing.entry, preparing.setup)) as writer:
-        report = ingest(paths, writer, store, collection, progress, processes=cluster.workers, origin=origin)
+        report = ingest(paths, writer, store, collection, progress, origin=origin)
         writer.finish()
     return report
+
+
+_Documents = Sequence[tuple[Document, Sequence[Passage]]]
 
 
 @dataclass(slots=True)
@@ -73,14 +73,6 @@ class _Part:
     reference: Any
 
 
-@dataclass(slots=True)
-class _Batch:
-    """Documents to put, with their parts; a batch of none is a commit."""
-
-    documents: list[tuple[Document, Sequence[Passage]]] = field(default_factory=list)
-    parts: list[_Part] = field(default_factory=list)
-
-
 class PreparedAhead:
     """A writer that has batches prepared by workers and puts them into ``store`` in the order they came.
 
@@ -90,65 +82,66 @@ class PreparedAhead:
 
     def __init__(self, store: Store, preparing: Preparing, workers: RayWorkers) -> None:
         self._store, self._preparing, self._workers = store, preparing, workers
-        self._waiting: deque[_Batch] = deque()
-        self._flying = 0
+        self._waiting: deque[tuple[_Documents, list[_Part]]] = deque()  # without documents: a commit
 
     def __enter__(self) -> "PreparedAhead":
         return self
 
     def __exit__(self, *_: object) -> None:
         """Gives up what is still on its way."""
-        self._workers.cancel(part.reference for batch in self._waiting for part in batch.parts)
+        self._workers.cancel(part.reference for _, parts in self._waiting for part in parts)
         self._waiting.clear()
 
-    def put(self, batch: Sequence[tuple[Document, Sequence[Passage]]]) -> None:
+    def put(self, batch: _Documents) -> None:
         """Sends the passages out; waits when too many are out already."""
-        if not batch:
-            return
         every = [passage for _, passages in batch for passage in passages]
-        while self._waiting and self._flying + len(every) // _PART >= self._workers.limit:
+        while self._waiting and self._count() + len(every) // _PART >= self._workers.limit:
             self._settle()
-        parts = [self._sent(every[start : start + _PART]) for start in range(0, len(every), _PART)]
-        self._flying += len(parts)
-        self._waiting.append(_Batch(list(batch), parts))
+        parts = [self._send(every[start : start + _PART]) for start in range(0, len(every), _PART)]
+        if batch:
+            self._waiting.append((batch, parts))
 
     def remove(self, document_ids: Sequence[str]) -> list[str]:
         """Removes documents, after all that was put before."""
-        while self._waiting:
-            self._settle()
+        self._settle_all()
         return self._store.remove(document_ids)
 
     def commit(self) -> None:
         """Commits what was put so far, once it is ready; the work goes on meanwhile."""
-        self._waiting.append(_Batch())
+        self._waiting.append(((), []))
 
     def finish(self) -> None:
         """Waits for everything and commits."""
-        while self._waiting:
-            self._settle()
+        self._settle_all()
         self._store.commit()
 
-    def _sent(self, passages: list[Passage]) -> _Part:
+    def _count(self) -> int:
+        return sum(len(parts) for _, parts in self._waiting)
+
+    def _send(self, passages: list[Passage]) -> _Part:
         texts = [self._preparing.text(passage) for passage in passages]
         embedded = [place for place, passage in enumerate(passages) if self._preparing.embeds(passage)]
         task = {"texts": texts, "embedded": embedded}
         return _Part(passages, task, self._workers.submit(task))
 
+    def _settle_all(self) -> None:
+        while self._waiting:
+            self._settle()
+
     def _settle(self) -> None:
         """Puts the oldest batch into the store."""
-        batch = self._waiting[0]
-        if not batch.documents:
-            self._store.commit()
-        else:
-            terms: dict[str, str] = {}
-            vectors: dict[str, NDArray[np.float32]] = {}
-            for part in batch.parts:
-                joined, matrix = self._workers.result(part.reference, part.task, self._preparing.here)
-                terms.update(zip(part.task["texts"], joined, strict=True))
-                if matrix is not None:
-                    names = [part.passages[place].id for place in part.task["embedded"]]
-                    vectors.update(zip(names, matrix, strict=True))
+        documents, parts = self._waiting[0]
+        terms: dict[str, str] = {}
+        vectors: dict[str, NDArray[np.float32]] = {}
+        for part in parts:
+            joined, matrix = self._workers.result(part.reference, part.task, self._preparing.here)
+            terms.update(zip(part.task["texts"], joined, strict=True))
+            if matrix is not None:
+                names = [part.passages[place].id for place in part.task["embedded"]]
+                vectors.update(zip(names, matrix, strict=True))
+        if documents:
             self._preparing.learn(terms)
-            self._store.put(batch.documents, vectors=vectors or None)
-        self._flying -= len(batch.parts)
+            self._store.put(documents, vectors=vectors or None)
+        else:
+            self._store.commit()
         self._waiting.popleft()

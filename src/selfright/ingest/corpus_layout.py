@@ -1,207 +1,176 @@
 """A corpus in JSON Lines and the lines that point into it, joined: which line stands for which part of which row.
 
-Both files are read row by row; what joins them lies in a temporary SQLite file, so memory stays bounded.
+The corpus is read row by row, twice; memory holds some hundred bytes for each row and each line.
 """
 
-import dataclasses
-import itertools
-import sqlite3
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self, get_args
+from typing import Any, NamedTuple, get_args
 
 from selfright.domain.errors import InputError, UnreadableFile
 from selfright.domain.passages import Document, Language
 from selfright.ingest.files import SourceFile, readable_name
 from selfright.ingest.readers import jsonl
-from selfright.ingest.readers.rows import BadRow, documents
+from selfright.ingest.readers.rows import BadRow, documents, given_id
 
 _SAMPLED = 8
 _IDS = ("_id", "id", "doc_id", "document_id")
-_TABLES = """
-CREATE TABLE rows (number INTEGER PRIMARY KEY, line INTEGER, id TEXT UNIQUE, text BLOB, characters INTEGER);
-CREATE INDEX rows_by_text ON rows (text);
-CREATE TABLE parts (
-    number INTEGER PRIMARY KEY, line INTEGER, row INTEGER, start INTEGER, "end" INTEGER, text BLOB, section TEXT,
-    head TEXT, embedded INTEGER, language TEXT, UNIQUE (row, start, "end")
-);
-"""
-_FIND = "SELECT number, characters, text FROM rows WHERE"
-_PARTS = """
-SELECT row, number, line, start, "end", section, head, embedded, language, text FROM parts
-WHERE ?1 IS NULL OR row = ?1 ORDER BY row, start, number
-"""
+
+
+class _Row(NamedTuple):
+    line: int
+    id: str
+    digest: bytes
+    characters: int
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What vector ``number`` (from 0) stands for: the text of one row from ``start`` to ``end``.
+    """What vector ``number`` (from 0) stands for: the text of row ``row`` from ``start`` to ``end``.
 
     ``line`` is where that is said; ``embedded`` is false where the vector is said to be none, ``language`` is None
-    where it is the row's.
+    where it is the row's. ``digest`` is that of the text it should have, if that is said.
     """
 
     number: int
     line: int
+    row: int
     start: int
     end: int
     section: str = ""
     head: str = ""
     embedded: bool = True
     language: Language | None = None
+    digest: bytes | None = None
 
 
 class CorpusLayout:
-    """The rows of ``corpus`` with their parts; without ``meta`` each row is one part. A context manager.
+    """The rows of ``corpus`` with their parts, by number; without ``meta`` each row is one part.
 
-    Entering it reads both files. Raises ``UnreadableFile`` naming the line for a row that is no document or an id that
-    comes twice, and for a line of ``meta`` that points to no row, to more than one, or where another one does.
+    ``sample`` has a few rows from all over the corpus, by number. Raises ``UnreadableFile`` naming the line for a row
+    that is no document or an id that comes twice, and for a line of ``meta`` that points to no row, to more than one,
+    or where another one does.
     """
 
     def __init__(self, corpus: Path, meta: Path | None) -> None:
-        self.corpus, self.meta = _source(corpus), _source(meta) if meta else None
-        self.rows = self.parts = 0
-        self._sample: list[tuple[int, Document]] = []
+        self._corpus, self._meta = _source(corpus), _source(meta) if meta else None
+        self._rows: list[_Row] = []
+        self._by_id: dict[str, int] = {}
+        self._by_text: dict[bytes, list[int]] = defaultdict(list)
+        self._by_row: dict[int, dict[tuple[int, int], Part]] = defaultdict(dict)
+        self.parts: list[Part] = []
+        self.sample: dict[int, Document] = {}
+        self._read_corpus()
+        if self._meta:
+            self._read_meta(self._meta)
+        else:
+            self.parts = [Part(n, row.line, n, 0, row.characters) for n, row in enumerate(self._rows)]
+            self._by_row |= {part.row: {(0, part.end): part} for part in self.parts}
 
-    def __enter__(self) -> Self:
-        self._tables = sqlite3.connect("")  # on disk as soon as it is large, and gone when closed
-        self._tables.executescript(_TABLES)
-        try:
-            self._read_corpus()
-            self._read_meta()
-        except BaseException:
-            self._tables.close()
-            raise
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._tables.close()
+    def __len__(self) -> int:
+        return len(self._rows)
 
     def documents(self) -> Iterator[tuple[Document, list[Part]]]:
         """Every row as a document with its parts in reading order, in the corpus's order."""
-        found = itertools.groupby(self._parts(), key=lambda entry: entry[0])
         for number, (_, document) in enumerate(self._documents()):
-            row, parts = next(found, (None, iter(())))
-            if row != number:
-                raise self.corpus.refuse("the file changed while it was read; import it again")
-            yield document, [self._checked(document, part, text) for _, part, text in parts]
+            if number >= len(self._rows) or self._rows[number].digest != _digest(document.text):
+                raise self._corpus.refuse("the file changed while it was read; import it again")
+            yield document, [self._checked(document, part) for part in self.parts_of(number)]
 
-    def sample(self) -> list[tuple[Document, Part]]:
-        """A few documents from all over the corpus, each with its first part."""
-        parts = ((document, next(self._parts(number), None)) for number, document in self._sample)
-        return [(document, part[1]) for document, part in parts if part]
-
-    def lines(self) -> Iterator[tuple[int, int, bool]]:
-        """Number, line and ``embedded`` of every part, in the order of the numbers."""
-        for number, line, embedded in self._tables.execute("SELECT number, line, embedded FROM parts ORDER BY 1"):
-            yield number, line, bool(embedded)
+    def parts_of(self, row: int) -> list[Part]:
+        """The parts of a row in reading order."""
+        return sorted(self._by_row[row].values(), key=lambda part: (part.start, part.number))
 
     def _read_corpus(self) -> None:
         step = 1
         for number, (line, document) in enumerate(self._documents()):
-            row = (number, line, document.id, _digest(document.text), len(document.text))
-            try:
-                self._tables.execute("INSERT INTO rows VALUES (?, ?, ?, ?, ?)", row)
-            except sqlite3.IntegrityError:
-                (first,) = self._tables.execute("SELECT line FROM rows WHERE id = ?", (document.id,)).fetchone()
-                raise self.corpus.refuse(f"line {line}: its id '{document.id}' is that of line {first}") from None
-            self.rows += 1
+            first = self._by_id.setdefault(document.id, number)
+            if first != number:
+                first_line = self._rows[first].line
+                raise self._corpus.refuse(f"line {line}: its id '{document.id}' is that of line {first_line}")
+            row = _Row(line, document.id, _digest(document.text), len(document.text))
+            self._rows.append(row)
+            self._by_text[row.digest].append(number)
             if number % step == 0:
-                self._sample.append((number, document))
-            if len(self._sample) > _SAMPLED:
-                self._sample, step = self._sample[::2], step * 2
-        if not self.rows:
-            raise self.corpus.refuse("there are no rows in it; nothing to import")
+                self.sample[number] = document
+            if len(self.sample) > _SAMPLED:
+                step *= 2
+                self.sample = {n: document for n, document in self.sample.items() if n % step == 0}
+        if not self._rows:
+            raise self._corpus.refuse("there are no rows in it; nothing to import")
 
     def _documents(self) -> Iterator[tuple[int, Document]]:
-        for line, row in _lines(self.corpus):
-            for document in documents(self.corpus, [(line, _with_id(row))]):
+        for line, row in _lines(self._corpus):
+            named = {**row, "_id": given_id(row, _IDS)} if isinstance(row, dict) else row
+            for document in documents(self._corpus, [(line, named)]):
                 if isinstance(document, UnreadableFile):
                     raise document
                 yield line, _as_said(document, row)
 
-    def _read_meta(self) -> None:
-        if self.meta is None:
-            self._tables.execute(
-                "INSERT INTO parts SELECT number, line, number, 0, characters, NULL, '', '', 1, NULL FROM rows"
-            )
-            self.parts = self.rows
-            return
-        for number, (line, row) in enumerate(_lines(self.meta)):
-            self.parts += 1
+    def _read_meta(self, meta: SourceFile) -> None:
+        for number, (line, row) in enumerate(_lines(meta)):
             try:
-                self._point(number, line, row)
+                part = self._part(number, line, row)
+                same = self._by_row[part.row].setdefault((part.start, part.end), part)
+                if same is not part:
+                    raise BadRow(
+                        f"it points to the same text (parts need 'start' and 'end') as that of line {same.line}"
+                    )
             except BadRow as error:
-                raise self.meta.refuse(f"line {line}: {error}") from None
-        missing = "SELECT line, id FROM rows WHERE number NOT IN (SELECT row FROM parts) ORDER BY number LIMIT 1"
-        for line, name in self._tables.execute(missing):
-            raise self.meta.refuse(
-                f"{self.parts:,} lines for the {self.rows:,} rows of {self.corpus.name}: none of them points to line "
-                f"{line} there ('{name}'), but every row needs one"
-            )
+                raise meta.refuse(f"line {line}: {error}") from None
+            self.parts.append(part)
+        for number, of in enumerate(self._rows):
+            if not self._by_row[number]:
+                raise meta.refuse(
+                    f"{len(self.parts):,} lines for the {len(self._rows):,} rows of {self._corpus.name}: none of them "
+                    f"points to line {of.line} there ('{of.id}'), but every row needs one"
+                )
 
-    def _point(self, number: int, line: int, row: Any) -> None:
+    def _part(self, number: int, line: int, row: Any) -> Part:
         if not isinstance(row, Mapping):
             raise row if isinstance(row, BadRow) else BadRow(f"expected an object, but it is a {type(row).__name__}")
-        target, characters, same_text = self._target(number, row)
+        digest = _digest(row["text"]) if isinstance(row.get("text"), str) else None
+        target = self._target(number, row, digest)
+        characters = self._rows[target].characters
         start, end, partial = row.get("start", 0), row.get("end", characters), "start" in row
         if not (isinstance(start, int) and isinstance(end, int) and 0 <= start < end <= characters):
             raise BadRow(f"'start' {start} and 'end' {end} must lie within the row's {characters} characters")
-        text = row.get("text")
-        if isinstance(text, str) and not partial and not same_text:
+        if digest not in (None, self._rows[target].digest) and not partial:
             raise BadRow("its 'text' is not that of the row it names; a part of a row needs 'start' and 'end'")
-        language = row["language"] if row.get("language") in get_args(Language) else None
-        digest = _digest(text) if isinstance(text, str) and partial else None
-        part = (number, line, target, start, end, digest, str(row.get("section") or ""), str(row.get("head") or ""))
-        try:
-            marks = (*part, row.get("embedded") is not False, language)
-            self._tables.execute("INSERT INTO parts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", marks)
-        except sqlite3.IntegrityError:
-            same = 'SELECT line FROM parts WHERE row = ? AND start = ? AND "end" = ?'
-            (first,) = self._tables.execute(same, (target, start, end)).fetchone()
-            raise BadRow(f"it points to the same text (parts need 'start' and 'end') as that of line {first}") from None
+        section, head = (str(row.get(name) or "") for name in ("section", "head"))
+        is_embedded, expected = row.get("embedded") is not False, digest if partial else None
+        return Part(number, line, target, start, end, section, head, is_embedded, _language(row), expected)
 
-    def _target(self, number: int, row: Mapping[str, Any]) -> tuple[int, int, bool]:
-        """Number and characters of the row that a line names: by id, else by ``index``, else by its ``text``.
+    def _target(self, number: int, row: Mapping[str, Any], digest: bytes | None) -> int:
+        """The row that a line names: by id, else by ``index``, else by its ``text``.
 
-        Also whether the line's text is the row's. Of rows with one text the one at the line's own place is meant.
+        Of rows with one text the one at the line's own place is meant.
         """
-        text = _digest(row["text"]) if isinstance(row.get("text"), str) else None
-        name = next((str(row[key]) for key in _IDS if row.get(key) not in (None, "")), None)
+        name, index = given_id(row, _IDS), row.get("index")
+        found: list[int]
         if name is not None:
-            found = self._tables.execute(f"{_FIND} id = ?", (name,)).fetchall()
+            found = [self._by_id[str(name)]] if str(name) in self._by_id else []
             what = f"has the id '{name}'; check that both files belong together"
-        elif isinstance(index := row.get("index"), int):
-            found = self._tables.execute(f"{_FIND} number = ?", (index,)).fetchall()
+        elif isinstance(index, int):
+            found = [index] if 0 <= index < len(self._rows) else []
             what = f"has the index {index}; rows are counted from 0"
-        elif text is not None:
-            query = f"{_FIND} text = ? ORDER BY number <> ? LIMIT 2"
-            found = self._tables.execute(query, (text, number)).fetchall()
+        elif digest is not None:
+            found = self._by_text.get(digest, [])
             what = "has its 'text'; check that both files belong together"
         else:
             raise BadRow("it names no row of the corpus; expected an 'id', an 'index' (from 0) or the 'text'")
         if not found:
             raise BadRow(f"no row of the corpus {what}")
-        if len(found) > 1 and found[0][0] != number:
+        if len(found) > 1 and number not in found:
             raise BadRow("several rows of the corpus have its 'text'; name the row by 'id' or 'index'")
-        target, characters, digest = found[0]
-        return target, characters, digest == text
+        return found[0] if len(found) == 1 else number
 
-    def _parts(self, only: int | None = None) -> Iterator[tuple[int, Part, bytes | None]]:
-        """Row, part, and the digest of the text it should have if that is said; of all rows or of one."""
-        for row, number, line, start, end, section, head, embedded, language, text in self._tables.execute(
-            _PARTS, (only,)
-        ):
-            yield row, Part(number, line, start, end, section, head, bool(embedded), language), text
-
-    def _checked(self, document: Document, part: Part, text: bytes | None) -> Part:
-        if self.meta and text is not None and text != _digest(document.text[part.start : part.end]):
-            raise self.meta.refuse(
+    def _checked(self, document: Document, part: Part) -> Part:
+        if self._meta and part.digest not in (None, _digest(document.text[part.start : part.end])):
+            raise self._meta.refuse(
                 f"line {part.line}: its 'text' is not that of '{document.id}' from {part.start} to {part.end}; "
                 "positions count characters of the row's 'text', from 0"
             )
@@ -219,22 +188,15 @@ def _lines(file: SourceFile) -> Iterator[tuple[int, Any]]:
         yield from jsonl.rows(handle, file.limits.row_bytes)
 
 
-def _with_id(row: Any) -> Any:
-    """The row with its name where documents have it."""
-    if not isinstance(row, dict):
-        return row
-    key = next((key for key in _IDS if row.get(key) not in (None, "")), None)
-    return row if key is None else {**row, "_id": row[key]}
+def _language(row: Mapping[str, Any]) -> Language | None:
+    return next((language for language in get_args(Language) if language == row.get("language")), None)
 
 
 def _as_said(document: Document, row: Mapping[str, Any]) -> Document:
     """The document with what an export of ours says about it beside title, text and metadata."""
-    said: dict[str, Any] = {}
-    if row.get("language") in get_args(Language):
-        said["language"] = row["language"]
-    if isinstance(row.get("collection"), str) and row["collection"].strip():
-        said["collection"] = row["collection"]
-    return dataclasses.replace(document, **said) if said else document
+    said = row.get("collection")
+    collection = said if isinstance(said, str) and said.strip() else document.collection
+    return replace(document, language=_language(row) or document.language, collection=collection)
 
 
 def _digest(text: str) -> bytes:

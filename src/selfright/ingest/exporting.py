@@ -2,12 +2,10 @@
 
 import json
 import os
-import shutil
-import uuid
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import IO
 
 from selfright.domain.errors import InputError
@@ -47,24 +45,28 @@ def export(
     """
     target = Path(os.path.realpath(folder))
     _check_free(target, force=force)
+    around = target if target.is_dir() else target.parent
+    around.mkdir(parents=True, exist_ok=True)
     counts = {"documents": 0, "rows": 0, "vectors": 0}
-    with _unfinished(target) as place:
+    with TemporaryDirectory(prefix=".unfinished-", dir=around, ignore_cleanup_errors=True) as unfinished:
+        place = Path(unfinished)
         made = FlatVectors(dimension) if dimension else None
-        with _lines(place / CORPUS) as corpus, _lines(place / META) as meta:
+        with _writer(place / CORPUS) as corpus, _writer(place / META) as meta:
             for document, cut in _documents(store, cut=passages or bool(dimension)):
-                rows = [passage_row(document, each) for each in cut] if passages else [document_row(document)]
+                rows = [_row(document, each) for each in cut] if passages else [_row(document)]
                 _write(corpus, rows)
                 counts["documents"] += 1
                 counts["rows"] += len(rows)
                 if made is not None and cut:
-                    counts["vectors"] += _add_vectors(store, made, dimension, meta, document, cut, whole=passages)
+                    found = store.vectors_of(document.id)
+                    _write(meta, [_pointer(document, each, each.id in found, whole=passages) for each in cut])
+                    made.add([found.get(each.id) for each in cut])
+                    counts["vectors"] += sum(each.id in found for each in cut)
                 if progress:
                     progress(counts["documents"], max(total, counts["documents"]), document.id)
-        if made is None:
-            (place / META).unlink()
-        else:
+        if made is not None:
             made.write(place / VECTORS)
-        _move(place, target)
+        _move(place, target, (VECTORS, META, CORPUS) if made else (CORPUS,))
     return ExportReport(folder, **counts)
 
 
@@ -75,53 +77,17 @@ def _documents(store: Contents, *, cut: bool) -> Iterator[tuple[Document, list[P
             yield document, list(store.passages_of(info.id)) if cut else []
 
 
-def _add_vectors(
-    store: Contents,
-    made: FlatVectors,
-    dimension: int,
-    meta: IO[str],
-    document: Document,
-    cut: list[Passage],
-    *,
-    whole: bool,
-) -> int:
-    """A line and a vector for every passage; one without a vector gets zeros, which are near nothing."""
-    import numpy as np
-
-    found = store.vectors_of(document.id)
-    _write(meta, [_pointer(document, passage, passage.id in found, whole=whole) for passage in cut])
-    none = np.zeros(dimension, dtype=np.float32)
-    made.add(np.stack([found.get(passage.id, none) for passage in cut]))
-    return sum(passage.id in found for passage in cut)
-
-
-def document_row(document: Document) -> dict[str, object]:
-    """A document as a row of BEIR's ``corpus.jsonl``."""
-    return _row(document, document.id, document.title, document.text, {})
-
-
-def passage_row(document: Document, passage: Passage) -> dict[str, object]:
-    """A passage as such a row; its place in the document is in ``metadata``."""
-    place = {
-        "document_id": document.id,
-        "section": passage.section,
-        "head": passage.head,
-        "start": str(passage.start),
-        "end": str(passage.end),
-    }
-    return _row(replace(document, language=passage.language), passage.id, passage.title, passage.text, place)
-
-
-def _row(document: Document, name: str, title: str, text: str, place: Mapping[str, str]) -> dict[str, object]:
-    told = {
-        "language": document.language,
-        "url": document.url,
-        "collection": document.collection,
-        "source": document.source,
-    }
+def _row(document: Document, passage: Passage | None = None) -> dict[str, object]:
+    """A document, or a passage of it, as a row of BEIR's ``corpus.jsonl``; its place is in ``metadata``."""
+    of, place = passage or document, {}
+    if passage is not None:
+        place = {"document_id": document.id, "section": passage.section, "head": passage.head}
+        place |= {"start": str(passage.start), "end": str(passage.end)}
+    told = {"language": of.language, "url": of.url, "collection": of.collection, "source": document.source}
     facts = {key: value for key, value in told.items() if value is not None}
     # What the document brought along is never overwritten; how the index holds it also stands beside it.
-    return {"_id": name, "title": title, "text": text, **facts, "metadata": {**facts, **place, **document.metadata}}
+    metadata = {**facts, **place, **document.metadata}
+    return {"_id": of.id, "title": of.title, "text": of.text, **facts, "metadata": metadata}
 
 
 def _pointer(document: Document, passage: Passage, embedded: bool, *, whole: bool) -> dict[str, object]:
@@ -137,12 +103,8 @@ def _pointer(document: Document, passage: Passage, embedded: bool, *, whole: boo
     return pointer if embedded else {**pointer, "embedded": False}
 
 
-@contextmanager
-def _lines(path: Path) -> Iterator[IO[str]]:
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        yield file
-        file.flush()
-        os.fsync(file.fileno())
+def _writer(path: Path) -> IO[str]:
+    return path.open("w", encoding="utf-8", newline="\n")
 
 
 def _write(file: IO[str], rows: list[dict[str, object]]) -> None:
@@ -156,25 +118,11 @@ def _check_free(target: Path, *, force: bool) -> None:
         raise InputError(f"{target} is not empty; name another folder, or replace an export in it with --force")
 
 
-@contextmanager
-def _unfinished(target: Path) -> Iterator[Path]:
-    """A folder beside ``target``, or in it where it exists, which is gone afterwards."""
-    around = target if target.is_dir() else target.parent
-    place = around / f".{target.name[:100]}-{uuid.uuid4().hex[:8]}.unfinished"
-    place.mkdir(parents=True)
-    try:
-        yield place
-    finally:
-        shutil.rmtree(place, ignore_errors=True)
-
-
-def _move(place: Path, target: Path) -> None:
-    """Puts the finished files where they belong: the folder at once, or file by file where it exists."""
-    if not target.exists():
-        os.replace(place, target)
-        return
+def _move(place: Path, target: Path, names: Sequence[str]) -> None:
+    """Puts the finished files where they belong; those of an older export that are no part of this one go."""
+    target.mkdir(exist_ok=True)
     for name in (VECTORS, META, CORPUS):
-        if (place / name).exists():
+        if name in names:
             os.replace(place / name, target / name)
         else:
             (target / name).unlink(missing_ok=True)

@@ -1,7 +1,6 @@
 """Vectors in FAISS files: those of an index made elsewhere are read, ours are written."""
 
 import importlib
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -84,15 +83,14 @@ class FlatVectors:
     def __init__(self, dimension: int) -> None:
         self._index = _faiss().IndexFlatIP(dimension)
 
-    def add(self, rows: "NDArray[np.float32]") -> None:
-        """Appends rows, shape ``(n, dimension)``."""
-        self._index.add(rows)
+    def add(self, rows: "Sequence[NDArray[np.float32] | None]") -> None:
+        """Appends rows, each of shape ``(dimension,)``; None becomes zeros, which are near nothing."""
+        none = np.zeros(self._index.d, dtype=np.float32)
+        self._index.add(np.stack([none if row is None else row for row in rows]))
 
     def write(self, path: Path) -> None:
-        """Writes the file, safe on disk when this returns; raises ``RuntimeError`` when the disk is full."""
+        """Writes the file; raises ``RuntimeError`` when the disk is full."""
         _faiss().write_index(self._index, str(path))
-        with path.open("rb+") as file:
-            os.fsync(file.fileno())
 
 
 def _faiss() -> Any:

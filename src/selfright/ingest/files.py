@@ -21,15 +21,12 @@ from selfright.domain.text import language_of
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it begins with
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _GUESSED_BYTES = 200_000
 _ENCODINGS = ["cp949", "cp932", "euc_jp", "gb18030", "big5hkscs", "cp1252"]  # those that files are found in
 _KOREAN = ("euckr", "ksc5601", "ksc56011987", "cp949", "ms949", "windows949")
-_JIS_SHIFT = b"\x1b$B"  # how ISO-2022-JP begins its letters
 _HELP = "save it as UTF-8 text, or in one of the supported formats"
 
 
@@ -46,8 +43,7 @@ def decode(data: bytes, refuse: Callable[[str], Exception], declared: str | None
             return text
     if b"\0" in data:
         raise refuse(f"binary content where text was expected; {_HELP}")
-    japanese = _strictly(data, "iso2022_jp") if _JIS_SHIFT in data else None
-    text = _declared(data, declared) or japanese or _strictly(data, "utf-8") or _guessed(data)
+    text = _declared(data, declared) or _strictly(data, "utf-8") or _guessed(data)
     if text is None:
         raise refuse(f"its encoding could not be told; {_HELP}")
     return text
@@ -96,6 +92,11 @@ def _guessed(data: bytes) -> str | None:
     return _strictly(data, best.encoding) if best else None
 
 
+_REASONS = {
+    errno.ENOENT: "there is no file, or the symbolic link points to nothing",
+    errno.ELOOP: "the symbolic link leads back to itself",
+    errno.EACCES: "no permission to read it",
+}
 _MIB = 2**20
 _TITLE_LENGTH = 300
 
@@ -149,7 +150,8 @@ class SourceFile:
             with self.path.open("rb") as handle:
                 yield handle
         except OSError as error:
-            raise self.refuse(_reason(error, self.path)) from error
+            why = _REASONS.get(error.errno or 0, f"the system could not read it ({error.strerror or error})")
+            raise self.refuse(f"{why}; check the file and its permissions, or leave it out") from error
 
     def read_bytes(self) -> bytes:
         """All of it. Raises ``UnreadableFile`` when there is nothing, or more than ``limits.file_bytes``."""
@@ -190,15 +192,3 @@ def one_line(title: str) -> str:
 def readable_name(name: str) -> str:
     """A file name as text that can be stored: bytes that are no text replaced, Hangul composed (NFC)."""
     return unicodedata.normalize("NFC", os.fsencode(name).decode("utf-8", "replace"))
-
-
-def _reason(error: OSError, path: Path) -> str:
-    if isinstance(error, PermissionError):
-        return "no permission to read it; change its permissions, or leave it out"
-    if error.errno == errno.ELOOP:
-        return "the symbolic link leads back to itself; remove it or let it point to a file"
-    if isinstance(error, FileNotFoundError) and path.is_symlink():
-        return "the symbolic link points to nothing; remove it or restore its target"
-    if isinstance(error, FileNotFoundError):
-        return "the file is gone; add it again when it is back"
-    return f"the system could not read it ({error.strerror or error}); check the disk and the path"

@@ -5,7 +5,6 @@ wholly or not at all. No text is embedded, but for a few that show whether the v
 """
 
 import dataclasses
-import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,64 +62,49 @@ def import_corpus(
     if vectors is not None and meta is None:
         raise InputError(f"the vectors of {vectors.path} need the .meta.jsonl that says which text each is of")
     used = _embedder_for(vectors, embedder) if vectors else None
-    with CorpusLayout(corpus, meta) as layout:
-        if vectors and used:
-            check_vectors(layout, vectors, used)
-        store = opened()
-        known = passages = stored = 0
-        try:
-            for batch in _batches(_entries(layout, collection), progress, layout.parts):
-                known += sum(store.document(document.id) is not None for document, _, _ in batch)
-                passages += sum(len(cut) for _, cut, _ in batch)
-                stored += _put(store, vectors, batch)
-            store.commit()
-        except BaseException:
-            store.discard()
-            raise
-        return ImportReport(layout.rows - known, known, passages, stored, vectors.notes if vectors else ())
+    layout = CorpusLayout(corpus, meta)
+    if vectors and used:
+        check_vectors(layout, vectors, used)
+    store = opened()
+    known = passages = stored = 0
+    try:
+        for batch in _batches(_entries(layout, collection), progress, len(layout.parts)):
+            known += sum(store.document(document.id) is not None for document, _, _ in batch)
+            passages += sum(len(cut) for _, cut, _ in batch)
+            stored += _put(store, vectors, batch)
+        store.commit()
+    except BaseException:
+        store.discard()
+        raise
+    return ImportReport(len(layout) - known, known, passages, stored, vectors.notes if vectors else ())
 
 
-def _entries(layout: CorpusLayout, collection: str | None) -> Iterator["_Entry"]:
+_Entry = tuple[Document, list[Passage], dict[str, int]]
+
+
+def _entries(layout: CorpusLayout, collection: str | None) -> Iterator[_Entry]:
+    """The documents with their passages, and by a passage's id which vector is its own."""
     for found, parts in layout.documents():
-        document = dataclasses.replace(found, collection=collection) if collection else found
-        yield document, [passage_of(document, n, part) for n, part in enumerate(parts)], parts
+        document = dataclasses.replace(found, collection=collection or found.collection)
+        passages = [_passage(document, n, part) for n, part in enumerate(parts)]
+        own = zip(passages, parts, strict=True)
+        yield document, passages, {passage.id: part.number for passage, part in own if part.embedded}
 
 
-def _put(store: Store, vectors: FaissVectors | None, batch: Sequence["_Entry"]) -> int:
+def _passage(document: Document, n: int, part: Part) -> Passage:
+    return document.passage(n, part.start, part.end, part.section, part.head, part.language)
+
+
+def _put(store: Store, vectors: FaissVectors | None, batch: Sequence[_Entry]) -> int:
     """How many vectors were put with the documents."""
     documents = [(document, passages) for document, passages, _ in batch]
     if vectors is None:
         store.put(documents)
         return 0
-    numbers = {
-        passage.id: part.number
-        for _, passages, parts in batch
-        for passage, part in zip(passages, parts, strict=True)
-        if part.embedded
-    }
+    numbers = {name: number for _, _, own in batch for name, number in own.items()}
     matrix = _unit(vectors.rows(list(numbers.values())))
     store.put(documents, dict(zip(numbers, matrix, strict=True)))
     return len(numbers)
-
-
-_Entry = tuple[Document, list[Passage], list[Part]]
-
-
-def passage_of(document: Document, n: int, part: Part) -> Passage:
-    """The document's passage ``n``: the text that a part stands for."""
-    return Passage(
-        id=f"{document.id}#{n}",
-        document_id=document.id,
-        title=document.title,
-        text=document.text[part.start : part.end],
-        start=part.start,
-        end=part.end,
-        section=part.section,
-        head=part.head,
-        language=part.language or document.language,
-        collection=document.collection,
-        url=document.url,
-    )
 
 
 def _embedder_for(vectors: FaissVectors, embedder: Embedder | None) -> Embedder:
@@ -139,28 +123,30 @@ def _embedder_for(vectors: FaissVectors, embedder: Embedder | None) -> Embedder:
 
 def check_vectors(layout: CorpusLayout, vectors: FaissVectors, embedder: Embedder) -> None:
     """Raises ``InputError`` when the vectors are not one for each line, no directions, or not the embedder's."""
-    if vectors.count != layout.parts:
+    if vectors.count != len(layout.parts):
         raise InputError(
-            f"{vectors.path} has {vectors.count:,} vectors, but the .meta.jsonl has {layout.parts:,} lines; "
+            f"{vectors.path} has {vectors.count:,} vectors, but the .meta.jsonl has {len(layout.parts):,} lines; "
             "each vector needs the one line that says what it is of"
         )
     _check_lengths(layout, vectors)
-    for document, part in layout.sample():
+    for row, document in layout.sample.items():
+        part = layout.parts_of(row)[0]
         if part.embedded:
-            _check_cosine(vectors, embedder, part, passage_of(document, 0, part))
+            _check_cosine(vectors, embedder, part, _passage(document, 0, part))
 
 
 def _check_lengths(layout: CorpusLayout, vectors: FaissVectors) -> None:
     import numpy as np
 
-    for block in _blocks(layout.lines(), _BLOCK):
-        lengths = np.linalg.norm(vectors.rows([number for number, _, _ in block]).astype(np.float64), axis=1)
-        for (number, line, embedded), length in zip(block, lengths.tolist(), strict=True):
-            if embedded and not _SHORTEST < length < float("inf"):
+    for begin in range(0, len(layout.parts), _BLOCK):
+        block = layout.parts[begin : begin + _BLOCK]
+        lengths = np.linalg.norm(vectors.rows([part.number for part in block]).astype(np.float64), axis=1)
+        for part, length in zip(block, lengths.tolist(), strict=True):
+            if part.embedded and not _SHORTEST < length < float("inf"):
                 raise UnreadableFile(
                     str(vectors.path),
-                    f"vector {number} (line {line} of the .meta.jsonl) is no direction: its length is {length}; "
-                    "make it anew, or import with --no-vectors",
+                    f"vector {part.number} (line {part.line} of the .meta.jsonl) is no direction: its length is "
+                    f"{length}; make it anew, or import with --no-vectors",
                 )
 
 
@@ -199,12 +185,6 @@ def _batches(entries: Iterator[_Entry], progress: Progress | None, total: int) -
             done, waiting, batch = done + waiting, 0, []
             if progress:
                 progress(done, total, entry[0].id)
-    if batch:
-        yield batch
+    yield batch
     if progress:
         progress(total, total, "")
-
-
-def _blocks(lines: Iterator[tuple[int, int, bool]], size: int) -> Iterator[list[tuple[int, int, bool]]]:
-    while block := list(itertools.islice(lines, size)):
-        yield block

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from selfright.ingest.apart import Bounds, answer, map_apart
 from selfright.ingest.files import SourceFile
@@ -53,8 +53,7 @@ class Recognised:
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class LanguageData:
+class LanguageData(NamedTuple):
     """The folder with Tesseract's language data, and which of the wanted languages it has."""
 
     folder: str
@@ -72,9 +71,8 @@ def recognise(file: SourceFile, numbers: Sequence[int]) -> Recognised:
     if not is_installed():
         return Recognised(why=_NOT_INSTALLED)
     if not limits.ocr_seconds:
-        return Recognised(
-            why="no text is recognised (OCR) while somebody waits for an answer; add the file to the index"
-        )
+        why = "no text is recognised (OCR) while somebody waits for an answer; add the file to the index"
+        return Recognised(why=why)
     data = language_data()
     if data is None:
         return Recognised(why=f"OCR needs Tesseract's language data; {_install(_LANGUAGES)}, or set TESSDATA_PREFIX")
@@ -109,12 +107,12 @@ def language_data() -> LanguageData | None:
     """The folder with most of the wanted languages, the first of equals; None where there is none."""
     prefix = os.environ.get("TESSDATA_PREFIX")
     folders = [*([prefix] if prefix else []), *_SYSTEM, str(Path(sys.prefix, "share", "tessdata"))]
-    best: LanguageData | None = None
-    for folder in folders:
-        there = tuple(name for name in _LANGUAGES if Path(folder, f"{name}.traineddata").is_file())
-        if len(there) > (len(best.languages) if best else 0):
-            best = LanguageData(folder, there)
-    return best
+    found = [
+        LanguageData(folder, tuple(name for name in _LANGUAGES if Path(folder, f"{name}.traineddata").is_file()))
+        for folder in folders
+    ]
+    best = max(found, key=lambda data: len(data.languages))
+    return best if best.languages else None
 
 
 def serve(answers: IO[bytes]) -> None:
@@ -153,17 +151,12 @@ def _parsed(data: bytes, number: int, **options: Any) -> Any:
     return liteparse.LiteParse(ocr_enabled=False, quiet=True, target_pages=str(number), **options).parse(data)
 
 
-@dataclass(slots=True)
-class _Reading:
+class _Reading(NamedTuple):
     """What one pass made of a page; ``ink`` is the part of the dark pixels that its lines cover."""
 
     paragraphs: list[str]
     confidence: float
     ink: float
-
-    @property
-    def size(self) -> int:
-        return sum(map(len, self.paragraphs))
 
 
 def _read(tesserocr: Any, engine: Any, grey: "NDArray[np.uint8]") -> list[str]:
@@ -175,7 +168,7 @@ def _read(tesserocr: Any, engine: Any, grey: "NDArray[np.uint8]") -> list[str]:
     reading = _pass(tesserocr, engine, grey, tesserocr.PSM.AUTO)
     if reading.ink < 1 - _MISSED_INK:
         again = _pass(tesserocr, engine, grey, tesserocr.PSM.SINGLE_COLUMN)
-        if again.size > _GAIN * reading.size and again.confidence >= _SURE:
+        if sum(map(len, again.paragraphs)) > _GAIN * sum(map(len, reading.paragraphs)) and again.confidence >= _SURE:
             reading = again
     return reading.paragraphs if reading.confidence >= _SURE else []
 

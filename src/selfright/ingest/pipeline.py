@@ -3,7 +3,7 @@
 import dataclasses
 import os
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
@@ -15,9 +15,8 @@ from selfright.domain.passages import DEFAULT_COLLECTION, Document, Origin, Pass
 from selfright.domain.ports import Documents, Library, Writer
 from selfright.ingest.files import SourceFile
 from selfright.ingest.naming import Known, Look, is_same_place, name_of
-from selfright.ingest.parallel import Elsewhere, ReadDocument, Split, readings
+from selfright.ingest.parallel import ReadDocument, readings
 from selfright.ingest.reading import Discovery, discover
-from selfright.ingest.splitting import split as split_document
 
 _BATCH = 128  # passages that are embedded and stored at once: a few seconds between two steps of the progress
 _COMMIT = 2_000
@@ -71,8 +70,7 @@ def ingest(
     library: Library,
     collection: str = DEFAULT_COLLECTION,
     progress: Progress | None = None,
-    split: Split = split_document,
-    processes: int | Elsewhere | None = None,
+    processes: int | None = None,
     origin: Origin = "index",
 ) -> Report:
     """Reads, splits and stores the documents of files and folders, or of what was found in them; what is stored
@@ -80,38 +78,13 @@ def ingest(
 
     Commits every 2,000 passages and at the end, so that an interrupted run keeps what it had committed. A file that
     cannot be read is reported, the others go on. Large runs read in at most ``processes`` worker processes (by default
-    one for each core) or by workers elsewhere, with the same result. ``origin`` says who brought them. Raises
+    one for each core), with the same result. ``origin`` says who brought them. Raises
     ``InputError`` when a path does not exist or nothing readable is there, and passes on what the writer raises.
     """
     found = paths if isinstance(paths, Discovery) else discover(paths)
-    run = Run(writer, library, collection, split, found, origin)
+    run = Run(writer, library, collection, found, origin)
     run.through(progress, processes)
     return run.report()
-
-
-def _silent(done: int, total: int, name: str) -> None:
-    """Nobody is watching."""
-
-
-def _readings(
-    found: Discovery, failed: list[UnreadableFile], progress: Progress, split: Split, processes: int | Elsewhere | None
-) -> Generator[ReadDocument, None, None]:
-    """All documents, with the progress through the files' bytes told as they come."""
-    files = [(file, _size(file)) for file in found.files]
-    total, before = sum(size for _, size in files), 0
-    with closing(readings(files, split, processes)) as contents:
-        for file, size in files:
-            progress(before, total, file.name)
-            within = 0
-            for item in next(contents):
-                if isinstance(item, UnreadableFile):
-                    failed.append(item)
-                    continue
-                yield item
-                within = min(within + len(item.document.text), size)
-                progress(before + within, total, file.name)
-            before += size
-    progress(before, total, "")
 
 
 def _size(file: SourceFile) -> int:
@@ -124,50 +97,49 @@ def _size(file: SourceFile) -> int:
 class Run:
     """One run's documents on their way into the store."""
 
-    def __init__(
-        self,
-        writer: Writer,
-        library: Documents,
-        collection: str,
-        split: Split,
-        found: Discovery,
-        origin: Origin,
-    ) -> None:
+    def __init__(self, writer: Writer, library: Documents, collection: str, found: Discovery, origin: Origin) -> None:
         self.failed = list(found.failed)
         self.seen: dict[str, Known] = {}
         self._writer, self._library = writer, library
-        self._collection, self._split, self._found, self._origin = collection, split, found, origin
+        self._collection, self._found, self._origin = collection, found, origin
         self._batch: dict[str, tuple[Document, Sequence[Passage]]] = {}
         self._waiting = self._waiting_characters = self._uncommitted = 0
-        self._told = 0, 0
+        self._told = 0
         self._committed_at = time.monotonic()
-        self._added = self._replaced = self._unchanged = self._passages = self._removed = 0
+        self.unchanged = self._added = self._replaced = self._passages = self._removed = 0
         self._changes: list[Change] = []
         self._recognised: list[tuple[str, str]] = []
         self._divided: set[str | None] = set()
 
-    def through(self, progress: Progress | None, processes: int | Elsewhere | None = None) -> None:
+    def through(self, progress: Progress | None, processes: int | None = None) -> None:
         """Reads and stores all that was found, and commits; broken off from the keyboard, it keeps what it stored."""
-        try:
-            tell = self._behind(progress) if progress is not None else _silent
-            with closing(_readings(self._found, self.failed, tell, self._split, processes)) as items:
-                for reading in items:
-                    self.take(reading)
-            self.flush(commit=True)
+        files = [(file, _size(file)) for file in self._found.files]
+        total, before = sum(size for _, size in files), 0
+
+        def tell(done: int, name: str) -> None:
+            # Vectors take most of the time, and what waits for them is yet to be done.
             if progress is not None:
-                progress(self._told[1], self._told[1], "")
+                self._told = max(self._told, done - self._waiting_characters)
+                progress(self._told, total, name)
+
+        try:
+            with closing(readings(files, processes)) as contents:
+                for file, size in files:
+                    tell(before, file.name)
+                    within = 0
+                    for item in next(contents):
+                        if isinstance(item, UnreadableFile):
+                            self.failed.append(item)
+                            continue
+                        self.take(item)
+                        within = min(within + len(item.document.text), size)
+                        tell(before + within, file.name)
+                    before += size
+            self.flush(commit=True)
+            tell(total, "")
         except KeyboardInterrupt:
             self._writer.commit()
             raise
-
-    def _behind(self, progress: Progress) -> Progress:
-        """The progress of what is stored: vectors take most of the time, and what waits for them is yet to be done."""
-
-        def tell(done: int, total: int, name: str) -> None:
-            self._told = max(self._told[0], done - self._waiting_characters), total
-            progress(*self._told, name)
-
-        return tell
 
     def take(self, reading: ReadDocument) -> None:
         """Stores a document with the next batch, unless it is stored already as it is."""
@@ -180,13 +152,12 @@ class Run:
         if pages and document.media_type == "application/pdf" and len(self._recognised) < _NAMED:
             self._recognised.append((document.id, pages))
         if before is not None and before.holds_what(now):
-            self._unchanged += 1
+            self.unchanged += 1
             return
         self._count(document, before)
         if before is None:
             self._replace_whole(document, look)
-        cut = reading.passages(document)
-        self._put(document, self._split(document) if cut is None else cut)
+        self._put(document, reading.passages(document))
 
     def _replace_whole(self, document: Document, look: Look) -> None:
         """Removes what the file was as a whole before it grew into parts: ``t.csv`` when ``t.csv:101`` comes."""
@@ -197,10 +168,6 @@ class Run:
             if there is not None and not there.fresh and is_same_place(there.source, document.source):
                 self._writer.remove([whole])
         self._divided = {document.source}
-
-    def leave(self, unchanged: int) -> None:
-        """Counts documents that need not be read."""
-        self._unchanged += unchanged
 
     def remove(self, gone: Sequence[tuple[str, str | None]]) -> None:
         """Removes documents, ids and sources, behind all that was put; nothing of it lasts before ``flush``."""
@@ -252,7 +219,7 @@ class Run:
         return Report(
             added=self._added,
             replaced=self._replaced,
-            unchanged=self._unchanged,
+            unchanged=self.unchanged,
             failed=tuple((error.path, error.why) for error in self.failed),
             skipped=self._found.skipped,
             skipped_names=tuple(self._found.skipped_names),

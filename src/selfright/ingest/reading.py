@@ -11,23 +11,12 @@ from selfright.domain.passages import Document
 from selfright.ingest.files import SourceFile, readable_name
 
 _READERS = {
-    ".txt": "plain",
-    ".md": "markdown",
-    ".markdown": "markdown",
-    ".mdx": "markdown",
-    ".html": "html",
-    ".htm": "html",
-    ".pdf": "pdf",
+    **{".txt": "plain", ".md": "markdown", ".markdown": "markdown", ".mdx": "markdown"},
+    **{".html": "html", ".htm": "html", ".pdf": "pdf", ".hwp": "hwp", ".hwpx": "hwpx"},
+    **{".csv": "csv", ".tsv": "csv", ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl"},
     **dict.fromkeys((".docx", ".docm", ".doc", ".rtf", ".odt", ".epub"), "office"),
     **dict.fromkeys((".pptx", ".pptm", ".ppsx", ".ppt", ".odp"), "office"),
     **dict.fromkeys((".xlsx", ".xlsm", ".xls", ".ods"), "office"),
-    ".hwp": "hwp",
-    ".hwpx": "hwpx",
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".json": "json",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
 }
 SUFFIXES = frozenset(_READERS)
 _SUPPORTED = ", ".join(sorted(SUFFIXES))
@@ -55,10 +44,6 @@ def read_page(path: Path) -> Document:
 
 
 _NAMED = 20
-_KINDS = 50
-_OTHER_KINDS = "files of other kinds are not read"
-_HIDDEN = "hidden"
-_LEADS_OUT = "the link leads out of its folder"
 
 
 @dataclass(slots=True)
@@ -80,8 +65,7 @@ class Discovery:
         self.skipped += 1
         if len(self.skipped_names) < _NAMED:
             self.skipped_names.append((readable_name(str(path)), why))
-        kind = why if why in self.skipped_why or len(self.skipped_why) < _KINDS else _OTHER_KINDS
-        self.skipped_why[kind] = self.skipped_why.get(kind, 0) + 1
+        self.skipped_why[why] = self.skipped_why.get(why, 0) + 1
 
 
 def discover(paths: Sequence[Path], *, maybe_none: bool = False) -> Discovery:
@@ -150,11 +134,11 @@ def _why_not(entry: os.DirEntry[str], inside: str) -> str:
     """Why an entry is passed over; empty for a file to read."""
     suffix = os.path.splitext(entry.name)[1].lower()
     if entry.name.startswith("."):
-        return _HIDDEN
+        return "hidden"
     if suffix in OLDER:
         return f"{suffix}: save it as {OLDER[suffix]}"
     if suffix not in SUFFIXES:
         return f"{readable_name(suffix[:12]) or 'files without an ending'}: not a kind that is read"
     # Links may not lead out of the folder that was named: it may have come from somebody else.
     leads_out = entry.is_symlink() and not os.path.realpath(entry.path).startswith(inside)
-    return _LEADS_OUT if leads_out else ""
+    return "the link leads out of its folder" if leads_out else ""

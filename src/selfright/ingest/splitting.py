@@ -85,20 +85,8 @@ def _short(text: str, words: int) -> bool:
 
 def _passage(document: Document, n: int, section: Section, language: Language | None) -> Passage:
     start, end = section.units[0].start, section.units[-1].end
-    return Passage(
-        id=f"{document.id}#{n}",
-        document_id=document.id,
-        title=document.title,
-        text=document.text[start:end],
-        start=start,
-        end=end,
-        section=" > ".join(section.path),
-        language=language or document.language,
-        collection=document.collection,
-        url=document.url,
-        origin=document.origin,
-        head=next((unit.head for unit in section.units if unit.kind == "table"), ""),
-    )
+    head = next((unit.head for unit in section.units if unit.kind == "table"), "")
+    return document.passage(n, start, end, " > ".join(section.path), head, language)
 
 
 def _section(path: tuple[str, ...], units: Sequence[Unit], language: Language | None) -> Section:

@@ -6,8 +6,8 @@ could not be read held before stays.
 
 import os
 from collections import defaultdict
-from collections.abc import Iterator, MutableMapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TypedDict
@@ -15,10 +15,9 @@ from typing import TypedDict
 from selfright.domain.errors import InputError
 from selfright.domain.passages import DEFAULT_COLLECTION, Document, DocumentInfo, Origin, Passage
 from selfright.domain.ports import Documents, Writer
-from selfright.ingest.files import SourceFile, readable_name
+from selfright.ingest.files import readable_name
 from selfright.ingest.pipeline import Progress, Report, Run
 from selfright.ingest.reading import Discovery, discover
-from selfright.ingest.splitting import split
 
 FileStates = MutableMapping[str, tuple[int, int]]
 """Size in bytes and time of the last change in nanoseconds, by a file's real path."""
@@ -63,17 +62,17 @@ def sync(
     from there, unless ``allow_empty``. A dry run needs no writer.
     """
     found = discover(paths, maybe_none=True)
-    known = _Known.of(paths, library, options.collection)
+    within = _stored(paths, library, options.collection)
     if not options.allow_empty:
-        _check_not_empty(paths, found, known)
-    target = _Nowhere() if options.dry_run or writer is None else writer
+        _check_not_empty(paths, found, within)
+    target = NoIndex() if options.dry_run or writer is None else writer
     now = {_real(file.path): _state(file.path) for file in found.files}
-    unread = known.left(found, now, options.states)
-    run = Run(target, library, options.collection, split, found, options.origin)
-    run.leave(len(unread))
+    unread = _leave(within, found, now, options.states or {})
+    run = Run(target, library, options.collection, found, options.origin)
+    run.unchanged = len(unread)
     run.through(progress)
     seen = {*run.seen, *unread}
-    gone, kept = known.gone(seen, {_real(Path(error.path)) for error in run.failed})
+    gone, kept = _gone(within, seen, {_real(Path(error.path)) for error in run.failed})
     run.remove(gone)
     run.flush(commit=True)
     if options.states is not None and not options.dry_run:
@@ -82,59 +81,49 @@ def sync(
     return run.report(kept)
 
 
-@dataclass(slots=True)
-class _Known:
-    """The documents of a collection that came from the paths."""
-
-    within: dict[str, list[DocumentInfo]] = field(default_factory=lambda: defaultdict(list))
-
-    @classmethod
-    def of(cls, paths: Sequence[Path], library: Documents, collection: str) -> "_Known":
-        known = cls()
-        roots = [_real(path) for path in paths]
-        real = cache(os.path.realpath)  # many documents may come from one file, and links are looked up on the disk
-        for info in library.documents(collections=[collection]):
-            if info.source is None or not os.path.isabs(info.source):
-                continue
-            place = str(real(info.source))
-            if _is_within(place, roots):
-                known.within[place].append(info)
-        return known
-
-    def left(self, found: Discovery, now: dict[str, tuple[int, int]], states: FileStates | None) -> frozenset[str]:
-        """Takes files that look as they did at the last pass out of ``found``; the ids of their documents."""
-        ids: set[str] = set()
-        files: list[SourceFile] = []
-        for file in found.files:
-            place = _real(file.path)
-            if states is not None and place in self.within and states.get(place) == now[place]:
-                ids.update(info.id for info in self.within[place])
-            else:
-                files.append(file)
-        found.files = files
-        return frozenset(ids)
-
-    def gone(self, seen: set[str], failed: set[str]) -> tuple[list[tuple[str, str | None]], int]:
-        """Ids and sources of what is gone, and the number of those that stay since they could not be looked at."""
-        gone: list[tuple[str, str | None]] = []
-        kept = 0
-        for place, infos in self.within.items():
-            unseen = [(info.id, info.source) for info in infos if info.id not in seen]
-            if unseen and _is_within(place, failed):
-                kept += len(unseen)
-            else:
-                gone += unseen
-        return gone, kept
+_Within = Mapping[str, list[DocumentInfo]]
+"""The documents of a collection that came from the paths, by the file they are from."""
 
 
-def _check_not_empty(paths: Sequence[Path], found: Discovery, known: _Known) -> None:
+def _stored(paths: Sequence[Path], library: Documents, collection: str) -> _Within:
+    within: dict[str, list[DocumentInfo]] = defaultdict(list)
+    roots = [_real(path) for path in paths]
+    real = cache(os.path.realpath)  # many documents may come from one file, and links are looked up on the disk
+    for info in library.documents(collections=[collection]):
+        place = str(real(info.source)) if info.source is not None and os.path.isabs(info.source) else ""
+        if place and _is_within(place, roots):
+            within[place].append(info)
+    return within
+
+
+def _leave(within: _Within, found: Discovery, now: FileStates, states: FileStates) -> set[str]:
+    """Takes files that look as they did at the last pass out of ``found``; the ids of their documents."""
+    same = {place for place in within if place in now and states.get(place) == now[place]}
+    found.files = [file for file in found.files if _real(file.path) not in same]
+    return {info.id for place in same for info in within[place]}
+
+
+def _gone(within: _Within, seen: set[str], failed: set[str]) -> tuple[list[tuple[str, str | None]], int]:
+    """Ids and sources of what is gone, and the number of those that stay since they could not be looked at."""
+    gone: list[tuple[str, str | None]] = []
+    kept = 0
+    for place, infos in within.items():
+        unseen = [(info.id, info.source) for info in infos if info.id not in seen]
+        if unseen and _is_within(place, failed):
+            kept += len(unseen)
+        else:
+            gone += unseen
+    return gone, kept
+
+
+def _check_not_empty(paths: Sequence[Path], found: Discovery, within: _Within) -> None:
     """A drive that is not mounted looks like an empty folder: that alone must not empty an index."""
     there = [_real(file.path) for file in found.files] + [_real(Path(error.path)) for error in found.failed]
     for path in paths:
         root = [_real(path)]
         if any(_is_within(place, root) for place in there):
             continue
-        number = sum(len(infos) for place, infos in known.within.items() if _is_within(place, root))
+        number = sum(len(infos) for place, infos in within.items() if _is_within(place, root))
         if number:
             raise InputError(
                 f"nothing to read in {path}, but the index has {number:,} documents from there; check that the "
@@ -158,8 +147,16 @@ def _state(path: Path) -> tuple[int, int]:
     return stat.st_size, stat.st_mtime_ns
 
 
-class _Nowhere:
-    """A writer that changes nothing."""
+class NoIndex:
+    """What is read and written where there is no index, or nothing may change: nothing."""
+
+    def document(self, document_id: str) -> None:
+        """None."""
+
+    def documents(self, after: str = "", collections: Sequence[str] = ()) -> Iterator[DocumentInfo]:
+        """None."""
+        del after, collections
+        return iter(())
 
     def put(self, batch: Sequence[tuple[Document, Sequence[Passage]]]) -> None:
         """Nothing."""
@@ -170,17 +167,3 @@ class _Nowhere:
 
     def commit(self) -> None:
         """Nothing."""
-
-
-class NoDocuments:
-    """The library of an index that is not there yet."""
-
-    def document(self, document_id: str) -> Document | None:
-        """None."""
-        del document_id
-        return None
-
-    def documents(self, after: str = "", collections: Sequence[str] = ()) -> Iterator[DocumentInfo]:
-        """None."""
-        del after, collections
-        return iter(())

@@ -1,6 +1,5 @@
 """Reading in worker processes: the same documents, passages, report and progress as reading here."""
 
-import functools
 import json
 import os
 import signal
@@ -13,9 +12,7 @@ import pytest
 from selfright.domain.passages import Document, DocumentInfo, Passage, StoreInfo
 from selfright.ingest import parallel
 from selfright.ingest.files import SourceFile
-from selfright.ingest.parallel import Split
 from selfright.ingest.pipeline import Report, ingest
-from selfright.ingest.splitting import split as split_document
 
 SENTENCE = "The valve opens when the pressure in the line falls under two bar. 밸브는 압력이 떨어지면 열린다. "
 
@@ -62,23 +59,19 @@ def files(tmp_path: Path) -> Path:
     return docs
 
 
-def run(files: Path, split: Split, processes: int) -> tuple[Report, Any, list[tuple[int, int, str]]]:
+def run(files: Path, processes: int) -> tuple[Report, Any, list[tuple[int, int, str]]]:
     kept = Kept()
     told: list[tuple[int, int, str]] = []
     paths = [files / "part1", files]  # the same names in two folders, and rows among files
-    report = ingest(paths, kept, kept, "manuals", lambda *now: told.append(now), split=split, processes=processes)
+    report = ingest(paths, kept, kept, "manuals", lambda *now: told.append(now), processes=processes)
     return report, kept.stored, told
 
 
-@pytest.mark.parametrize(
-    "split", [split_document, functools.partial(split_document, words=40, overlap=5), lambda document: [document.title]]
-)
-def test_processes_change_nothing(files: Path, split: Split, monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = run(files, split, 1)
+def test_processes_change_nothing(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = run(files, 1)
     assert len(expected[0].failed) == 3
-    if split is split_document or isinstance(split, functools.partial):
-        monkeypatch.setattr(parallel, "read_here", only_rows_here)
-    assert run(files, split, 2) == expected
+    monkeypatch.setattr(parallel, "read_here", only_rows_here)
+    assert run(files, 2) == expected
 
 
 read_here = parallel.read_here

@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from selfright.domain.errors import InputError
 from selfright.domain.passages import Document, DocumentInfo, Passage
 from selfright.ingest.pipeline import Report
-from selfright.ingest.syncing import NoDocuments, SyncOptions, sync
+from selfright.ingest.syncing import NoIndex, SyncOptions, sync
 
 
 class Shelf:
@@ -90,7 +90,7 @@ def test_added_replaced_removed(tmp_path: Path) -> None:
 
 
 def test_a_dry_run_needs_no_index(tmp_path: Path) -> None:
-    report = sync([folder(tmp_path, a_md="one")], None, NoDocuments(), SyncOptions(dry_run=True))
+    report = sync([folder(tmp_path, a_md="one")], None, NoIndex(), SyncOptions(dry_run=True))
     assert report.added == 1
 
 

@@ -5,7 +5,6 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import chain, groupby, islice
 from statistics import median_high
 
@@ -13,11 +12,8 @@ from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
 from selfright.ingest.files import SourceFile
 from selfright.ingest.readers import markup
-from selfright.ingest.readers.rows import Row, documents
+from selfright.ingest.readers.rows import ROWS, Row, documents, in_parts
 from selfright.ingest.readers.tables import plain_rows, tables
-
-ROWS = 5_000
-"""Rows of a table that are one document."""
 
 _SEEN_ROWS = 50  # by which it is told what parts the cells, and what stands above the header
 _FEWEST_COLUMNS = 3  # of a header without a row; what has less are words between two tables
@@ -46,58 +42,37 @@ def read(file: SourceFile) -> Iterator[Document | UnreadableFile]:
 
 
 def table_documents(
-    file: SourceFile, header: list[str], lines: Iterable[list[str]], media_type: str, name: str = "", title: str = ""
+    file: SourceFile, header: list[str], lines: Iterable[list[str]], media_type: str
 ) -> Iterator[Document | UnreadableFile]:
     """A document a row where there is a column ``text``, else the table.
 
-    ``name`` is the table's own where a file has several. Rows are numbered as they come, the header being the first.
+    Rows are numbered as they come, the header being the first.
     """
-    own = replace(file, name=f"{file.name}:{name}") if name else file
     names = [cell.strip().lower() for cell in header]
     if "text" in names:
-        yield from documents(own, _rows(names, lines))
+        yield from documents(file, _rows(names, lines))
     else:
-        yield from _tables(own, chain([header], lines), media_type, title or file.stem)
+        yield from in_parts(file, _blocks(chain([header], lines)), file.stem, media_type)
 
 
-def _tables(file: SourceFile, rows: Iterable[list[str]], media_type: str, title: str) -> Iterator[Document]:
-    """The tables as one document, or as one for each 5,000 rows called by their numbers: ``table.csv:5001``."""
-    blocks: list[markup.Block] = []
-    first, count = 1, 0
-    for more, size in _pieces(rows):
-        if count and count + size > ROWS:
-            yield _part(file.document(markup.joined(blocks), title, media_type), first, count)
-            blocks, first, count = [], first + count, 0
-        blocks += more
-        count += size
-    last = file.document(markup.joined(blocks), title, media_type)
-    yield last if first == 1 else _part(last, first, count)
-
-
-def _part(whole: Document, first: int, count: int) -> Document:
-    title = f"{whole.title} ({first:,}–{first + count - 1:,})"
-    return replace(whole, id=f"{whole.id}:{first}", title=title)
-
-
-def _pieces(rows: Iterable[list[str]]) -> Iterator[tuple[list[markup.Block], int]]:
-    """Tables of at most 5,000 rows, each under its header, with the number of rows; what parts them are blank rows."""
+def _blocks(rows: Iterable[list[str]]) -> Iterator[markup.Block]:
+    """Tables of at most 5,000 rows, each under its header; what parts them are blank rows."""
     for is_filled, group in groupby(rows, key=lambda row: bool(_filled(row))):
         if is_filled:
             yield from _table(group)
 
 
-def _table(rows: Iterator[list[str]]) -> Iterator[tuple[list[markup.Block], int]]:
+def _table(rows: Iterator[list[str]]) -> Iterator[markup.Block]:
     seen = list(islice(rows, _SEEN_ROWS))
     above = _count_above(seen)
-    blocks: list[markup.Block] = [("paragraph", ", ".join(_filled(row))) for row in seen[:above]]
     header, body = seen[above], chain(seen[above + 1 :], rows)
     part = list(islice(body, ROWS))
-    if not part and len(_filled(header)) < _FEWEST_COLUMNS:
-        yield [*blocks, ("paragraph", ", ".join(_filled(header)))], 0
-        return
-    yield [*blocks, *tables(plain_rows([header, *part]), 1)], len(part)
+    is_table = part or len(_filled(header)) >= _FEWEST_COLUMNS
+    yield from (("paragraph", ", ".join(_filled(row))) for row in seen[: above + (not is_table)])
+    if is_table:
+        yield from tables(plain_rows([header, *part]), 1)
     while part := list(islice(body, ROWS)):
-        yield list(tables(plain_rows([header, *part]), 1)), len(part)
+        yield from tables(plain_rows([header, *part]), 1)
 
 
 def _count_above(rows: Sequence[list[str]]) -> int:

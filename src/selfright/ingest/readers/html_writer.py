@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from selfright.domain.text import BlockKind
 from selfright.ingest.readers import markup
+from selfright.ingest.readers.word_numbers import roman
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -21,10 +22,6 @@ _LABELS = frozenset(("dt", "summary"))
 _BLANKS = re.compile(r"\s+")
 _WHOLE = re.compile(r"\s*([+-]?\d{1,9})")
 _MOST_NUMBER = 999  # what begins with a larger one is no item of a list to those who read Markdown
-_ROMAN = (
-    (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"),
-    (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
-)  # fmt: skip
 
 
 def whole(text: str | None, otherwise: int) -> int:
@@ -70,15 +67,10 @@ def _count(number: int, kind: str) -> str:
     """A number in letters (``a``, ``A``) or Roman ones (``i``, ``I``), where there is a way to write it so."""
     if kind not in tuple("aAiI") or not 0 < number < 4_000:
         return str(number)
-    said = ""
-    if kind in "aA":
-        while number:
-            number, letter = divmod(number - 1, 26)
-            said = chr(ord("a") + letter) + said
-    else:
-        for value, sign in _ROMAN:
-            times, number = divmod(number, value)
-            said += sign * times
+    said = roman(number) if kind in "iI" else ""
+    while number and kind in "aA":
+        number, letter = divmod(number - 1, 26)
+        said = chr(ord("a") + letter) + said
     return said.upper() if kind in "AI" else said
 
 

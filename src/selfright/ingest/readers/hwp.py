@@ -11,7 +11,7 @@ from selfright.ingest.readers.tables import plain_rows, tables
 if TYPE_CHECKING:
     from hwp2md import Block, Paragraph
 
-_KIND = packed.Kind("Hangul document", ".hwpx", ".hwp")
+_KIND = ("Hangul document", ".hwpx")
 _MEDIA_TYPE = "application/x-hwp"
 
 

@@ -2,7 +2,7 @@
 
 import re
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from selfright.ingest.readers.tables import Cell, tables
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-_KIND = packed.Kind("Hangul document", ".hwpx", ".hwp")
+_KIND = ("Hangul document", ".hwpx")
 _MEDIA_TYPE = "application/hwp+zip"
 _SECTION = re.compile(r"Contents/section(\d+)\.xml")
 _OUTLINE = re.compile(r"(?:개요|outline)\s*(\d+)", re.IGNORECASE)
@@ -88,29 +88,15 @@ def _table(table: "_Element", styles: Mapping[str, int]) -> Iterator[markup.Bloc
         yield from _blocks(caption, styles)
     rows = [list(_nearest(row, frozenset(("tc",)))) for row in _nearest(table, frozenset(("tr",)))]
     heads = takewhile(lambda row: row and all(cell.get("header") == "1" for cell in row), rows)
-    yield from tables(list(_placed(rows)), sum(1 for _ in heads))
+    yield from tables([list(map(_as_cell, row)) for row in rows], sum(1 for _ in heads))
     for cell in (cell for row in rows for cell in row):
         for inner in _inner_tables(cell):
             yield from _table(inner, styles)
 
 
-def _placed(rows: Sequence[Sequence["_Element"]]) -> Iterator[list[Cell]]:
-    """The rows of cells, with an empty one where the next cell's address leaves a place free."""
-    below: dict[int, int] = {}  # the row in which a column is free again
-    for number, row in enumerate(rows):
-        cells: list[Cell] = []
-        column = 0
-        for cell in row:
-            address = _number(cell, "cellAddr", "colAddr", 0)
-            while below.get(column, 0) > number or column < address:
-                if below.get(column, 0) <= number:
-                    cells.append(Cell(""))
-                column += 1
-            wide, deep = _number(cell, "cellSpan", "colSpan", 1), _number(cell, "cellSpan", "rowSpan", 1)
-            cells.append(Cell(" ".join(_cell(cell)), wide, deep))
-            below |= dict.fromkeys(range(column, column + wide), number + deep)
-            column += wide
-        yield cells
+def _as_cell(cell: "_Element") -> Cell:
+    wide, deep = (_number(cell, "cellSpan", key, 1) for key in ("colSpan", "rowSpan"))
+    return Cell(" ".join(_cell(cell)), wide, deep, _number(cell, "cellAddr", "colAddr", 0))
 
 
 def _number(cell: "_Element", name: str, key: str, least: int) -> int:

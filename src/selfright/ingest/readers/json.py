@@ -8,8 +8,8 @@ from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
 from selfright.ingest.files import SourceFile
 from selfright.ingest.readers import markup
-from selfright.ingest.readers.csv import ROWS, table_documents
-from selfright.ingest.readers.rows import documents, holds_more
+from selfright.ingest.readers.csv import table_documents
+from selfright.ingest.readers.rows import ROWS, documents, given_id, holds_more, plain
 from selfright.ingest.readers.tables import plain_rows, tables
 
 _MEDIA_TYPE = "application/json"
@@ -37,7 +37,11 @@ def read(file: SourceFile) -> Iterator[Document | UnreadableFile]:
     data = _loaded(file)
     lists = [("", data)] if isinstance(data, list) else list(data.items()) if isinstance(data, dict) else []
     for name, rows in lists:
-        if name in ("", _ROWS) and isinstance(rows, list) and any("text" in row for row in rows if _is_object(row)):
+        if (
+            name in ("", _ROWS)
+            and isinstance(rows, list)
+            and any("text" in row for row in rows if isinstance(row, dict))
+        ):
             yield from documents(file, enumerate(rows, start=1), unit="item")
             return
     long, rows = next(((name, rows) for name, rows in lists if _is_long(rows)), (None, []))
@@ -46,7 +50,7 @@ def read(file: SourceFile) -> Iterator[Document | UnreadableFile]:
     text = markup.joined(_blocks(rest, 2))
     if text or long is None:
         given = data.get("title") if isinstance(data, dict) else None
-        yield file.document(text, _text(given) if isinstance(given, str) else "", _MEDIA_TYPE)
+        yield file.document(text, plain(given) if isinstance(given, str) else "", _MEDIA_TYPE)
 
 
 def _loaded(file: SourceFile) -> Any:
@@ -61,12 +65,8 @@ def _loaded(file: SourceFile) -> Any:
         raise file.refuse(f"not JSON ({error}); mend it, or use .jsonl for one object a line") from error
 
 
-def _is_object(value: Any) -> bool:
-    return isinstance(value, dict)
-
-
 def _is_records(value: Any) -> bool:
-    return isinstance(value, list) and len(value) > 1 and all(map(_is_object, value))
+    return isinstance(value, list) and len(value) > 1 and all(isinstance(each, dict) for each in value)
 
 
 def _is_long(value: Any) -> bool:
@@ -78,21 +78,15 @@ def _one_by_one(file: SourceFile, records: Sequence[Record]) -> Iterator[Documen
     if table := _table(records):
         yield from table_documents(file, table[0], table[1:], _MEDIA_TYPE)
     elif records:
-        ids = [
-            next((record[key] for key in ("_id", "id") if record.get(key) not in (None, "")), None)
-            for record in records
-        ]
+        ids = list(map(given_id, records))
         has_ids = all(type(own) in (str, int) for own in ids) and len(set(map(str, ids))) == len(ids)
-        rows = [
-            {
-                "_id": own if has_ids else None,
-                "text": markup.joined(_record(record, _title(record, f"{file.stem} {n}"), 1)),
-                "title": _title(record, f"{file.stem} {n}"),
-                "url": record.get("url"),
-            }
-            for n, (record, own) in enumerate(zip(records, ids, strict=True), start=1)
-        ]
-        yield from documents(file, enumerate(rows, start=1), unit="item")
+        rows = []
+        for n, record in enumerate(records, start=1):
+            title = _title(record, f"{file.stem} {n}")
+            text = markup.joined(_record(record, title, 1))
+            own = ids[n - 1] if has_ids else None
+            rows.append((n, {"_id": own, "text": text, "title": title, "url": record.get("url")}))
+        yield from documents(file, rows, unit="item")
 
 
 def _blocks(value: Any, level: int) -> Iterator[markup.Block]:
@@ -104,7 +98,7 @@ def _blocks(value: Any, level: int) -> Iterator[markup.Block]:
     flat = {name: inner for name, inner in value.items() if name not in deep} if deep else value
     yield from (("list", markup.item(line)) for line in _lines((), flat))
     for name in (name for name in value if name in deep) if deep else ():
-        yield "heading", markup.heading(level, _text(name))
+        yield "heading", markup.heading(level, plain(name))
         yield from _blocks(value[name], level + 1)
 
 
@@ -127,7 +121,7 @@ def _record(record: Record, title: str, level: int) -> Iterator[markup.Block]:
     yield "heading", markup.heading(level, title)
     if names := _asked(record):
         answer = record[names[1]]
-        yield from (("paragraph", markup.one_blank(part)) for part in _text(answer).split("\n\n"))
+        yield from (("paragraph", markup.one_blank(part)) for part in plain(answer).split("\n\n"))
     yield from (("list", markup.item(line)) for line in _lines((), {k: v for k, v in record.items() if k not in names}))
 
 
@@ -140,7 +134,7 @@ def _asked(record: Record) -> tuple[str, ...]:
 
 def _title(record: Record, otherwise: str) -> str:
     texts = (record.get(key) for key in (*_asked(record)[:1], *_TITLES))
-    return _text(next((text for text in texts if isinstance(text, str) and text.strip()), otherwise))[:_TITLE_LENGTH]
+    return plain(next((text for text in texts if isinstance(text, str) and text.strip()), otherwise))[:_TITLE_LENGTH]
 
 
 def _table(records: Sequence[Record]) -> list[list[str]]:
@@ -151,7 +145,7 @@ def _table(records: Sequence[Record]) -> list[list[str]]:
         return []
     if not all(_fits(value) for record in records for value in record.values()):
         return []
-    return [[_text(name) for name in names], *([_cell(record.get(name)) for name in names] for record in records)]
+    return [[plain(name) for name in names], *([_cell(record.get(name)) for name in names] for record in records)]
 
 
 def _fits(value: Any) -> bool:
@@ -163,24 +157,24 @@ def _fits(value: Any) -> bool:
 
 
 def _cell(value: Any) -> str:
-    return "" if value is None else ", ".join(map(_text, value)) if isinstance(value, list) else _text(value)
+    return "" if value is None else ", ".join(map(plain, value)) if isinstance(value, list) else plain(value)
 
 
 def _is_short(value: Any) -> bool:
     """Whether a list can stand on one line, with commas between its members."""
-    return all(not isinstance(each, dict | list) and len(_text(each)) <= _LIST_LENGTH for each in value)
+    return all(not isinstance(each, dict | list) and len(plain(each)) <= _LIST_LENGTH for each in value)
 
 
 def _lines(path: tuple[str, ...], value: Any) -> Iterator[str]:
     """A line for each value, with all the names that lead to it: ``cache – timeout_s: 900``."""
     label = _BETWEEN.join(path)[-_LABEL_LENGTH:]
     if not isinstance(value, dict | list) or len(path) >= _DEPTH:
-        yield _named(label, _text(value))
+        yield _named(label, plain(value))
     elif isinstance(value, dict):
         for name, inner in value.items():
-            yield from _lines((*path, _text(name)), inner)
+            yield from _lines((*path, plain(name)), inner)
     elif _is_short(value):
-        yield _named(label, ", ".join(map(_text, value)))
+        yield _named(label, ", ".join(map(plain, value)))
     else:
         for n, inner in enumerate(value, start=1):
             table = _table([inner]) if isinstance(inner, dict) else []
@@ -193,9 +187,3 @@ def _lines(path: tuple[str, ...], value: Any) -> Iterator[str]:
 
 def _named(label: str, text: str) -> str:
     return f"{label}: {text}" if label else text
-
-
-def _text(value: Any) -> str:
-    """A value as it is written, without halves of surrogate pairs."""
-    said = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return said.encode("utf-8", "replace").decode()

@@ -5,7 +5,6 @@ import posixpath
 import re
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from selfright.ingest.files import SourceFile
@@ -20,13 +19,8 @@ OLD = b"\xd0\xcf\x11\xe0"
 """How the container of Office 97 begins, in which files with a password are, too."""
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """A format: what people call it, its suffix, and the one it had before it was XML."""
-
-    name: str
-    suffix: str
-    older: str
+Kind = tuple[str, str]
+"""What people call a format, and its suffix."""
 
 
 class Locked(Exception):
@@ -42,8 +36,8 @@ def archive_of(file: SourceFile, kind: Kind) -> io.BytesIO:
     try:
         parts = zipfile.ZipFile(archive).infolist()
     except Exception as error:  # hostile files make the library fail in more ways than can be named
-        old = f"an old {kind.older} or a protected file?" if archive.getvalue().startswith(OLD) else str(error)
-        raise unreadable(file, kind, old) from error
+        is_old = archive.getvalue().startswith(OLD)
+        raise unreadable(file, kind, "of an older format, or protected?" if is_old else error) from error
     size = sum(part.file_size for part in parts)
     xml = sum(part.file_size for part in parts if part.filename.lower().endswith(_XML))
     limit = file.limits.unpacked_bytes
@@ -54,7 +48,7 @@ def archive_of(file: SourceFile, kind: Kind) -> io.BytesIO:
 
 def unreadable(file: SourceFile, kind: Kind, why: object) -> Exception:
     """The error for a file that is none of its kind."""
-    return file.refuse(f"no {kind.name} that can be read ({why}); save it again as {kind.suffix}")
+    return file.refuse(f"no {kind[0]} that can be read ({why}); save it again as {kind[1]}")
 
 
 def parsed(data: bytes) -> "_Element":
@@ -99,13 +93,6 @@ def remove(node: "_Element | None") -> None:
     parent = node.getparent() if node is not None else None
     if node is not None and parent is not None:
         parent.remove(node)
-
-
-def check(archive: io.BytesIO) -> None:
-    """Raises ``ValueError`` with the name of a part that is damaged."""
-    with zipfile.ZipFile(archive) as parts:
-        if damaged := parts.testzip():
-            raise ValueError(f"{damaged} is damaged")
 
 
 def packed_again(archive: io.BytesIO, parts: Mapping[str, "_Element"]) -> bytes:

@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -10,6 +11,7 @@ from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
 from selfright.domain.text import composed, language_of
 from selfright.ingest.files import SourceFile, one_line
+from selfright.ingest.readers import markup
 
 MOST_VALUES = 250_000
 """A row has no more values than that: some 50 MB of memory."""
@@ -31,6 +33,10 @@ _MOST_IDS = 1_000_000  # that are remembered; some 150 MB
 _WEB = ("http://", "https://")
 
 Row = tuple[int, Any]
+
+
+ROWS = 5_000
+"""Rows of tables that are one document."""
 
 
 class BadRow(ValueError):
@@ -66,6 +72,31 @@ def documents(file: SourceFile, rows: Iterable[Row], unit: str = "line") -> Iter
         yield file.refuse("there are no rows in it; nothing to index")
 
 
+def in_parts(file: SourceFile, blocks: Iterable[markup.Block], title: str, media_type: str) -> Iterator[Document]:
+    """The blocks as one document, or with long tables as several, called by their first row: ``table.csv:5001``."""
+    part: list[markup.Block] = []
+    first = row = 1
+    for kind, text in blocks:
+        lines = text.split("\n")
+        head, body = (lines[:2], lines[2:]) if kind == "table" else (lines, [])
+        for start in range(0, max(len(body), 1), ROWS):
+            some = body[start : start + ROWS]
+            if row > first and row + len(some) - first > ROWS:
+                yield _part(file, part, title, media_type, (first, row - 1))
+                part, first = [], row
+            part.append((kind, "\n".join([*head, *some])))
+            row += len(some)
+    yield _part(file, part, title, media_type, (first, row - 1) if first > 1 else ())
+
+
+def _part(
+    file: SourceFile, blocks: Sequence[markup.Block], title: str, media_type: str, rows: tuple[int, ...]
+) -> Document:
+    shown = f" ({rows[0]:,}–{rows[1]:,})" if rows else ""
+    document = file.document(markup.joined(blocks), title + shown, media_type)
+    return replace(document, id=f"{file.name}:{rows[0]}") if rows else document
+
+
 def _document(file: SourceFile, number: int, row: Any) -> Document:
     if isinstance(row, BadRow):
         raise row
@@ -79,7 +110,7 @@ def _document(file: SourceFile, number: int, row: Any) -> Document:
     _check_unicode(text)
     return Document(
         id=_id(row, f"{file.name}:{number}"),
-        title=one_line(_plain(row.get("title"))),
+        title=one_line(plain(row.get("title") or "")),
         text=text,
         language=language_of(text),
         source=file.source,
@@ -95,22 +126,29 @@ def _check_unicode(text: str) -> None:
         raise BadRow(f"half of a surrogate pair at character {error.start}; such text cannot be stored") from None
 
 
+def given_id(row: Mapping[str, Any], keys: Sequence[str] = ("_id", "id")) -> Any:
+    """What a row is called by the first of the keys that it has; None where it has none."""
+    return next((row[key] for key in keys if row.get(key) not in (None, "")), None)
+
+
 def _id(row: Mapping[str, Any], otherwise: str) -> str:
-    given = next((row[key] for key in ("_id", "id") if row.get(key) not in (None, "")), otherwise)
+    given = given_id(row)
+    given = otherwise if given is None else given
     if isinstance(given, bool) or not isinstance(given, str | int) or len(str(given)) > _ID_LENGTH:
         raise BadRow(f"expected as '_id' a string of at most {_ID_LENGTH} characters or a whole number")
     _check_unicode(str(given))
     return composed(str(given))
 
 
-def _plain(value: Any) -> str:
-    text = "" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+def plain(value: Any) -> str:
+    """A JSON value as it is written, without halves of surrogate pairs."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return text.encode("utf-8", "replace").decode()
 
 
 def _url(row: Mapping[str, Any]) -> str | None:
     url = row.get("url")
-    return _plain(url) if isinstance(url, str) and url.startswith(_WEB) else None
+    return plain(url) if isinstance(url, str) and url.startswith(_WEB) else None
 
 
 def _metadata(given: Any) -> dict[str, str]:
@@ -118,4 +156,4 @@ def _metadata(given: Any) -> dict[str, str]:
         return {}
     if not isinstance(given, Mapping):
         raise BadRow(f"expected an object as 'metadata', but it is a {type(given).__name__}")
-    return {_plain(key): _plain(value) for key, value in given.items()}
+    return {plain(key): plain(value) if value is not None else "" for key, value in given.items()}

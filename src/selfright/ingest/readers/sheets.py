@@ -11,12 +11,12 @@ from selfright.domain.text import language_of
 from selfright.ingest.files import SourceFile
 from selfright.ingest.readers import csv, markup
 from selfright.ingest.readers.office_text import cells
+from selfright.ingest.readers.rows import in_parts
 from selfright.ingest.readers.tables import Cell, tables
 
 if TYPE_CHECKING:
     import anydoc
 
-_ROWS = 5_000
 _BLANK = Cell("")
 _Rows = Sequence[Sequence[Cell | None]]
 
@@ -33,26 +33,22 @@ def documents(
     for name, rows in _sheets(blocks):
         found = True
         title = f"{file.stem}: {name}" if name else file.stem
+        own = replace(file, name=f"{file.name}:{name}") if name else file
         header, *lines = [[cell.text if cell else "" for cell in row] for row in rows if _says_anything(row)]
         if "text" in (text.lower() for text in header):
-            yield from csv.table_documents(file, header, lines, media_type, name=name, title=title)
+            yield from csv.table_documents(own, header, lines, media_type)
             continue
         laid_out = [block for part in _parts(rows) for block in tables(part)]
         if count := missing.get(name, 0) if name else sum(missing.values()):
-            laid_out.append(("paragraph", _told(count, markup.joined(laid_out))))
-        own = replace(file, name=f"{file.name}:{name}") if name else file
-        yield from _documents(own, laid_out, title, media_type)
+            is_korean = language_of(markup.joined(laid_out)) == "ko"
+            told = "저장된 값이 없는 수식" if is_korean else "formulas without a value"
+            laid_out.append(("paragraph", f"[{told}: {count:,}]"))
+        yield from in_parts(own, laid_out, title, media_type)
     if not found:
         raise file.refuse("there is no text in it; nothing to index")
     if missing:
         why = f"formulas without a stored value: {sum(missing.values()):,}"
         yield file.refuse(f"{why}; open it in its program, save it, and add it again")
-
-
-def _told(count: int, text: str) -> str:
-    return (
-        f"[저장된 값이 없는 수식: {count:,}]" if language_of(text) == "ko" else f"[formulas without a value: {count:,}]"
-    )
 
 
 def _sheets(blocks: Sequence["anydoc.Block"]) -> Iterator[tuple[str, _Rows]]:
@@ -98,23 +94,3 @@ def _trimmed(part: _Rows) -> tuple[int, _Rows]:
     """The rows without blank ones before and behind, and how many there are before."""
     said = [n for n, row in enumerate(part) if _says_anything(row)]
     return said[0], part[said[0] : said[-1] + 1]
-
-
-def _documents(file: SourceFile, blocks: Sequence[markup.Block], title: str, media_type: str) -> Iterator[Document]:
-    """The sheet as one document, or as one for each 5,000 rows of a table."""
-    parts: list[tuple[int, list[markup.Block]]] = [(1, [])]
-    row = 1
-    for kind, text in blocks:
-        lines = text.split("\n")
-        head, body = (lines[:2], lines[2:]) if kind == "table" else (lines, [])
-        for start in range(0, max(len(body), 1), _ROWS):
-            if start:
-                parts.append((row, []))
-            parts[-1][1].append((kind, "\n".join([*head, *body[start : start + _ROWS]])))
-            row += len(body[start : start + _ROWS])
-    if len(parts) == 1:
-        yield file.document(markup.joined(parts[0][1]), title, media_type)
-        return
-    for (first, here), (following, _) in pairwise([*parts, (row, [])]):
-        document = file.document(markup.joined(here), f"{title} ({first:,}–{following - 1:,})", media_type)
-        yield replace(document, id=f"{file.name}:{first}")

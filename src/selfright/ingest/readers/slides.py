@@ -56,7 +56,7 @@ def _change_slide(tree: "_Element", number: int, has_notes: bool, seen: set[str]
         if said not in seen:  # the library reads shapes in this place on no slide
             seen.add(said)
             packed.remove(footer.find(f"{_P}nvSpPr/{_P}nvPr/{_P}ph"))
-    titles = [shape for shape in tree.iterchildren(f"{_P}sp") if _is_title(shape) and _says_anything(shape)]
+    titles = [shape for shape in tree.iterchildren(f"{_P}sp") if _place(shape) in _TITLES and _says_anything(shape)]
     first = titles[0] if titles else None
     if first is None and (has_notes or any(_says_anything(shape) for shape in tree if _place(shape) not in _MARGINS)):
         first = packed.parsed(_TITLE.format(number).encode())
@@ -66,10 +66,6 @@ def _change_slide(tree: "_Element", number: int, has_notes: bool, seen: set[str]
 
 def _is_hidden(shape: "_Element") -> bool:
     return any(child.get("hidden") in ("1", "true") for child in shape.iterfind(f"*/{_P}cNvPr"))
-
-
-def _is_title(shape: "_Element") -> bool:
-    return _place(shape) in _TITLES
 
 
 def _place(shape: "_Element") -> str:

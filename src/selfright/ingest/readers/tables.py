@@ -15,11 +15,12 @@ _BETWEEN = " – "
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What a cell says, and how many columns and rows it reaches over."""
+    """What a cell says, how many columns and rows it reaches over, and the first column that it may stand in."""
 
     text: str
     columns: int = 1
     rows: int = 1
+    place: int = 0
 
 
 @dataclass(slots=True)
@@ -92,7 +93,7 @@ def _grid(rows: Sequence[Sequence[Cell]]) -> list[_Row]:
     for number, row in enumerate(rows):
         column = 0
         for cell in row:
-            while column in found[number]:
+            while column in found[number] or column < min(cell.place, _MOST_COLUMNS):
                 column += 1
             wide = min(max(cell.columns, 1), _MOST_COLUMNS)
             deep = min(max(cell.rows, 1), len(rows) - number)

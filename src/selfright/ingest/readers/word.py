@@ -169,7 +169,7 @@ def _of_pages(parts: dict[str, "_Element"], main: str, settings: "_Element | Non
                 said = markup.one_blank(" ".join(text.text or "" for text in block.iter(_TEXT)))
                 if said not in seen and _says_more_than_its_page(said, block):
                     seen.add(said)
-                    yield _without_links(deepcopy(block))
+                    yield deepcopy(block)
 
 
 def _says_more_than_its_page(said: str, block: "_Element") -> bool:
@@ -184,11 +184,3 @@ def _is_used(reference: "_Element", settings: "_Element | None") -> bool:
     if kind == "first":
         return bool(is_on(section, "titlePg"))
     return kind != "even" or bool(is_on(settings, "evenAndOddHeaders"))
-
-
-def _without_links(block: "_Element") -> "_Element":
-    """Without the names of other parts, which mean others in the document."""
-    for node in block.iter():
-        for name in [name for name in node.attrib if str(name).startswith(_RELATION)]:
-            del node.attrib[name]
-    return block

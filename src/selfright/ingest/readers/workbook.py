@@ -1,11 +1,11 @@
 """What is changed in an Excel file before it is read: dates become what is shown; formulas are looked at."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from selfright.ingest.readers import packed
-from selfright.ingest.readers.shown_dates import BUILT_IN, DateFormat
+from selfright.ingest.readers.shown_dates import BUILT_IN, date_format, shown_date
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -18,6 +18,7 @@ _CURRENCY = {  # that workbooks name by number, too
     **{"7": '"$"#,##0.00_);("$"#,##0.00)', "8": '"$"#,##0.00_);("$"#,##0.00)', "43": '#,##0.00_);(#,##0.00);"-"'},
     **{"42": '"$"#,##0_);"$"(#,##0);"$-"', "44": '"$"#,##0.00_);"$"(#,##0.00);"$-"'},
 }
+_DateFormat = Sequence[tuple[str, str]]
 _BARE_SIGNS = re.compile(r'("[^"]*"|\[[^\]]*\]|\\.|_.|\*.)|([^\x00-\x7f]+)')
 
 
@@ -59,7 +60,7 @@ def _shown_sheets(
             yield name, parts[target]
 
 
-def _formats(styles: "_Element") -> tuple[dict[str, DateFormat], str]:
+def _formats(styles: "_Element") -> tuple[dict[str, _DateFormat], str]:
     """The formats of dates by the number that cells name them with, and such a number for no format."""
     codes: dict[str, str] = {}
     for entry in styles.iter(f"{_X}numFmt"):
@@ -78,22 +79,19 @@ def _formats(styles: "_Element") -> tuple[dict[str, DateFormat], str]:
     found = {}
     for number, style in enumerate(cells.iterchildren(f"{_X}xf")):
         of = style.get("numFmtId") or ""
-        shown = DateFormat.of(codes.get(of) or BUILT_IN.get(of, ""))
-        if shown is not None:
-            found[str(number)] = shown
+        if pieces := date_format(codes.get(of) or BUILT_IN.get(of, "")):
+            found[str(number)] = pieces
     general = str(sum(1 for _ in cells.iterchildren(f"{_X}xf")))
     cells.append(cells.makeelement(f"{_X}xf", {"numFmtId": "0"}))
     return found, general
 
 
-def _write_dates(sheet: "_Element", dates: Mapping[str, DateFormat], general: str, since_1904: bool) -> None:
+def _write_dates(sheet: "_Element", dates: Mapping[str, _DateFormat], general: str, since_1904: bool) -> None:
     for cell in sheet.iter(_CELL):
-        shown = dates.get(cell.get("s") or "0")
-        value = cell.find(_VALUE) if shown is not None and cell.get("t", "n") == "n" else None
-        if shown is None or value is None:
-            continue
-        text = shown.text(value.text or "", since_1904)
-        if text:
+        pieces = dates.get(cell.get("s") or "0")
+        value = cell.find(_VALUE) if pieces and cell.get("t", "n") == "n" else None
+        text = shown_date(pieces, value.text or "", since_1904) if pieces and value is not None else ""
+        if value is not None and text:
             value.text = text
             cell.set("t", "str")
             cell.set("s", general)
