@@ -32,7 +32,7 @@ async def contextualize(state: AgentState, tools: Tools) -> dict[str, Any]:
         "question": question,
         "query_for_retrieval": query,
         "told": focus.told,
-        "language": language_of(message),
+        "language": focus.language or language_of(message),
     }
 
 

@@ -13,8 +13,9 @@ from selfright.domain.text import language_of
 from selfright.domain.turns import MAX_QUESTION_CHARACTERS
 from selfright.roles.analysis import Term, TextAnalyzer, distinct, phrases
 from selfright.roles.likeness import Likeness
-from selfright.roles.restating import asks_for_fewer_words
+from selfright.roles.restating import again
 from selfright.roles.rewrite.query_text import bounded
+from selfright.roles.talk import act_of
 
 _MOST_MESSAGES = 12
 _MOST_TOPIC_TERMS = 4
@@ -33,11 +34,8 @@ _OWN_TOPIC: dict[Language, int] = {"en": 2, "ko": 4}  # key terms of a complete 
 _ELLIPSIS = re.compile(
     r"^\s*(?:(?:and|but|so|then|ok(?:ay)?|also)[\s,]+)?(?:what|how) about\b|^\s*(?:and|then|so)\b[\s,]"
     r"|^\s*(?:why|how so|how come|really|for example|such as|like what|when|where|which ones?|who)(?: not)?\s*\?*\s*$"
-    r"|^\s*(?:please |can you |could you )?(?:tell me more|explain (?:more|further|that|it)|elaborate|go on|continue"
-    r"|more details?|any(?:thing)? (?:else|more|others?))\b|^\s*what else\b|^\s*are there any others?\b"
+    r"|^\s*any(?:thing)? (?:else|more|others?)\b|^\s*what else\b|^\s*are there any others?\b"
     r"|^\s*(?:그럼|그러면|그렇다면|그리고|그런데|그래서|근데|또|또는|그 ?외에|그 ?밖에|다른 (?:것|건|거))(?![가-힣])"
-    r"|^\s*(?:더|좀 더|조금 더|자세히|더 자세히|구체적으로|쉽게|다시)\s*(?:자세히\s*)?"
-    r"(?:설명|알려|말해|얘기|이야기|풀어)"
     r"|^\s*(?:왜|어떻게|언제|어디서|누가|얼마나)(?:요|죠|인가요|그런가요|그래요?)?\s*\?*\s*$|^\s*예를 들[면어]",
     re.IGNORECASE,
 )
@@ -96,13 +94,20 @@ def completed(
     """
     focus = _Focus(likeness=likeness)
     for message in recent(history):
-        if message.role == "user" and asks_for_fewer_words(message.content):
-            continue  # it has no topic of its own
+        if message.role == "user" and has_no_topic(message.content):
+            continue
         if message.role == "user":
             focus.ask(message.content, analyzer)
         else:
             focus.mention(message.content[:_LONGEST_REPLY], _REPLIED, analyzer)
-    return _completed(question, focus, analyzer)
+    if again(question):
+        return focus.question or question
+    return question if act_of(question) else _completed(question, focus, analyzer)
+
+
+def has_no_topic(message: str) -> bool:
+    """Whether it is small talk, or asks for the answer before once more."""
+    return again(message) is not None or act_of(message) is not None
 
 
 def recent(history: Sequence[Message]) -> list[Message]:

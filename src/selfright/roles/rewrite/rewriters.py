@@ -21,7 +21,7 @@ from selfright.roles.model_calls import JudgingMode, written
 from selfright.roles.prompting import rewrite_prompt, standalone_prompt, web_prompt
 from selfright.roles.questions import question_parts
 from selfright.roles.rewrite.focus import focus, followed_up
-from selfright.roles.rewrite.followup import depends_on_history
+from selfright.roles.rewrite.followup import depends_on_history, has_no_topic
 from selfright.roles.rewrite.query_text import LONGEST_QUERY, bounded, strip_prefix
 
 _LONGEST_QUESTION = 220
@@ -231,6 +231,8 @@ class QueryRewriter:
         """
         if not history and not summary.strip():
             return question
+        if has_no_topic(question):
+            return await self.offline.standalone(question, history, summary)
         if self.judging == "always" or await aside(len(question), lambda: self.offline.depends_on_history(question)):
             prompts = standalone_prompt(question, history, summary, language_of(question))
             query = _query(await written(self.chat, Job.STANDALONE, prompts))
