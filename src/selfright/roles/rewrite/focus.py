@@ -23,7 +23,7 @@ from selfright.domain.text import language_of, sentence_spans
 from selfright.roles.analysis import TextAnalyzer, distinct
 from selfright.roles.likeness import Likeness
 from selfright.roles.restating import again
-from selfright.roles.rewrite.followup import completed, depends_on_history, has_no_topic, recent
+from selfright.roles.rewrite.followup import completed, depends_on_history, has_no_topic, only_names, recent
 from selfright.roles.rewrite.query_text import bounded, respelt
 
 _MOST_SENTENCES = 60
@@ -266,7 +266,7 @@ def focus(message: str, pack: DomainPack, analyzer: TextAnalyzer, follows: bool 
     searched = f"{_subject(story, pack)} {text if asked.alone else _asking(text)}".strip()
     # Names that are there already count double: they are what a message is about, among words that are not.
     query = " ".join((bounded(searched), *names)).strip() or message
-    return Focus(asked.question, query, asked.told)
+    return Focus(asked.question, query, asked.told, names=follows and only_names(asked.question, analyzer))
 
 
 def _subject(story: str, pack: DomainPack) -> str:

@@ -94,12 +94,10 @@ def completed(
     """
     focus = _Focus(likeness=likeness)
     for message in recent(history):
-        if message.role == "user" and has_no_topic(message.content):
-            continue
-        if message.role == "user":
-            focus.ask(message.content, analyzer)
-        else:
+        if message.role != "user":
             focus.mention(message.content[:_LONGEST_REPLY], _REPLIED, analyzer)
+        elif not has_no_topic(message.content):
+            focus.ask(message.content, analyzer)
     if again(question):
         return focus.question or question
     return question if act_of(question) else _completed(question, focus, analyzer)
@@ -124,6 +122,17 @@ def depends_on_history(question: str, analyzer: TextAnalyzer) -> bool:
     return _is_thin(question, terms) or _points_back(question, analyzer)
 
 
+def only_names(question: str, analyzer: TextAnalyzer) -> bool:
+    """Whether a follow-up only names something: "What about dogs?", "교재는?"."""
+    elliptic = _ELLIPSIS.search(question) or _TOPIC_ONLY.search(question)
+    return bool(elliptic and analyzer.key_terms(question)) and not _points_back(question, analyzer)
+
+
+def without_connective(question: str) -> str:
+    """Without an "and" or "그럼" at its beginning."""
+    return _CONNECTIVE.sub("", question).strip()
+
+
 @dataclass(slots=True)
 class _Focus:
     """What the conversation is about: the last question as it stands alone, and the names said so far, weighed.
@@ -139,10 +148,8 @@ class _Focus:
     def ask(self, question: str, analyzer: TextAnalyzer) -> None:
         """Takes in a question of the user."""
         self.names = {name: weight * _FADING for name, weight in self.names.items()}
-        self.inherited, self.question = (
-            depends_on_history(question, analyzer),
-            _completed(question, self, analyzer),
-        )
+        completed = _completed(question, self, analyzer)
+        self.inherited, self.question = depends_on_history(question, analyzer), completed
         self.mention(question, _ASKED, analyzer)
 
     def mention(self, text: str, weight: float, analyzer: TextAnalyzer) -> None:
@@ -219,8 +226,9 @@ def _completed(question: str, focus: _Focus, analyzer: TextAnalyzer) -> str:
 
 
 def _joined(question: str, focus: _Focus, topic: Sequence[Term], name: str, analyzer: TextAnalyzer) -> str:
-    words = " ".join(phrases(focus.question, _weightiest(_unreplaced(question, topic, focus, analyzer))))
-    rest = _CONNECTIVE.sub("", question).strip()
+    kept = sorted(_unreplaced(question, topic, focus, analyzer), key=lambda term: -term.weight)[:_MOST_TOPIC_TERMS]
+    words = " ".join(phrases(focus.question, kept))
+    rest = without_connective(question)
     if _is_whole(question, rest, analyzer):
         # Of the question before only a name is of use: its other words would find its own passage again.
         named = _asked_name(focus.question, topic)
@@ -277,10 +285,6 @@ def _joined_korean(rest: str, words: str) -> str:
     gap = "" if pointing["particle"] else " "
     tail = rest[pointing.end() :].lstrip() if gap else rest[pointing.end() :]
     return f"{rest[: pointing.start()]}{words}{gap}{pointing['particle'] or ''}{tail}"
-
-
-def _weightiest(topic: Sequence[Term]) -> list[Term]:
-    return sorted(topic, key=lambda term: -term.weight)[:_MOST_TOPIC_TERMS]
 
 
 def _asked_name(question: str, topic: Sequence[Term]) -> str:
