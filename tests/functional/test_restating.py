@@ -53,5 +53,5 @@ def test_nobody_elses_answer_is_said_again(tmp_path: Path) -> None:
         selfright.add([tmp_path / "kettle.md"])
         selfright.ask("How is limescale in the kettle removed?", session="s", user="kim")
         other = selfright.ask("say that more simply", session="s", user="lee")
-        assert "retrieve" in [step.node for step in other.trace]
+        assert not other.citations
         assert "citric" not in other.answer

@@ -174,6 +174,9 @@ class Scripted:
     async def standalone(self, question: str, history: Sequence[Message], summary: str = "") -> str:
         return f"{question} (about {history[-1].content})"
 
+    async def new_subject(self, named: str, question: str, hits: Sequence[Hit]) -> str:
+        return ""
+
     def should_abstain(self, question: str, query_class: QueryClass, best: Attempt, flags: Flags) -> bool:
         return self.abstain
 

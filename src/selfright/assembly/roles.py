@@ -98,7 +98,7 @@ def offline_roles(
     """Every role without a model; ``cached`` is ``embedder`` with vectors kept, for sentences of passages."""
     from selfright.roles.abstain import CalibratedAbstainer
     from selfright.roles.analysis import TextAnalyzer
-    from selfright.roles.classify import IndexTopics, OfflineClassifier, small_talk_judge
+    from selfright.roles.classify import OfflineClassifier
     from selfright.roles.evaluate.heuristic import HeuristicEvaluator
     from selfright.roles.evaluate.nli import ClaimNli
     from selfright.roles.evaluate.offline import LocalEvaluator
@@ -118,7 +118,7 @@ def offline_roles(
     grader = OfflineGrader(analyzer, likeness, None, reader, judging.calibration, judging.passages)
     first = TrustedFirst(analyzer, OfflineGrader(analyzer, reader=reader), PieceScorer(analyzer))
     return OfflineRoles(
-        classifier=OfflineClassifier(IndexTopics(analyzer), small_talk_judge(embedder), analyzer),
+        classifier=OfflineClassifier(analyzer),
         grader=grader,
         refiner=OfflineRefiner(analyzer, reader=reader),
         prompter=BilingualPrompter(first=first),

@@ -189,7 +189,8 @@ class Answer:
 class GenerationRequest:
     """All a generator may use. ``strips`` are the evidence, in document order; prompts are for language models.
 
-    ``concerns`` are conflicts between the user's profile and the topic of the question.
+    ``concerns`` are conflicts between the user's profile and the topic of the question. ``summary`` is of what was said
+    before ``history``.
     """
 
     question: str
@@ -200,6 +201,7 @@ class GenerationRequest:
     user_prompt: str = ""
     history: tuple[Message, ...] = ()
     concerns: tuple[Concern, ...] = ()
+    summary: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,11 +229,17 @@ class EvaluationRequest:
 
 @dataclass(frozen=True, slots=True)
 class Focus:
-    """The parts of a message: the question for the judges, the search query, and what else the message tells."""
+    """The parts of a message: the question for the judges, the search query, and what else the message tells.
+
+    ``language`` is the one that the message wants the answer in, None where it names none. ``names``: in a conversation
+    the question does no more than name something ("And dogs?"), which may be a new subject.
+    """
 
     question: str
     query: str
     told: str = ""
+    language: Language | None = None
+    names: bool = False
 
 
 @dataclass(frozen=True, slots=True)

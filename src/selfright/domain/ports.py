@@ -321,6 +321,13 @@ class Rewriter(Protocol):
         """The question as it reads without its conversation; unchanged when it already stands alone."""
         ...
 
+    async def new_subject(self, named: str, question: str, hits: Sequence[Hit]) -> str:
+        """The question about what a follow-up ``named``, if ``hits`` have that, but not with the rest of ``question``.
+
+        Empty if they have the two together, or not what is named.
+        """
+        ...
+
 
 class Summarizer(Protocol):
     """Keeps what was said before the last messages."""

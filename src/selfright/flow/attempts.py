@@ -25,6 +25,7 @@ def generation_request(state: AgentState) -> GenerationRequest:
         user_prompt=state["user_prompt"],
         history=state.get("messages", ()),
         concerns=state.get("concerns", ()),
+        summary=state.get("summary", ""),
     )
 
 

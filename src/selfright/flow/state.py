@@ -14,12 +14,13 @@ class AgentState(TypedDict, total=False):
     """Nodes read it and return what they changed. Fields with ``add`` are extended, the others replaced.
 
     ``question`` is the message's question in a form that stands alone; judges see this one. ``told`` is the rest of the
-    message. ``query_for_retrieval`` is the search query, which changes from pass to pass. ``strips`` is None until the
-    evidence of this pass is refined. ``ask_web`` says whether the web may be searched, ``summarized`` how many messages
-    this turn moved into the summary. ``routing`` is missing if all collections are searched by default. ``remembers``
-    (default: true) says whether facts about the user are stored. ``profile`` holds the facts known in this turn,
-    ``concerns`` those that conflict with the question's subject, ``personal`` the words for them in an answer.
-    ``quoted`` is the best extractive answer, made when a model answer failed its checks.
+    message. ``named`` is a follow-up that only names something, as it was said. ``query_for_retrieval`` is the search
+    query, which changes from pass to pass. ``strips`` is None until the evidence of this pass is refined. ``ask_web``
+    says whether the web may be searched, ``summarized`` how many messages this turn moved into the summary. ``routing``
+    is missing if all collections are searched by default. ``remembers`` (default: true) says whether facts about the
+    user are stored. ``profile`` holds the facts known in this turn, ``concerns`` those that conflict with the
+    question's subject, ``personal`` the words for them in an answer. ``quoted`` is the best extractive answer, made
+    when a model answer failed its checks.
     """
 
     # input
@@ -36,6 +37,7 @@ class AgentState(TypedDict, total=False):
     # the question and the user
     question: str
     query_for_retrieval: str
+    named: str
     told: str
     slot_out: tuple[Slot, ...]
     profile: Profile

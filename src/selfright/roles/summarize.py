@@ -43,6 +43,12 @@ class OfflineSummarizer:
         return "\n".join(_merged([*_lines(summary), *fresh])) if fresh else summary
 
 
+def first_asked(summary: str) -> list[str]:
+    """What the user asked first, as far as a summary tells it; none when another hand wrote it."""
+    line = next(iter(_lines(summary)), "").split(_ARROW)[0]
+    return [line.removeprefix(f"{r['user']}: ") for r in _ROLES.values() if line.startswith(f"{r['user']}: ")]
+
+
 def _exchanges(messages: Sequence[Message], roles: dict[str, str]) -> Iterator[str]:
     """A line for each message of the user, with the first sentence of what was answered."""
     line = ""
@@ -82,7 +88,7 @@ def _lines(summary: str) -> list[str]:
 
 
 def _merged(lines: list[str]) -> list[str]:
-    """Fewer or shorter lines until they fit; the oldest first, and the last one always stays."""
+    """Fewer or shorter lines until they fit: the oldest go first, but for what was asked first and said last."""
     size = sum(map(len, lines)) + len(lines)
     for i, line in enumerate(lines[:-_WHOLE]):
         if size <= LONGEST:
@@ -90,8 +96,8 @@ def _merged(lines: list[str]) -> list[str]:
         bare = line.split(_ARROW)[0]
         size -= len(line) - len(bare)
         lines[i] = bare
-    while size > LONGEST and len(lines) > 1:
-        size -= len(lines.pop(0)) + 1
+    while size > LONGEST and len(lines) > 2:
+        size -= len(lines.pop(1)) + 1
     return lines
 
 

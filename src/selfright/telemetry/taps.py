@@ -26,7 +26,7 @@ TAPPED: dict[str, tuple[type, tuple[str, ...]]] = {
     "generator": (ports.Generator, ("generate",)),
     "evaluator": (ports.Evaluator, ("evaluate",)),
     "heuristic": (ports.Evaluator, ("evaluate",)),
-    "rewriter": (ports.Rewriter, ("rewrite", "for_web", "standalone")),
+    "rewriter": (ports.Rewriter, ("rewrite", "for_web", "standalone", "new_subject")),
     "summarizer": (ports.Summarizer, ("summarize",)),
     "abstainer": (ports.Abstainer, ("should_abstain",)),
     "slots": (ports.SlotExtractor, ("extract",)),

@@ -32,7 +32,7 @@ def classify(
         ("안녕하세요!", CHITCHAT),
         ("욕실 타일 물때 제거 방법을 좀 알려줘", QUESTION),
         ("What is limescale in kettles made of?", QUESTION),
-        ("stop", QueryClass.UNKNOWN),
+        ("stop", CHITCHAT),
         ("?!", QueryClass.UNKNOWN),
     ],
 )

@@ -4,7 +4,7 @@ import pytest
 
 from selfright.domain.answers import Citation, Message
 from selfright.roles.analysis import TextAnalyzer
-from selfright.roles.restating import answered_before, asks_for_fewer_words, restated
+from selfright.roles.restating import again, answered_before, restated
 from tests.support.texts import CountedTerms, PlainTokenizer
 
 CITATIONS = (
@@ -44,8 +44,24 @@ def test_the_same_in_fewer_words(text: str) -> None:
     ],
 )  # fmt: skip
 def test_what_asks_for_anything_else_is_looked_up(text: str) -> None:
-    assert not asks_for_fewer_words(text)
+    assert again(text) != "less"
     assert restated(text, HISTORY) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "how"),
+    [
+        ("in Korean, please", "ko"), ("한국어로 다시 설명해 주세요", "ko"), ("영어로 번역해줘", "en"),
+        ("say it in English", "en"),
+        ("tell me more", "more"), ("더 설명해줘", "more"), ("explain in more detail", "more"), ("이해가 안 돼", "more"),
+        ("what do you mean?", "more"), ("더 자세히 알려줘", "more"), ("more simply", "less"),
+        ("더 쉽게 설명해줘", "less"),
+        ("tell me more about dogs", None), ("더 자세한 환불 규정은?", None), ("What is the English name?", None),
+        ("영어 교재는?", None), ("더 내야 하나요?", None), ("What more do I need?", None), ("설명서는?", None),
+    ],
+)  # fmt: skip
+def test_how_the_same_is_wanted_once_more(text: str, how: str | None) -> None:
+    assert again(text) == how
 
 
 def test_sources_are_numbered_anew_and_as_many_sentences_as_are_asked_for() -> None:

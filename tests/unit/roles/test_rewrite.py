@@ -154,7 +154,7 @@ def test_web_query_keeps_names_and_whole_korean_words() -> None:
 @pytest.mark.parametrize(
     ("earlier", "question", "expected"),
     [
-        (["메트포르민의 부작용은 무엇인가요?"], "더 설명해줘", "메트포르민의 부작용 더 설명해줘"),
+        (["메트포르민의 부작용은 무엇인가요?"], "더 설명해줘", "메트포르민의 부작용은 무엇인가요?"),
         (["메트포르민은 어떤 약인가요?"], "그럼 부작용은?", "메트포르민"),
         (["메트포르민이란?"], "그건 언제 먹나요?", "메트포르민은 언제"),
         (["What is the dose of paracetamol in adults?"], "what about children?", "paracetamol"),

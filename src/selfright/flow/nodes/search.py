@@ -66,8 +66,13 @@ def _checked(grading: Grading) -> Grading:
 async def retrieve(state: AgentState, tools: Tools) -> dict[str, Any]:
     """Searches all collections or the chosen ones, and clears the evidence of the previous pass."""
     found, routing = await _found(state, tools)
-    hits = await _best(found.hits, state, tools)
+    asked: dict[str, Any] = {}
+    if state.get("named"):
+        found, asked = await _on_named(found, state, tools)
+    hits = await _best(found.hits, {**state, **asked}, tools)  # type: ignore[typeddict-item]  # keys of the state
     return {
+        **asked,
+        "named": "",
         **({"routing": routing} if routing else {}),
         "retrieved_docs": hits,
         "query_vector": found.query_vector,
@@ -80,6 +85,16 @@ async def retrieve(state: AgentState, tools: Tools) -> dict[str, Any]:
         "web_grading": None,
         "web_strips": (),
     }
+
+
+async def _on_named(found: Retrieval, state: AgentState, tools: Tools) -> tuple[Retrieval, dict[str, Any]]:
+    """What is found for a follow-up, and its question, if the index has what it names apart from the subject before."""
+    named, k = state["named"], 2 * tools.flags.top_k
+    apart = await tools.retriever.search(named, k)
+    question = await tools.rewriter.new_subject(named, state["question"], (*found.hits, *apart.hits))
+    if not question:
+        return found, {}
+    return await tools.retriever.search(question, k), {"question": question, "query_for_retrieval": question}
 
 
 async def _best(found: Sequence[Hit], state: AgentState, tools: Tools) -> tuple[Hit, ...]:

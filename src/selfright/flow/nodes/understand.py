@@ -31,8 +31,9 @@ async def contextualize(state: AgentState, tools: Tools) -> dict[str, Any]:
         **context,
         "question": question,
         "query_for_retrieval": query,
+        "named": focus.question if focus.names and question != focus.question else "",
         "told": focus.told,
-        "language": language_of(message),
+        "language": focus.language or language_of(message),
     }
 
 

@@ -22,7 +22,8 @@ from selfright.domain.passages import Language
 from selfright.domain.text import language_of, sentence_spans
 from selfright.roles.analysis import TextAnalyzer, distinct
 from selfright.roles.likeness import Likeness
-from selfright.roles.rewrite.followup import completed, depends_on_history, recent
+from selfright.roles.restating import again
+from selfright.roles.rewrite.followup import completed, depends_on_history, has_no_topic, only_names, recent
 from selfright.roles.rewrite.query_text import bounded, respelt
 
 _MOST_SENTENCES = 60
@@ -256,13 +257,16 @@ _MOST_NAMES = 6
 
 def focus(message: str, pack: DomainPack, analyzer: TextAnalyzer, follows: bool = False) -> Focus:
     """The question within ``message``, the query for it, and what the message tells besides."""
+    if has_no_topic(message):
+        how = again(message) if follows else None
+        return Focus(message, message, message if how else "", how if how in ("ko", "en") else None)
     asked = asking_part(message, analyzer, follows)
     text, story = (respelt(part, pack.vocabulary, analyzer) for part in (asked.question, asked.story))
     names = pack.names(f"{story} {text}".strip())[:_MOST_NAMES]
     searched = f"{_subject(story, pack)} {text if asked.alone else _asking(text)}".strip()
     # Names that are there already count double: they are what a message is about, among words that are not.
     query = " ".join((bounded(searched), *names)).strip() or message
-    return Focus(asked.question, query, asked.told)
+    return Focus(asked.question, query, asked.told, names=follows and only_names(asked.question, analyzer))
 
 
 def _subject(story: str, pack: DomainPack) -> str:

@@ -13,8 +13,9 @@ from selfright.domain.text import language_of
 from selfright.domain.turns import MAX_QUESTION_CHARACTERS
 from selfright.roles.analysis import Term, TextAnalyzer, distinct, phrases
 from selfright.roles.likeness import Likeness
-from selfright.roles.restating import asks_for_fewer_words
+from selfright.roles.restating import again
 from selfright.roles.rewrite.query_text import bounded
+from selfright.roles.talk import act_of
 
 _MOST_MESSAGES = 12
 _MOST_TOPIC_TERMS = 4
@@ -33,11 +34,8 @@ _OWN_TOPIC: dict[Language, int] = {"en": 2, "ko": 4}  # key terms of a complete 
 _ELLIPSIS = re.compile(
     r"^\s*(?:(?:and|but|so|then|ok(?:ay)?|also)[\s,]+)?(?:what|how) about\b|^\s*(?:and|then|so)\b[\s,]"
     r"|^\s*(?:why|how so|how come|really|for example|such as|like what|when|where|which ones?|who)(?: not)?\s*\?*\s*$"
-    r"|^\s*(?:please |can you |could you )?(?:tell me more|explain (?:more|further|that|it)|elaborate|go on|continue"
-    r"|more details?|any(?:thing)? (?:else|more|others?))\b|^\s*what else\b|^\s*are there any others?\b"
+    r"|^\s*any(?:thing)? (?:else|more|others?)\b|^\s*what else\b|^\s*are there any others?\b"
     r"|^\s*(?:그럼|그러면|그렇다면|그리고|그런데|그래서|근데|또|또는|그 ?외에|그 ?밖에|다른 (?:것|건|거))(?![가-힣])"
-    r"|^\s*(?:더|좀 더|조금 더|자세히|더 자세히|구체적으로|쉽게|다시)\s*(?:자세히\s*)?"
-    r"(?:설명|알려|말해|얘기|이야기|풀어)"
     r"|^\s*(?:왜|어떻게|언제|어디서|누가|얼마나)(?:요|죠|인가요|그런가요|그래요?)?\s*\?*\s*$|^\s*예를 들[면어]",
     re.IGNORECASE,
 )
@@ -96,13 +94,18 @@ def completed(
     """
     focus = _Focus(likeness=likeness)
     for message in recent(history):
-        if message.role == "user" and asks_for_fewer_words(message.content):
-            continue  # it has no topic of its own
-        if message.role == "user":
-            focus.ask(message.content, analyzer)
-        else:
+        if message.role != "user":
             focus.mention(message.content[:_LONGEST_REPLY], _REPLIED, analyzer)
-    return _completed(question, focus, analyzer)
+        elif not has_no_topic(message.content):
+            focus.ask(message.content, analyzer)
+    if again(question):
+        return focus.question or question
+    return question if act_of(question) else _completed(question, focus, analyzer)
+
+
+def has_no_topic(message: str) -> bool:
+    """Whether it is small talk, or asks for the answer before once more."""
+    return again(message) is not None or act_of(message) is not None
 
 
 def recent(history: Sequence[Message]) -> list[Message]:
@@ -117,6 +120,17 @@ def depends_on_history(question: str, analyzer: TextAnalyzer) -> bool:
     if not terms or _ELLIPSIS.search(question):
         return True
     return _is_thin(question, terms) or _points_back(question, analyzer)
+
+
+def only_names(question: str, analyzer: TextAnalyzer) -> bool:
+    """Whether a follow-up only names something: "What about dogs?", "교재는?"."""
+    elliptic = _ELLIPSIS.search(question) or _TOPIC_ONLY.search(question)
+    return bool(elliptic and analyzer.key_terms(question)) and not _points_back(question, analyzer)
+
+
+def without_connective(question: str) -> str:
+    """Without an "and" or "그럼" at its beginning."""
+    return _CONNECTIVE.sub("", question).strip()
 
 
 @dataclass(slots=True)
@@ -134,10 +148,8 @@ class _Focus:
     def ask(self, question: str, analyzer: TextAnalyzer) -> None:
         """Takes in a question of the user."""
         self.names = {name: weight * _FADING for name, weight in self.names.items()}
-        self.inherited, self.question = (
-            depends_on_history(question, analyzer),
-            _completed(question, self, analyzer),
-        )
+        completed = _completed(question, self, analyzer)
+        self.inherited, self.question = depends_on_history(question, analyzer), completed
         self.mention(question, _ASKED, analyzer)
 
     def mention(self, text: str, weight: float, analyzer: TextAnalyzer) -> None:
@@ -214,8 +226,9 @@ def _completed(question: str, focus: _Focus, analyzer: TextAnalyzer) -> str:
 
 
 def _joined(question: str, focus: _Focus, topic: Sequence[Term], name: str, analyzer: TextAnalyzer) -> str:
-    words = " ".join(phrases(focus.question, _weightiest(_unreplaced(question, topic, focus, analyzer))))
-    rest = _CONNECTIVE.sub("", question).strip()
+    kept = sorted(_unreplaced(question, topic, focus, analyzer), key=lambda term: -term.weight)[:_MOST_TOPIC_TERMS]
+    words = " ".join(phrases(focus.question, kept))
+    rest = without_connective(question)
     if _is_whole(question, rest, analyzer):
         # Of the question before only a name is of use: its other words would find its own passage again.
         named = _asked_name(focus.question, topic)
@@ -272,10 +285,6 @@ def _joined_korean(rest: str, words: str) -> str:
     gap = "" if pointing["particle"] else " "
     tail = rest[pointing.end() :].lstrip() if gap else rest[pointing.end() :]
     return f"{rest[: pointing.start()]}{words}{gap}{pointing['particle'] or ''}{tail}"
-
-
-def _weightiest(topic: Sequence[Term]) -> list[Term]:
-    return sorted(topic, key=lambda term: -term.weight)[:_MOST_TOPIC_TERMS]
 
 
 def _asked_name(question: str, topic: Sequence[Term]) -> str:

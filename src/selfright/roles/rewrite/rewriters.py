@@ -12,7 +12,7 @@ from selfright.background import aside
 from selfright.domain.answers import Focus, Message, RewriteRequest
 from selfright.domain.chat import Job
 from selfright.domain.packs import DomainPack
-from selfright.domain.passages import Language
+from selfright.domain.passages import Hit, Language
 from selfright.domain.ports import ChatModel
 from selfright.domain.text import has_hangul, language_of
 from selfright.roles.analysis import Term, TextAnalyzer, distinct, phrases
@@ -21,8 +21,9 @@ from selfright.roles.model_calls import JudgingMode, written
 from selfright.roles.prompting import rewrite_prompt, standalone_prompt, web_prompt
 from selfright.roles.questions import question_parts
 from selfright.roles.rewrite.focus import focus, followed_up
-from selfright.roles.rewrite.followup import depends_on_history
+from selfright.roles.rewrite.followup import depends_on_history, has_no_topic
 from selfright.roles.rewrite.query_text import LONGEST_QUERY, bounded, strip_prefix
+from selfright.roles.rewrite.subject import on_new_subject
 
 _LONGEST_QUESTION = 220
 _LONGEST_ITEM = 80
@@ -87,6 +88,10 @@ class OfflineRewriter:
     async def focused(self, message: str, pack: DomainPack, follows: bool = False) -> Focus:
         """What of a message is asked, what is searched for, and what is told besides; see ``rewrite.focus``."""
         return await aside(len(message), lambda: focus(message, pack, self._analyzer, follows))
+
+    async def new_subject(self, named: str, question: str, hits: Sequence[Hit]) -> str:
+        """By the words of both in the hits; see ``subject.on_new_subject``."""
+        return await asyncio.to_thread(on_new_subject, named, question, hits, self._analyzer)
 
     def depends_on_history(self, question: str) -> bool:
         """Whether the question leaves out what it is about."""
@@ -224,6 +229,10 @@ class QueryRewriter:
         """As the offline rewriter: no call is made before anything was looked up."""
         return await self.offline.focused(message, pack, follows)
 
+    async def new_subject(self, named: str, question: str, hits: Sequence[Hit]) -> str:
+        """As the offline rewriter: what the index speaks of is no matter of opinion."""
+        return await self.offline.new_subject(named, question, hits)
+
     async def standalone(self, question: str, history: Sequence[Message], summary: str = "") -> str:
         """The question without its conversation; unchanged when it stands alone.
 
@@ -231,6 +240,8 @@ class QueryRewriter:
         """
         if not history and not summary.strip():
             return question
+        if has_no_topic(question):
+            return await self.offline.standalone(question, history, summary)
         if self.judging == "always" or await aside(len(question), lambda: self.offline.depends_on_history(question)):
             prompts = standalone_prompt(question, history, summary, language_of(question))
             query = _query(await written(self.chat, Job.STANDALONE, prompts))

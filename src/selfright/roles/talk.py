@@ -1,0 +1,64 @@
+"""Small talk by its form: a message that consists of a few acts of talk, and of nothing else.
+
+The acts (a greeting, thanks, yes and no, a call for help, "what did I ask before?") are closed sets of short phrases,
+in ``talk.toml``. One word more makes a message a question, for a question lost is worse than small talk looked up.
+"""
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from selfright.domain.passages import Language
+
+# The most telling one first: "Hi, what can you do?" asks for more than a greeting.
+ACTS = ("recall", "about", "thanks", "bye", "mood", "greeting", "ack")
+_LONGEST = 80
+_MOST_WORDS = 14  # of one phrase
+_APOSTROPHE = re.compile(r"['’]")
+_WORD = re.compile(r"\w+")
+_FIRST = re.compile(r"first|beginning|start|original|initial|처음|첫", re.IGNORECASE)
+
+
+def act_of(text: str) -> str | None:
+    """The act of talk that ``text`` is, one of ``ACTS``; None where anything else is in it."""
+    found = set(_acts(text)) if len(text) <= _LONGEST else set()
+    return None if "" in found else next((act for act in ACTS if act in found), None)
+
+
+def reply(text: str, language: Language, before: Sequence[str] = ()) -> str:
+    """The fixed reply to small talk, a greeting where it is on no list; ``before`` is what the user said so far."""
+    act, words = act_of(text) or "greeting", _phrases()["replies"][language]
+    asked = [said for said in before if act_of(said) is None] if act == "recall" else []
+    if act == "recall":
+        act = ("first" if _FIRST.search(text) else "last") if asked else "none"
+    said = {"first": asked[0], "last": asked[-1]}.get(act, "") if asked else ""
+    return str(words[act].format(can=words["can"], asked=said))
+
+
+def _acts(text: str) -> Iterator[str]:
+    """The act of each phrase of ``text``; empty for one that is none, with which it ends."""
+    plain = _APOSTROPHE.sub("", unicodedata.normalize("NFC", text).casefold())
+    words = _WORD.findall(plain)
+    while words:
+        lengths = range(min(len(words), _MOST_WORDS), 0, -1)
+        found = ((act, n) for n in lengths for act, phrases in _sets() if phrases.fullmatch("".join(words[:n])))
+        act, n = next(found, ("", len(words)))
+        yield act
+        words = words[n:]
+
+
+@cache
+def _sets() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """The phrases of each act, of both languages: they are mixed."""
+    lines = {name: [*_phrases()[name]["en"], *_phrases()[name]["ko"]] for name in (*ACTS, "beside")}
+    return tuple((name, re.compile("|".join(found))) for name, found in lines.items())
+
+
+@cache
+def _phrases() -> dict[str, dict[str, Any]]:
+    raw = files("selfright.roles").joinpath("talk.toml").read_text(encoding="utf-8")
+    return tomllib.loads(raw)
