@@ -1,7 +1,6 @@
 """The parts of PDF pages as one text: headers and footers once, tables and paragraphs that run over pages whole."""
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -59,10 +58,7 @@ def _blocks(parts: Sequence[Part]) -> Iterator[markup.Block]:
 
 
 def _running(pages: Sequence[Page]) -> Iterator[Part]:
-    """Takes headers and footers off the pages: what stands at one height near the edge of many. Each comes back once.
-
-    Page numbers do not come back: they grow with the pages, and have few letters beside them.
-    """
+    """Takes headers and footers off: what stands at one height near the edge of many pages. Each comes back once."""
     heights: dict[tuple[bool, int], list[tuple[Page, Part]]] = {}
     for page in pages:
         for part in page.parts:
@@ -75,43 +71,37 @@ def _running(pages: Sequence[Page]) -> Iterator[Part]:
 
 
 def _once(found: Sequence[tuple[Page, Part]], place: int) -> Iterator[Part]:
-    offset = _offset(found)
-    seen: dict[str, int] = Counter(_without_number(part, page, offset) for page, part in found)
-    kept: set[str] = set()
+    alike: dict[str, list[tuple[Page, str]]] = {}
     for page, part in found:
-        text = _without_number(part, page, offset)
-        if text == part.said and seen[text] == 1:
+        for text in _pieces(part):
+            alike.setdefault(_NUMBER.sub("#", text), []).append((page, text))
+    kept = {""}
+    for page, part in found:
+        if all(len(alike[_NUMBER.sub("#", text)]) == 1 and text != page.label for text in _pieces(part)):
             continue
         page.parts.remove(part)
-        if text and text not in kept:
+        texts = (_without_number(text, page, alike[_NUMBER.sub("#", text)]) for text in _pieces(part))
+        text = " ".join(filter(None, texts))
+        if text not in kept:
             kept.add(text)
             part.place = place
             part.text = part.text and text
-
             yield part
 
 
-def _offset(found: Sequence[tuple[Page, Part]]) -> int | None:
-    """What to add to a page's number to get the one that stands on it; None when there is none on most of them."""
-    offsets: Counter[int] = Counter()
-    for page, part in found:
-        offsets.update({int(number) - page.number for number in _NUMBER.findall(part.text)})
-    if not offsets:
-        return None
-    offset, count = offsets.most_common(1)[0]
-    enough = max(_MANY * len(found), 2 if offset == 0 else _SURE_PAGES)
-    return offset if count >= enough else None
+def _pieces(part: Part) -> list[str]:
+    return [piece.text for line in part.lines for piece in line.pieces] or [part.said]
 
 
-def _without_number(part: Part, page: Page, offset: int | None) -> str:
-    """A running text without the page's number; empty where it was nothing else."""
-    if part.text and part.text == page.label:
+def _without_number(text: str, page: Page, alike: Sequence[tuple[Page, str]]) -> str:
+    """A running text without a number that grows with the pages; empty where there are few letters beside it."""
+    if text == page.label:
         return ""
-    if offset is None or part.kind == "heading":
-        return part.said
-    rest, count = re.subn(rf"(.*)(?<!\d){page.number + offset}(?!\d)", r"\1", part.text, count=1, flags=re.DOTALL)
-    if not count:
-        return part.said
+    offsets = set.intersection(*({int(n) - on.number for n in _NUMBER.findall(said)} for on, said in alike))
+    if not offsets or len(alike) < (2 if 0 in offsets else _SURE_PAGES):
+        return text
+    number = page.number + (0 if 0 in offsets else min(offsets))
+    rest = re.sub(rf"(?<!\d)0*{number}(?!\d)", "", text, count=1)
     return "" if sum(map(str.isalpha, rest)) <= _BESIDE_NUMBER else rest.strip(" \n-–—|·•")
 
 

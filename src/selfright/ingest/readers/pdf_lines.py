@@ -1,23 +1,32 @@
 """The pieces of text on a PDF page, and the lines that they make. All places are points from the upper left corner."""
 
+import itertools
 import re
+import statistics
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 _ESCAPED = re.compile(r"\\([^\w\s])|\*+")
-_UNSTEADY = re.compile(r"[\s\u00ad\u2010-\u2015-]+")
-_SIGN = re.compile(r"\d{1,3}\)?|[*†‡]{1,3}")
-_MAY_HAVE_SIGN = re.compile(r"[^\W\d_][.,;:!?”’\")\]]{0,3}(?:\d|[*†‡])")
-_AFTER_LETTER = '.,;:!?”’")]'
-_RAISED = 0.8  # of the height of the word before it
+_UNSTEADY = dict.fromkeys([*range(0x2010, 0x2016), 0xAD, ord("-")])
+_SIGNED = re.compile(r"(.*(?:[^\W\d_]{3}|[가-힣]|[^\W\d_][.,;:!?”’\")\]]{1,3}))(\d{1,3}\)?|[*†‡]{1,3})")
+_NOTE = re.compile(r"(\d{1,3}|[*†‡]{1,3})[).]?(?!\S*\d)")
+_OVER = 0.04  # of a word's height
+_SMALLER = 0.95
+_GAP = 0.1  # of a line's height
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A run of text on one line; ``words`` are the library's, ``turn`` is in degrees, clockwise: 0, 90, 180 or 270."""
+    """A run of text on one line, without the signs of footnotes.
+
+    ``key`` is what the library says, with these; ``words`` are the library's. ``turn`` is in degrees, clockwise: 0, 90,
+    180 or 270.
+    """
 
     text: str
+    key: str
     left: float
     right: float
     top: float
@@ -52,7 +61,9 @@ class Piece:
 
     def _of(self, words: Sequence[Any]) -> "Piece":
         text = " ".join(word.text for word in words)
-        return replace(self, text=text, left=words[0].x, right=words[-1].x + words[-1].width, words=words)
+        return replace(
+            self, text=text, key=key_of(text), left=words[0].x, right=words[-1].x + words[-1].width, words=words
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +74,8 @@ class Line:
 
     @property
     def text(self) -> str:
-        """What it says, without the signs of footnotes."""
-        return " ".join(filter(None, map(without_signs, self.pieces)))
+        """What it says."""
+        return " ".join(piece.text for piece in self.pieces)
 
     @property
     def left(self) -> float:
@@ -89,14 +100,52 @@ class Line:
 
 def pieces_of(page: Any) -> list[Piece]:
     """All text on a page that is more than blanks."""
-    return [
-        Piece(
-            item.text.strip(), item.x, item.x + item.width, item.y, item.y + item.height,
-            round((item.rotation or 0.0) / 90) % 4 * 90, item.words,
-        )
-        for item in page.text_items
-        if item.text.strip()
-    ]  # fmt: skip
+    items = [item for item in page.text_items if item.text.strip()]
+    notes = _notes(items, page.height)
+    return [_piece(item, notes) for item in items]
+
+
+def _piece(item: Any, notes: set[str]) -> Piece:
+    turn = round((item.rotation or 0.0) / 90) % 4 * 90
+    text = _along(item.words) if turn % 180 and item.words else _without_signs(item, notes).strip()
+    right, bottom = item.x + item.width, item.y + item.height
+    return Piece(text, key_of(item.text), item.x, right, item.y, bottom, turn, item.words)
+
+
+def _along(words: Sequence[Any]) -> str:
+    """Words up or down the page: the library sees gaps beside narrow letters that are none."""
+    text = words[0].text
+    for a, b in itertools.pairwise(words):
+        gap = max(b.y - a.y - a.height, a.y - b.y - b.height)
+        text += (" " if gap > _GAP * a.width else "") + b.text
+    return str(text)
+
+
+def _notes(items: Sequence[Any], height: float) -> set[str]:
+    """The signs of the footnotes: what begins a line of smaller letters in the lower half of a page."""
+    sizes = Counter(item.font_size for item in items for _ in item.text)
+    usual = max(sizes, key=sizes.__getitem__, default=0.0)
+    small = (_NOTE.match(item.text) for item in items if item.font_size < _SMALLER * usual and 2 * item.y > height)
+    return {found[1] for found in small if found}
+
+
+def _without_signs(item: Any, notes: set[str]) -> str:
+    """Text without signs close behind a word that stand over the line, or in front of a footnote of the page."""
+    text: str = item.text
+    if not (notes or any(word.height > item.words[0].height for word in item.words)):
+        return text
+    usual = statistics.median(word.y for word in item.words) if item.words else 0.0
+    kept, at = "", 0
+    for word in item.words:
+        start = text.find(word.text, at)
+        if start < 0:
+            return text
+        signed = _SIGNED.fullmatch(word.text)
+        is_over = len(item.words) > 1 and word.y < usual - _OVER * word.height
+        is_signed = signed and (is_over or signed[2].rstrip(")") in notes)
+        kept += text[at:start] + (signed[1] if signed and is_signed else word.text)
+        at = start + len(word.text)
+    return kept + text[at:]
 
 
 def lines_of(pieces: Iterable[Piece]) -> Iterator[Line]:
@@ -119,7 +168,7 @@ def downwards(pieces: Iterable[Piece]) -> list[Piece]:
 def in_order(said: str, pieces: Iterable[Piece]) -> list[Piece]:
     """The pieces in the order in which a text says them; none where it says anything else."""
     whole, at = key_of(said), 0
-    waiting = [(key_of(piece.text), piece) for piece in downwards(pieces)]
+    waiting = [(piece.key, piece) for piece in downwards(pieces)]
     ordered: list[Piece] = []
     while waiting:
         place = next((n for n, (key, _) in enumerate(waiting) if whole.startswith(key, at)), None)
@@ -133,30 +182,9 @@ def in_order(said: str, pieces: Iterable[Piece]) -> list[Piece]:
 
 def key_of(text: str) -> str:
     """What of a text is the same however its lines are divided."""
-    return _UNSTEADY.sub("", text)
+    return "".join(text.split()).translate(_UNSTEADY)
 
 
 def plain(text: str) -> str:
     """Text without the marks of Markdown's emphasis, and without what keeps other signs from being such."""
-    return _ESCAPED.sub(r"\1", text)
-
-
-def without_signs(piece: Piece) -> str:
-    """A piece's text without the signs of footnotes: small, raised, and close behind a word."""
-    if piece.turn or not _MAY_HAVE_SIGN.search(piece.text):
-        return piece.text
-    kept, at = "", 0
-    before: Any = None
-    for word in piece.words:
-        start = piece.text.find(word.text, at)
-        if start < 0:
-            return piece.text
-        is_sign = before and start == at and _SIGN.fullmatch(word.text) and _is_raised(word, before)
-        kept += piece.text[at:start] + ("" if is_sign else word.text)
-        before, at = word, start + len(word.text)
-    return kept + piece.text[at:]
-
-
-def _is_raised(word: Any, before: Any) -> bool:
-    is_small = word.height < _RAISED * before.height and word.y + word.height < before.y + before.height - 1
-    return bool(is_small and before.text.rstrip(_AFTER_LETTER)[-1:].isalpha())
+    return _ESCAPED.sub(r"\1", text) if "\\" in text or "*" in text else text

@@ -12,7 +12,7 @@ from selfright.ingest.readers.pdf_grid import cells, columns
 from selfright.ingest.readers.pdf_lines import Line, Piece, downwards, in_order, key_of, lines_of, pieces_of, plain
 from selfright.ingest.readers.tables import Cell
 
-_LEADERS = re.compile(r"\s*(?:[.·…]\s?){4,}\s*")
+_LEADERS = re.compile(r"[.·…](?:\s?[.·…]){3,}")
 _CJK_LETTER = re.compile(r"[\u3001-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff01-\uff60]")
 _NEXT_LINE = 2.2  # heights of a line, from one to the next within a block
 _SET_APART = 1.2  # of the smallest such step
@@ -98,17 +98,15 @@ def _assigned(pieces: Sequence[Piece], blocks: Sequence[Any]) -> tuple[list[list
     order = sorted(range(len(blocks)), key=lambda n: blocks[n].bbox.width * blocks[n].bbox.height)
     others: list[Piece] = []
     for piece in pieces:
-        key = key_of(piece.text)
+        key = piece.key
         homes = (n for n in order if not piece.turn and piece.is_in(blocks[n].bbox) and key in keys[n])
         home = next(homes, None)
         (others if home is None else own[home]).append(piece)
     # A block may also say what stands outside of its box.
     short = "".join(
-        key
-        for key, found in zip(keys, own, strict=True)
-        if sum(len(key_of(piece.text)) for piece in found) < _SAID * len(key)
+        key for key, found in zip(keys, own, strict=True) if sum(len(piece.key) for piece in found) < _SAID * len(key)
     )
-    return own, [piece for piece in others if piece.turn or not short or key_of(piece.text) not in short]
+    return own, [piece for piece in others if piece.turn or not short or piece.key not in short]
 
 
 def _columns_of_letters(pieces: Sequence[Piece]) -> list[list[Piece]]:
