@@ -1,6 +1,7 @@
 """The parts of PDF pages as one text: headers and footers once, tables and paragraphs that run over pages whole."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -74,19 +75,23 @@ def _once(found: Sequence[tuple[Page, Part]], place: int) -> Iterator[Part]:
     alike: dict[str, list[tuple[Page, str]]] = {}
     for page, part in found:
         for text in _pieces(part):
-            alike.setdefault(_NUMBER.sub("#", text), []).append((page, text))
+            alike.setdefault(_mask(text), []).append((page, text))
     kept = {""}
     for page, part in found:
-        if all(len(alike[_NUMBER.sub("#", text)]) == 1 and text != page.label for text in _pieces(part)):
+        if all(len(alike[_mask(text)]) == 1 and text != page.label for text in _pieces(part)):
             continue
         page.parts.remove(part)
-        texts = (_without_number(text, page, alike[_NUMBER.sub("#", text)]) for text in _pieces(part))
+        texts = (_without_number(text, page, alike[_mask(text)]) for text in _pieces(part))
         text = " ".join(filter(None, texts))
         if text not in kept:
             kept.add(text)
             part.place = place
             part.text = part.text and text
             yield part
+
+
+def _mask(text: str) -> str:
+    return _NUMBER.sub("#", "".join(text.split()))
 
 
 def _pieces(part: Part) -> list[str]:
@@ -97,11 +102,13 @@ def _without_number(text: str, page: Page, alike: Sequence[tuple[Page, str]]) ->
     """A running text without a number that grows with the pages; empty where there are few letters beside it."""
     if text == page.label:
         return ""
-    offsets = set.intersection(*({int(n) - on.number for n in _NUMBER.findall(said)} for on, said in alike))
-    if not offsets or len(alike) < (2 if 0 in offsets else _SURE_PAGES):
+    offsets = Counter(n for on, said in alike for n in {int(n) - on.number for n in _NUMBER.findall(said)})
+    offset, count = offsets.most_common(1)[0] if offsets else (0, 0)
+    if count < max(_MANY * len(alike), 2 if offset == 0 else _SURE_PAGES):
         return text
-    number = page.number + (0 if 0 in offsets else min(offsets))
-    rest = re.sub(rf"(?<!\d)0*{number}(?!\d)", "", text, count=1)
+    rest, count = re.subn(rf"(?<!\d)0*{page.number + offset}(?!\d)", "", text, count=1)
+    if not count:
+        return text
     return "" if sum(map(str.isalpha, rest)) <= _BESIDE_NUMBER else rest.strip(" \n-–—|·•")
 
 

@@ -10,8 +10,11 @@ from typing import Any
 
 _ESCAPED = re.compile(r"\\([^\w\s])|\*+")
 _UNSTEADY = dict.fromkeys([*range(0x2010, 0x2016), 0xAD, ord("-")])
-_SIGNED = re.compile(r"(.*(?:[^\W\d_]{3}|[가-힣]|[^\W\d_][.,;:!?”’\")\]]{1,3}))(\d{1,3}\)?|[*†‡]{1,3})")
-_NOTE = re.compile(r"(\d{1,3}|[*†‡]{1,3})[).]?(?!\S*\d)")
+_SIGNED = re.compile(
+    r"(.*(?:[^\W\d_]{3}|[가-힣]|[^\W\d_]{2}[.,;:!?”’\")\]])[.,;:!?”’\")\]]{0,3})(\d{1,3}\)?|[*†‡]{1,3})"
+)
+_NOTE = re.compile(r"(\d{1,2}|[*†‡]{1,3})[).]?\s?[^\W\d_]{2}")
+_NOT_SHORT = 5  # letters, so that "Fig.2" is whole
 _OVER = 0.04  # of a word's height
 _SMALLER = 0.95
 _GAP = 0.1  # of a line's height
@@ -132,17 +135,19 @@ def _notes(items: Sequence[Any], height: float) -> set[str]:
 def _without_signs(item: Any, notes: set[str]) -> str:
     """Text without signs close behind a word that stand over the line, or in front of a footnote of the page."""
     text: str = item.text
-    if not (notes or any(word.height > item.words[0].height for word in item.words)):
+    if not item.words or not (notes or any(map(_SIGNED.fullmatch, text.split()))):
         return text
-    usual = statistics.median(word.y for word in item.words) if item.words else 0.0
+    top = statistics.median(word.y for word in item.words)
+    bottom = statistics.median(word.y + word.height for word in item.words)
     kept, at = "", 0
     for word in item.words:
         start = text.find(word.text, at)
         if start < 0:
             return text
         signed = _SIGNED.fullmatch(word.text)
-        is_over = len(item.words) > 1 and word.y < usual - _OVER * word.height
-        is_signed = signed and (is_over or signed[2].rstrip(")") in notes)
+        most = _OVER * word.height
+        is_over = word.y < top - most and abs(word.y + word.height - bottom) < most
+        is_signed = signed and (is_over or (len(signed[1]) >= _NOT_SHORT and signed[2].rstrip(")") in notes))
         kept += text[at:start] + (signed[1] if signed and is_signed else word.text)
         at = start + len(word.text)
     return kept + text[at:]
