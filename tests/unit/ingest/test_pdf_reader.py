@@ -16,7 +16,6 @@ from selfright.domain.passages import Document
 from selfright.domain.text import blocks
 from selfright.ingest import ocr
 from tests.support.mutating import mutated
-from tests.support.office import pdf_of
 
 Read = Callable[..., list[Document | UnreadableFile]]
 ReadOne = Callable[..., Document]
@@ -284,14 +283,6 @@ def test_a_page_that_lies_on_its_side_is_read(read_one: ReadOne) -> None:
         canvas.drawString(72, 386, "A short end.")
 
     assert read_one("t.pdf", pdf(turned)).text == f"{SENTENCE} A short end."
-
-
-def test_vertical_text_has_no_blanks_between_its_letters(read_one: ReadOne) -> None:
-    columns = ("밸브는압력이", "오르면열린다")
-    placed = [(300 - 30 * c, 760 - 16 * n, letter) for c, text in enumerate(columns) for n, letter in enumerate(text)]
-    text = read_one("v.pdf", pdf_of([*placed, (72, 400, "가로로 쓴 문장은 남는다.")])).text
-    assert text.split("\n\n")[0].startswith("밸브는압력이오르면열린다")
-    assert text.endswith("가로로 쓴 문장은 남는다.")
 
 
 def guide(canvas: Any) -> None:

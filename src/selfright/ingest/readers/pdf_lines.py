@@ -3,7 +3,6 @@
 import itertools
 import re
 import statistics
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -108,8 +107,13 @@ def pieces_of(page: Any) -> list[Piece]:
     return [_piece(item, notes) for item in items]
 
 
+def turn_of(item: Any) -> int:
+    """By how many degrees, clockwise, a text of the library is turned: 0, 90, 180 or 270."""
+    return round((item.rotation or 0.0) / 90) % 4 * 90
+
+
 def _piece(item: Any, notes: set[str]) -> Piece:
-    turn = round((item.rotation or 0.0) / 90) % 4 * 90
+    turn = turn_of(item)
     text = _along(item.words) if turn % 180 and item.words else _without_signs(item, notes).strip()
     right, bottom = item.x + item.width, item.y + item.height
     return Piece(text, key_of(item.text), item.x, right, item.y, bottom, turn, item.words)
@@ -126,7 +130,9 @@ def _along(words: Sequence[Any]) -> str:
 
 def _notes(items: Sequence[Any], height: float) -> set[str]:
     """The signs of the footnotes: what begins a line of smaller letters in the lower half of a page."""
-    sizes = Counter(item.font_size for item in items for _ in item.text)
+    sizes: dict[float, int] = {}
+    for item in items:
+        sizes[item.font_size] = sizes.get(item.font_size, 0) + len(item.text)
     usual = max(sizes, key=sizes.__getitem__, default=0.0)
     small = (_NOTE.match(item.text) for item in items if item.font_size < _SMALLER * usual and 2 * item.y > height)
     return {found[1] for found in small if found}
