@@ -93,7 +93,7 @@ def _pages(liteparse: Any, data: bytes, file: SourceFile) -> tuple[list[Page], s
     for batch in liteparse.LiteParse(**_OPTIONS, max_pages=_PAGES).parse_batches(data, _AT_ONCE):
         if batch.total_pages > _PAGES:
             raise file.refuse(f"more than {_PAGES:,} pages; split it")
-        title = title or pdf_objects.title_of(data, batch.result.doc_meta)
+        title = title if pages else pdf_objects.title_of(data, batch.result.doc_meta)
         lost += [error.page_num for error in batch.result.page_errors]
         found = {page.page_num: page for page in batch.result.pages}
         found |= _upright(liteparse, data, {number: turn(page) for number, page in found.items()})

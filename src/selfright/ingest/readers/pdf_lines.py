@@ -73,31 +73,18 @@ class Line:
     """Pieces beside one another, from left to right."""
 
     pieces: tuple[Piece, ...]
+    text: str
+    left: float
+    right: float
+    top: float
+    bottom: float
 
-    @property
-    def text(self) -> str:
-        """What it says."""
-        return " ".join(piece.text for piece in self.pieces)
-
-    @property
-    def left(self) -> float:
-        """Where it begins."""
-        return self.pieces[0].left
-
-    @property
-    def right(self) -> float:
-        """Where it ends."""
-        return self.pieces[-1].right
-
-    @property
-    def top(self) -> float:
-        """Its upper edge."""
-        return min(piece.top for piece in self.pieces)
-
-    @property
-    def bottom(self) -> float:
-        """Its lower edge."""
-        return max(piece.bottom for piece in self.pieces)
+    @classmethod
+    def of(cls, pieces: Iterable[Piece]) -> "Line":
+        """The line that some pieces make, at least one."""
+        row = tuple(sorted(pieces, key=lambda piece: piece.left))
+        text = " ".join(piece.text for piece in row)
+        return cls(row, text, row[0].left, row[-1].right, min(p.top for p in row), max(p.bottom for p in row))
 
 
 def pieces_of(page: Any) -> list[Piece]:
@@ -164,11 +151,11 @@ def lines_of(pieces: Iterable[Piece]) -> Iterator[Line]:
     row: list[Piece] = []
     for piece in pieces:
         if row and abs(piece.middle[1] - row[0].middle[1]) > row[0].height / 2:
-            yield Line(tuple(sorted(row, key=lambda piece: piece.left)))
+            yield Line.of(row)
             row = []
         row.append(piece)
     if row:
-        yield Line(tuple(sorted(row, key=lambda piece: piece.left)))
+        yield Line.of(row)
 
 
 def downwards(pieces: Iterable[Piece]) -> list[Piece]:
