@@ -20,7 +20,7 @@ Split = Callable[[Document], Sequence[Passage]]
 # Bytes a second that one core reads and splits, for deciding only. What is not listed holds many documents in a file:
 # those come row by row, so that a file may be of any size, and cost little to read.
 _RATES = {
-    ".txt": 3.4e6, ".md": 3.4e6, ".markdown": 3.4e6, ".mdx": 3.4e6, ".html": 2.3e6, ".htm": 2.3e6, ".pdf": 0.9e6,
+    ".txt": 3.4e6, ".md": 3.4e6, ".markdown": 3.4e6, ".mdx": 3.4e6, ".html": 2.3e6, ".htm": 2.3e6, ".pdf": 0.4e6,
     ".docx": 1.9e6, ".docm": 1.9e6, ".doc": 1.9e6, ".rtf": 1.9e6, ".odt": 1.9e6, ".epub": 1.9e6,
     ".pptx": 1.9e6, ".pptm": 1.9e6, ".ppsx": 1.9e6, ".ppt": 1.9e6, ".odp": 1.9e6, ".hwpx": 1.9e6, ".hwp": 1.9e6,
 }  # fmt: skip

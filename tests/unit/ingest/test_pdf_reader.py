@@ -15,6 +15,7 @@ from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
 from selfright.domain.text import blocks
 from selfright.ingest import ocr
+from selfright.ingest.readers import line_ends
 from tests.support.mutating import mutated
 
 Read = Callable[..., list[Document | UnreadableFile]]
@@ -136,6 +137,17 @@ def test_korean_words_cut_at_line_ends_are_whole(read_one: ReadOne) -> None:
 def test_korean_words_that_end_with_the_line_stay_apart(read_one: ReadOne) -> None:
     said = ["밸브는 압력이 오르면", "저절로 열리고 압력이", "내려가면 다시 닫히므로", "손으로 돌릴 필요가 없습니다."]
     assert read_one("k.pdf", pdf(lines(*said))).text == " ".join(said)
+
+
+def test_the_model_for_korean_is_loaded_where_a_line_end_needs_it_only(
+    read_one: ReadOne, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def loaded() -> None:
+        raise AssertionError("it takes a second")
+
+    monkeypatch.setattr(line_ends, "_kiwi", loaded)
+    assert read_one("e.pdf", pdf(lines(SENTENCE, SENTENCE, "A short end."))).text.endswith("A short end.")
+    assert read_one("k.pdf", pdf(both(lines(KOREAN), grid(PRICES_KO, y=600)))).text.startswith(KOREAN)
 
 
 PRICES = [["Zone", "Small", "Large"], ["North", "4.10", "9.80"], ["South", "3.90", ""], ["East", "", "8.70"]]

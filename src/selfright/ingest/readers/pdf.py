@@ -3,6 +3,7 @@
 ``liteparse`` (PDFium) finds the blocks of each page; it sees nothing but the bytes of a PDF.
 """
 
+import functools
 import importlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -85,12 +86,19 @@ def read(file: SourceFile) -> Iterator[Document | UnreadableFile]:
         yield file.refuse(f"damaged pages were left out: {_ranges(lost)}; save it again, or export its text")
 
 
+@functools.cache
+def _parser() -> Any:
+    """One for all files: it takes as long to make as a page to read."""
+    module: Any = importlib.import_module("liteparse")
+    return module.LiteParse(**_OPTIONS, max_pages=_PAGES)
+
+
 def _pages(liteparse: Any, data: bytes, file: SourceFile) -> tuple[list[Page], str, list[int]]:
     """The pages, the title that the file has, and the numbers of pages that cannot be read."""
     pages: list[Page] = []
     title = ""
     lost: list[int] = []
-    for batch in liteparse.LiteParse(**_OPTIONS, max_pages=_PAGES).parse_batches(data, _AT_ONCE):
+    for batch in _parser().parse_batches(data, _AT_ONCE):
         if batch.total_pages > _PAGES:
             raise file.refuse(f"more than {_PAGES:,} pages; split it")
         title = title if pages else pdf_objects.title_of(data, batch.result.doc_meta)

@@ -12,6 +12,7 @@ _UNSTEADY = dict.fromkeys([*range(0x2010, 0x2016), 0xAD, ord("-")])
 _SIGNED = re.compile(
     r"(.*(?:[^\W\d_]{3}|[가-힣]|[^\W\d_]{2}[.,;:!?”’\")\]])[.,;:!?”’\")\]]{0,3})(\d{1,3}\)?|[*†‡]{1,3})"
 )
+_MAY_HAVE_SIGN = re.compile(r"[^\W\d_][.,;:!?”’\")\]]{0,3}[\d*†‡]")
 _NOTE = re.compile(r"(\d{1,2}|[*†‡]{1,3})[).]?\s?[^\W\d_]{2}")
 _NOT_SHORT = 5  # letters, so that "Fig.2" is whole
 _OVER = 0.04  # of a word's height
@@ -128,7 +129,7 @@ def _notes(items: Sequence[Any], height: float) -> set[str]:
 def _without_signs(item: Any, notes: set[str]) -> str:
     """Text without signs close behind a word that stand over the line, or in front of a footnote of the page."""
     text: str = item.text
-    if not item.words or not (notes or any(map(_SIGNED.fullmatch, text.split()))):
+    if not item.words or not _MAY_HAVE_SIGN.search(text):
         return text
     top = statistics.median(word.y for word in item.words)
     bottom = statistics.median(word.y + word.height for word in item.words)
