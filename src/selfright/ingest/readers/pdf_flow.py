@@ -147,9 +147,9 @@ def _is_open(before: Part, part: Part, is_over: bool) -> bool:
     full = _FULL if before.kind != "heading" else _FULL / 2
     if _ENDS.search(before.text) or before.lines[-1].right < left + full * (right - left):
         return False
-    if part.text[0].islower():
+    if part.text[:1].islower():
         return True
-    return is_over and len(lines) > 1 and line_ends.is_hangul(before.text[-1]) and line_ends.is_hangul(part.text[0])
+    return is_over and len(lines) > 1 and all(map(line_ends.is_hangul, (before.text[-1:], part.text[:1])))
 
 
 def _rows(part: Part, columns: Sequence[tuple[float, float]]) -> list[list[Cell]]:

@@ -1,8 +1,8 @@
 """A table on a PDF page: its cells as its rules part them, or as the library has them where there are no such rules."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
-from itertools import product, zip_longest
+from collections.abc import Iterator, Sequence
+from itertools import groupby, product, zip_longest
 from typing import Any
 
 from selfright.ingest.readers.pdf_lines import Piece, downwards, in_order, lines_of, plain
@@ -70,7 +70,7 @@ class _Grid:
     def rows(self, pieces: Sequence[Piece]) -> Iterator[list[Cell]]:
         """The cells, with the text that stands in each."""
         slots: dict[Place, list[Piece]] = {}
-        for part in (part for piece in pieces for part in piece.parted(self._wall(piece))):
+        for part in (part for piece in pieces for part in self._cut(piece)):
             slots.setdefault(self._slot(part), []).append(part)
         taken: set[Place] = set()
         found: dict[Place, list[Place]] = {}
@@ -89,12 +89,12 @@ class _Grid:
         for n, row in enumerate(rows.values()):
             yield from _parted(row, is_first=n == 0)
 
-    def _wall(self, piece: Piece) -> Callable[[float, float], bool]:
-        def is_parted(left: float, right: float) -> bool:
-            inner = (x for x in self.xs[1:-1] if left < x < right)
-            return any(self._is_drawn(True, x, piece.middle[1]) for x in inner)
-
-        return is_parted
+    def _cut(self, piece: Piece) -> Iterator[Piece]:
+        """The piece, or the parts that rules cut it into, between words."""
+        across = (x for x in self.xs[1:-1] if piece.left < x < piece.right)
+        walls = [x for x in across if self._is_drawn(True, x, piece.middle[1])]
+        runs = [list(run) for _, run in groupby(piece.words, lambda word: bisect_right(walls, word.x + word.width / 2))]
+        yield from map(piece.of, runs) if len(runs) > 1 else (piece,)
 
     def _slot(self, piece: Piece) -> Place:
         x, y = piece.middle

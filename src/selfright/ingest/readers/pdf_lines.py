@@ -3,7 +3,7 @@
 import itertools
 import re
 import statistics
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -52,21 +52,11 @@ class Piece:
         x, y = self.middle
         return bool(-2 <= x - box.x <= box.width + 2 and -2 <= y - box.y <= box.height + 2)
 
-    def parted(self, is_parted: Callable[[float, float], bool]) -> Iterator["Piece"]:
-        """The piece, cut between those words that something parts, which is told their middles."""
-        run: list[Any] = []
-        for word in self.words:
-            if run and is_parted(run[-1].x + run[-1].width / 2, word.x + word.width / 2):
-                yield self._of(run)
-                run = []
-            run.append(word)
-        yield self._of(run) if len(run) < len(self.words) else self
-
-    def _of(self, words: Sequence[Any]) -> "Piece":
+    def of(self, words: Sequence[Any]) -> "Piece":
+        """The part of it that some of its words make."""
         text = " ".join(word.text for word in words)
-        return replace(
-            self, text=text, key=key_of(text), left=words[0].x, right=words[-1].x + words[-1].width, words=words
-        )
+        right = words[-1].x + words[-1].width
+        return replace(self, text=text, key=key_of(text), left=words[0].x, right=right, words=words)
 
 
 @dataclass(frozen=True, slots=True)
