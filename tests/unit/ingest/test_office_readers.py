@@ -1,15 +1,12 @@
-"""Hangul documents, what PDFs hold beside their text, and what all kinds refuse."""
+"""Hangul documents, and what all kinds refuse."""
 
-import io
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
-from selfright.ingest import ocr
 from selfright.ingest.apart import Bounds, read_apart
 from selfright.ingest.files import FileLimits, SourceFile
 from selfright.ingest.parallel import ReadDocument
@@ -63,64 +60,6 @@ def test_a_bomb_is_refused_before_it_is_unpacked(read_file: Read) -> None:
     assert len(bomb) < 100_000
     with pytest.raises(UnreadableFile, match=r"unpacks to .* which is too much"):
         read_file("bomb.hwpx", bomb, FileLimits(unpacked_bytes=4_000_000))
-
-
-def form(canvas: Any) -> None:
-    canvas.drawString(72, 760, "Application for a mooring place.")
-    fields = canvas.acroForm
-    fields.textfield(name="Name", value="Orla Keane", x=72, y=700, tooltip="Full name")
-    fields.checkbox(name="Insured", checked=True, x=72, y=650)
-    fields.checkbox(name="Pets", checked=False, x=72, y=620)
-    fields.choice(name="Berth", value="B", options=["A", "B"], x=72, y=580)
-    fields.textfield(name="Empty", value="", x=72, y=500)
-    canvas.textAnnotation("Dredged every spring.", Rect=[100, 100, 120, 120])
-
-
-def test_the_values_of_a_form_and_comments(read_one: ReadOne) -> None:
-    from reportlab.pdfgen.canvas import Canvas
-
-    buffer = io.BytesIO()
-    canvas = Canvas(buffer)
-    form(canvas)
-    canvas.save()
-    assert read_one("form.pdf", buffer.getvalue()).text == (
-        "Application for a mooring place.\n\n- Full name: Orla Keane\n- Insured: ✓\n- Berth: B\n- Dredged every spring."
-    )
-
-
-def test_vertical_text_has_no_blanks_between_its_letters(read_one: ReadOne) -> None:
-    columns = ("밸브는압력이", "오르면열린다")
-    placed = [(300 - 30 * c, 760 - 16 * n, letter) for c, text in enumerate(columns) for n, letter in enumerate(text)]
-    text = read_one("v.pdf", pdf_of([*placed, (72, 400, "가로로 쓴 문장은 남는다.")])).text
-    assert text.split("\n\n")[0].startswith("밸브는압력이오르면열린다")
-    assert text.endswith("가로로 쓴 문장은 남는다.")
-
-
-def test_scanned_pages_are_named(read_file: Read, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ocr, "is_installed", lambda: False)
-    from PIL import Image
-    from reportlab.lib.utils import ImageReader
-    from reportlab.pdfgen.canvas import Canvas
-
-    def made(*pages: str) -> bytes:
-        buffer = io.BytesIO()
-        canvas = Canvas(buffer)
-        for page in pages:
-            if page == "picture":
-                canvas.drawImage(ImageReader(Image.new("RGB", (60, 80), "grey")), 0, 0, 595, 842)
-            elif page:
-                canvas.drawString(72, 760, page)
-            canvas.showPage()
-        canvas.save()
-        return buffer.getvalue()
-
-    document, error = read_file("mixed.pdf", made("The valve opens.", "picture", "", "It closes.", "picture"))
-    assert isinstance(document, Document)
-    assert document.text == "The valve opens.\n\nIt closes."
-    assert isinstance(error, UnreadableFile)
-    assert "pages without a text layer were left out: 2, 5; recognise the text (OCR)" in error.why
-    with pytest.raises(UnreadableFile, match="no text layer"):
-        read_file("scanned.pdf", made("picture"))
 
 
 @pytest.mark.parametrize("kind", ["hwpx", "odt", "pdf", "xlsx"])

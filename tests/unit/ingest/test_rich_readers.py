@@ -1,8 +1,6 @@
-"""HTML and PDF: the text a reader sees, in one Markdown form; broken and hostile files refused by name."""
+"""HTML: the text a reader sees, in one Markdown form; broken and hostile files refused by name."""
 
-import io
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -15,7 +13,6 @@ from selfright.ingest.files import SourceFile
 from selfright.ingest.reading import SUFFIXES, read
 
 ReadOne = Callable[..., Document]
-SENTENCE = "The valve opens when the pressure in the line falls under two bar."
 KOREAN = "관의 압력이 2 bar 아래로 내려가면 밸브가 저절로 열립니다."
 
 PAGE = """<!DOCTYPE html><html><head><title>Valves &amp; seals</title><link rel="canonical" href="https://x.example/v">
@@ -90,66 +87,6 @@ def test_malformed_pages_still_give_their_text(read_one: ReadOne, page: str) -> 
 def test_a_page_that_gives_no_text_or_half_of_it_is_refused(read_one: ReadOne, page: str, why: str) -> None:
     with pytest.raises(UnreadableFile, match=why):
         read_one("x.html", page)
-
-
-def pdf(draw: Callable[[Any], None], **options: Any) -> bytes:
-    from reportlab.pdfgen.canvas import Canvas
-
-    buffer = io.BytesIO()
-    canvas = Canvas(buffer, **options)
-    draw(canvas)
-    canvas.save()
-    return buffer.getvalue()
-
-
-def lines(canvas: Any) -> None:
-    from reportlab.pdfbase import pdfmetrics
-    from reportlab.pdfbase.cidfonts import UnicodeCIDFont
-
-    pdfmetrics.registerFont(UnicodeCIDFont("HYSMyeongJo-Medium"))
-    canvas.setFont("Helvetica-Bold", 18)
-    canvas.drawString(72, 760, "Valve Guide")
-    canvas.setFont("Helvetica", 10)
-    for n, line in enumerate([SENTENCE, SENTENCE, "A short end.", "• first", "• second"]):
-        canvas.drawString(72, 730 - 14 * n, line)
-    canvas.showPage()
-    canvas.setFont("HYSMyeongJo-Medium", 10)
-    canvas.drawString(72, 760, KOREAN)
-
-
-def test_pdf_lines_are_joined_and_large_ones_are_headings(read_one: ReadOne) -> None:
-    document = read_one("guide.pdf", pdf(lines))
-    assert document.text == f"# Valve Guide\n\n{SENTENCE} {SENTENCE} A short end.\n\n- first\n- second\n\n{KOREAN}"
-    assert document.title == "Valve Guide"
-
-
-def test_a_pdf_title_counts_when_it_says_something(read_one: ReadOne) -> None:
-    def titled(title: str) -> Callable[[Any], None]:
-        return lambda canvas: (canvas.setTitle(title), lines(canvas))  # type: ignore[func-returns-value]
-
-    assert read_one("a.pdf", pdf(titled("About valves"))).title == "About valves"
-    assert read_one("b.pdf", pdf(titled("Microsoft Word - draft3.doc"))).title == "Valve Guide"
-
-
-def encrypted() -> bytes:
-    from reportlab.lib.pdfencrypt import StandardEncryption
-
-    return pdf(lines, encrypt=StandardEncryption("secret"))
-
-
-@pytest.mark.parametrize(
-    ("content", "why"),
-    [
-        (lambda: b"%PDF-1.7\nbroken", "no PDF that can be read"),
-        (lambda: pdf(lines)[:300], "no PDF that can be read"),
-        (lambda: pdf(lambda canvas: canvas.rect(9, 9, 9, 9)), r"no text layer.*OCR"),
-        (encrypted, "protected by a password"),
-    ],
-    ids=["broken", "cut off", "scanned", "encrypted"],
-)
-def test_a_pdf_that_cannot_be_read_says_why(read_one: ReadOne, content: Callable[[], bytes], why: str) -> None:
-    with pytest.raises(UnreadableFile, match=why):
-        read_one("x.pdf", content())
 
 
 @given(data=st.binary(max_size=400), suffix=st.sampled_from(sorted(SUFFIXES)), whole=st.booleans())

@@ -3,10 +3,12 @@
 ``liteparse`` (PDFium) finds the blocks of each page; it sees nothing but the bytes of a PDF.
 """
 
+import functools
 import importlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
 from selfright.domain.errors import UnreadableFile
@@ -84,15 +86,22 @@ def read(file: SourceFile) -> Iterator[Document | UnreadableFile]:
         yield file.refuse(f"damaged pages were left out: {_ranges(lost)}; save it again, or export its text")
 
 
+@functools.cache
+def _parser() -> Any:
+    """One for all files: it takes as long to make as a page to read."""
+    module: Any = importlib.import_module("liteparse")
+    return module.LiteParse(**_OPTIONS, max_pages=_PAGES)
+
+
 def _pages(liteparse: Any, data: bytes, file: SourceFile) -> tuple[list[Page], str, list[int]]:
     """The pages, the title that the file has, and the numbers of pages that cannot be read."""
     pages: list[Page] = []
     title = ""
     lost: list[int] = []
-    for batch in liteparse.LiteParse(**_OPTIONS, max_pages=_PAGES).parse_batches(data, _AT_ONCE):
+    for batch in _parser().parse_batches(data, _AT_ONCE):
         if batch.total_pages > _PAGES:
             raise file.refuse(f"more than {_PAGES:,} pages; split it")
-        title = title or pdf_objects.title_of(data, batch.result.doc_meta)
+        title = title if pages else pdf_objects.title_of(data, batch.result.doc_meta)
         lost += [error.page_num for error in batch.result.page_errors]
         found = {page.page_num: page for page in batch.result.pages}
         found |= _upright(liteparse, data, {number: turn(page) for number, page in found.items()})
@@ -119,24 +128,19 @@ def _upright(liteparse: Any, data: bytes, turns: Mapping[int, int]) -> dict[int,
 
 
 def _pictures(liteparse: Any, data: bytes, pages: Sequence[Page]) -> list[int]:
-    """The numbers of the pages without a text that are pictures; where no page has a text, of those with anything.
+    """The numbers of the pages without a text that are pictures for a good part, not for a mark in a corner.
 
-    Letters may be drawn as shapes.
+    Where no page has a text: of those with anything, since letters may be drawn as shapes.
     """
     empty = [page.number for page in pages if not page.parts]
     if not empty:
         return []
     options = {"ocr_enabled": False, "quiet": True, "extract_content_bounds": True, "include_complexity": True}
     parser = liteparse.LiteParse(**options, continue_on_page_error=True, target_pages=",".join(map(str, empty)))
-    found = parser.parse(data).pages
+    found = [(page.page_num, page.content_bounds, page.complexity) for page in parser.parse(data).pages]
     if len(empty) == len(pages):
-        return [page.page_num for page in found if page.content_bounds]
-    return [page.page_num for page in found if _is_picture(page.complexity)]
-
-
-def _is_picture(page: Any) -> bool:
-    """Whether there is a picture of a good part of the page, not a mark in its corner."""
-    return bool(page and (page.full_page_image or page.largest_image_coverage >= _PICTURE_SHARE))
+        return [number for number, bounds, _ in found if bounds]
+    return [n for n, _, of in found if of and (of.full_page_image or of.largest_image_coverage >= _PICTURE_SHARE)]
 
 
 def _notes(page: Any) -> Iterator[str]:
@@ -155,14 +159,9 @@ def _notes(page: Any) -> Iterator[str]:
 
 def _ranges(numbers: Sequence[int]) -> str:
     """Ascending numbers in short: ``1-3, 7``."""
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and runs[-1][1] == number - 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    more = f" and {len(runs) - _NAMED:,} more" if len(runs) > _NAMED else ""
-    return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in runs[:_NAMED]) + more
+    runs = [[n for _, n in run] for _, run in groupby(enumerate(numbers), lambda at: at[1] - at[0])]
+    said = [str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs]
+    return ", ".join(said[:_NAMED]) + (f" and {len(said) - _NAMED:,} more" if len(said) > _NAMED else "")
 
 
 def _reason(error: str) -> str:

@@ -59,10 +59,7 @@ def _blocks(parts: Sequence[Part]) -> Iterator[markup.Block]:
 
 
 def _running(pages: Sequence[Page]) -> Iterator[Part]:
-    """Takes headers and footers off the pages: what stands at one height near the edge of many. Each comes back once.
-
-    Page numbers do not come back: they grow with the pages, and have few letters beside them.
-    """
+    """Takes headers and footers off: what stands at one height near the edge of many pages. Each comes back once."""
     heights: dict[tuple[bool, int], list[tuple[Page, Part]]] = {}
     for page in pages:
         for part in page.parts:
@@ -75,43 +72,43 @@ def _running(pages: Sequence[Page]) -> Iterator[Part]:
 
 
 def _once(found: Sequence[tuple[Page, Part]], place: int) -> Iterator[Part]:
-    offset = _offset(found)
-    seen: dict[str, int] = Counter(_without_number(part, page, offset) for page, part in found)
-    kept: set[str] = set()
+    alike: dict[str, list[tuple[Page, str]]] = {}
     for page, part in found:
-        text = _without_number(part, page, offset)
-        if text == part.said and seen[text] == 1:
+        for text in _pieces(part):
+            alike.setdefault(_mask(text), []).append((page, text))
+    kept = {""}
+    for page, part in found:
+        if all(len(alike[_mask(text)]) == 1 and text != page.label for text in _pieces(part)):
             continue
         page.parts.remove(part)
-        if text and text not in kept:
+        texts = (_without_number(text, page, alike[_mask(text)]) for text in _pieces(part))
+        text = " ".join(filter(None, texts))
+        if text not in kept:
             kept.add(text)
             part.place = place
             part.text = part.text and text
-
             yield part
 
 
-def _offset(found: Sequence[tuple[Page, Part]]) -> int | None:
-    """What to add to a page's number to get the one that stands on it; None when there is none on most of them."""
-    offsets: Counter[int] = Counter()
-    for page, part in found:
-        offsets.update({int(number) - page.number for number in _NUMBER.findall(part.text)})
-    if not offsets:
-        return None
-    offset, count = offsets.most_common(1)[0]
-    enough = max(_MANY * len(found), 2 if offset == 0 else _SURE_PAGES)
-    return offset if count >= enough else None
+def _mask(text: str) -> str:
+    return _NUMBER.sub("#", "".join(text.split()))
 
 
-def _without_number(part: Part, page: Page, offset: int | None) -> str:
-    """A running text without the page's number; empty where it was nothing else."""
-    if part.text and part.text == page.label:
+def _pieces(part: Part) -> list[str]:
+    return [piece.text for line in part.lines for piece in line.pieces] or [part.said]
+
+
+def _without_number(text: str, page: Page, alike: Sequence[tuple[Page, str]]) -> str:
+    """A running text without a number that grows with the pages; empty where there are few letters beside it."""
+    if text == page.label:
         return ""
-    if offset is None or part.kind == "heading":
-        return part.said
-    rest, count = re.subn(rf"(.*)(?<!\d){page.number + offset}(?!\d)", r"\1", part.text, count=1, flags=re.DOTALL)
+    offsets = Counter(n for on, said in alike for n in {int(n) - on.number for n in _NUMBER.findall(said)})
+    offset, count = offsets.most_common(1)[0] if offsets else (0, 0)
+    if count < max(_MANY * len(alike), 2 if offset == 0 else _SURE_PAGES):
+        return text
+    rest, count = re.subn(rf"(?<!\d)0*{page.number + offset}(?!\d)", "", text, count=1)
     if not count:
-        return part.said
+        return text
     return "" if sum(map(str.isalpha, rest)) <= _BESIDE_NUMBER else rest.strip(" \n-–—|·•")
 
 
@@ -150,9 +147,9 @@ def _is_open(before: Part, part: Part, is_over: bool) -> bool:
     full = _FULL if before.kind != "heading" else _FULL / 2
     if _ENDS.search(before.text) or before.lines[-1].right < left + full * (right - left):
         return False
-    if part.text[0].islower():
+    if part.text[:1].islower():
         return True
-    return is_over and len(lines) > 1 and line_ends.is_hangul(before.text[-1]) and line_ends.is_hangul(part.text[0])
+    return is_over and len(lines) > 1 and all(map(line_ends.is_hangul, (before.text[-1:], part.text[:1])))
 
 
 def _rows(part: Part, columns: Sequence[tuple[float, float]]) -> list[list[Cell]]:

@@ -1,7 +1,8 @@
 """A table on a PDF page: its cells as its rules part them, or as the library has them where there are no such rules."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby, product, zip_longest
 from typing import Any
 
 from selfright.ingest.readers.pdf_lines import Piece, downwards, in_order, lines_of, plain
@@ -15,23 +16,24 @@ Place = tuple[int, int]
 """A row and a column."""
 
 
+def rows_of(block: Any) -> list[Any]:
+    """The rows of cells that the library has found in a block, its header first."""
+    return [*([block.header] if block.header else []), *(block.rows or [])]
+
+
 def cells(block: Any, pieces: Sequence[Piece], rules: Sequence[Any]) -> list[list[Cell]]:
     """The rows of a table that the library has found, with cells that reach over several columns or rows."""
-    found = [*([block.header] if block.header else []), *(block.rows or [])]
+    found = rows_of(block)
     grid = _Grid(block.bbox, rules)
-    if len(grid.xs) > max(2, max(map(len, found), default=0)) and 2 < len(grid.ys) < _MOST:
+    if len(grid.xs) > max([2, *map(len, found)]) and 2 < len(grid.ys) < _MOST:
         return list(grid.rows(pieces))
     return [[Cell(_text(cell, pieces)) for cell in row] for row in found]
 
 
 def columns(block: Any) -> list[tuple[float, float]]:
     """The left and right end of what stands in each column, in points."""
-    found = [*([block.header] if block.header else []), *(block.rows or [])]
-    ends: list[tuple[float, float]] = []
-    for n in range(max(map(len, found), default=0)):
-        boxes = [row[n].bbox for row in found if n < len(row) and row[n].bbox]
-        ends.append((min((b.x for b in boxes), default=0.0), max((b.x + b.width for b in boxes), default=0.0)))
-    return ends
+    found = [[cell.bbox for cell in column if cell and cell.bbox] for column in zip_longest(*rows_of(block))]
+    return [(min(b.x for b in boxes), max(b.x + b.width for b in boxes)) if boxes else (0.0, 0.0) for boxes in found]
 
 
 def _text(cell: Any, pieces: Sequence[Piece]) -> str:
@@ -68,11 +70,11 @@ class _Grid:
     def rows(self, pieces: Sequence[Piece]) -> Iterator[list[Cell]]:
         """The cells, with the text that stands in each."""
         slots: dict[Place, list[Piece]] = {}
-        for part in (part for piece in pieces for part in piece.parted(self._wall(piece))):
+        for part in (part for piece in pieces for part in self._cut(piece)):
             slots.setdefault(self._slot(part), []).append(part)
         taken: set[Place] = set()
         found: dict[Place, list[Place]] = {}
-        for place in ((r, c) for r in range(len(self.ys) - 1) for c in range(len(self.xs) - 1)):
+        for place in product(range(len(self.ys) - 1), range(len(self.xs) - 1)):
             if place not in taken:
                 found[place] = list(self._covered(*place, slots, taken))
                 taken.update(found[place])
@@ -87,12 +89,12 @@ class _Grid:
         for n, row in enumerate(rows.values()):
             yield from _parted(row, is_first=n == 0)
 
-    def _wall(self, piece: Piece) -> Callable[[float, float], bool]:
-        def is_parted(left: float, right: float) -> bool:
-            inner = (x for x in self.xs[1:-1] if left < x < right)
-            return any(self._is_drawn(True, x, piece.middle[1]) for x in inner)
-
-        return is_parted
+    def _cut(self, piece: Piece) -> Iterator[Piece]:
+        """The piece, or the parts that rules cut it into, between words."""
+        across = (x for x in self.xs[1:-1] if piece.left < x < piece.right)
+        walls = [x for x in across if self._is_drawn(True, x, piece.middle[1])]
+        runs = [list(run) for _, run in groupby(piece.words, lambda word: bisect_right(walls, word.x + word.width / 2))]
+        yield from map(piece.of, runs) if len(runs) > 1 else (piece,)
 
     def _slot(self, piece: Piece) -> Place:
         x, y = piece.middle
@@ -101,15 +103,14 @@ class _Grid:
 
     def _covered(self, r: int, c: int, slots: dict[Place, list[Piece]], taken: set[Place]) -> Iterator[Place]:
         """The places of the cell that begins at ``r``, ``c``, row by row."""
-        wide = 1
+        wide = deep = 1
         while c + wide < len(self.xs) - 1 and (r, c + wide) not in taken and self._is_open(r, c, c + wide, slots):
             wide += 1
-        deep = 1
         while r + deep < len(self.ys) - 1 and all(
             (r + deep, n) not in taken and self._goes_down(r + deep, n, slots) for n in range(c, c + wide)
         ):
             deep += 1
-        yield from ((row, column) for row in range(r, r + deep) for column in range(c, c + wide))
+        yield from product(range(r, r + deep), range(c, c + wide))
 
     def _is_open(self, r: int, c: int, beside: int, slots: dict[Place, list[Piece]]) -> bool:
         """Whether no rule parts a place from those to its left, and no gap in a line of text."""
@@ -136,18 +137,16 @@ class _Grid:
 def _parted(row: Sequence[tuple[list[Piece], int, int]], is_first: bool) -> Iterator[list[Cell]]:
     """A row; or several, where no rule parts them but all cells have as many lines, side by side."""
     texts = [list(lines_of(downwards(own))) for own, _, _ in row]
-    filled = [lines for lines in texts if lines]
-    count = len(filled[0]) if filled else 0
+    filled = list(filter(None, texts))
+    ends = [[line.bottom for line in lines] for lines in filled]
     is_several = (
-        not is_first
-        and count > 1
-        and len(filled) >= _ALIGNED
+        not is_first and len(filled) >= _ALIGNED and len(ends[0]) > 1
         and all(deep == 1 for _, _, deep in row)
-        and all(len(lines) == count for lines in filled)
-        and all(abs(lines[n].bottom - filled[0][n].bottom) <= _NEAR for lines in filled for n in range(count))
-    )
-    for run in range(count if is_several else 1):
+        and all(len(own) == len(ends[0]) for own in ends)
+        and all(max(at) - min(at) <= 2 * _NEAR for at in zip(*ends, strict=True))
+    )  # fmt: skip
+    for n in range(len(ends[0]) if is_several else 1):
         yield [
-            Cell("\n".join(line.text for line in (lines[run : run + 1] if is_several else lines)), wide, deep)
+            Cell("\n".join(line.text for line in (lines[n : n + 1] if is_several else lines)), wide, deep)
             for lines, (_, wide, deep) in zip(texts, row, strict=True)
         ]

@@ -1,23 +1,35 @@
 """The pieces of text on a PDF page, and the lines that they make. All places are points from the upper left corner."""
 
+import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import statistics
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 _ESCAPED = re.compile(r"\\([^\w\s])|\*+")
-_UNSTEADY = re.compile(r"[\s\u00ad\u2010-\u2015-]+")
-_SIGN = re.compile(r"\d{1,3}\)?|[*†‡]{1,3}")
-_MAY_HAVE_SIGN = re.compile(r"[^\W\d_][.,;:!?”’\")\]]{0,3}(?:\d|[*†‡])")
-_AFTER_LETTER = '.,;:!?”’")]'
-_RAISED = 0.8  # of the height of the word before it
+_UNSTEADY = dict.fromkeys([*range(0x2010, 0x2016), 0xAD, ord("-")])
+_SIGNED = re.compile(
+    r"(.*(?:[^\W\d_]{3}|[가-힣]|[^\W\d_]{2}[.,;:!?”’\")\]])[.,;:!?”’\")\]]{0,3})(\d{1,3}\)?|[*†‡]{1,3})"
+)
+_MAY_HAVE_SIGN = re.compile(r"[^\W\d_][.,;:!?”’\")\]]{0,3}[\d*†‡]")
+_NOTE = re.compile(r"(\d{1,2}|[*†‡]{1,3})[).]?\s?[^\W\d_]{2}")
+_NOT_SHORT = 5  # letters, so that "Fig.2" is whole
+_OVER = 0.04  # of a word's height
+_SMALLER = 0.95
+_GAP = 0.1  # of a line's height
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A run of text on one line; ``words`` are the library's, ``turn`` is in degrees, clockwise: 0, 90, 180 or 270."""
+    """A run of text on one line, without the signs of footnotes.
+
+    ``key`` is what the library says, with these; ``words`` are the library's. ``turn`` is in degrees, clockwise: 0, 90,
+    180 or 270.
+    """
 
     text: str
+    key: str
     left: float
     right: float
     top: float
@@ -40,19 +52,11 @@ class Piece:
         x, y = self.middle
         return bool(-2 <= x - box.x <= box.width + 2 and -2 <= y - box.y <= box.height + 2)
 
-    def parted(self, is_parted: Callable[[float, float], bool]) -> Iterator["Piece"]:
-        """The piece, cut between those words that something parts, which is told their middles."""
-        run: list[Any] = []
-        for word in self.words:
-            if run and is_parted(run[-1].x + run[-1].width / 2, word.x + word.width / 2):
-                yield self._of(run)
-                run = []
-            run.append(word)
-        yield self._of(run) if len(run) < len(self.words) else self
-
-    def _of(self, words: Sequence[Any]) -> "Piece":
+    def of(self, words: Sequence[Any]) -> "Piece":
+        """The part of it that some of its words make."""
         text = " ".join(word.text for word in words)
-        return replace(self, text=text, left=words[0].x, right=words[-1].x + words[-1].width, words=words)
+        right = words[-1].x + words[-1].width
+        return replace(self, text=text, key=key_of(text), left=words[0].x, right=right, words=words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,43 +64,77 @@ class Line:
     """Pieces beside one another, from left to right."""
 
     pieces: tuple[Piece, ...]
+    text: str
+    left: float
+    right: float
+    top: float
+    bottom: float
 
-    @property
-    def text(self) -> str:
-        """What it says, without the signs of footnotes."""
-        return " ".join(filter(None, map(without_signs, self.pieces)))
-
-    @property
-    def left(self) -> float:
-        """Where it begins."""
-        return self.pieces[0].left
-
-    @property
-    def right(self) -> float:
-        """Where it ends."""
-        return self.pieces[-1].right
-
-    @property
-    def top(self) -> float:
-        """Its upper edge."""
-        return min(piece.top for piece in self.pieces)
-
-    @property
-    def bottom(self) -> float:
-        """Its lower edge."""
-        return max(piece.bottom for piece in self.pieces)
+    @classmethod
+    def of(cls, pieces: Iterable[Piece]) -> "Line":
+        """The line that some pieces make, at least one."""
+        row = tuple(sorted(pieces, key=lambda piece: piece.left))
+        text = " ".join(piece.text for piece in row)
+        return cls(row, text, row[0].left, row[-1].right, min(p.top for p in row), max(p.bottom for p in row))
 
 
 def pieces_of(page: Any) -> list[Piece]:
     """All text on a page that is more than blanks."""
-    return [
-        Piece(
-            item.text.strip(), item.x, item.x + item.width, item.y, item.y + item.height,
-            round((item.rotation or 0.0) / 90) % 4 * 90, item.words,
-        )
-        for item in page.text_items
-        if item.text.strip()
-    ]  # fmt: skip
+    items = [item for item in page.text_items if item.text.strip()]
+    notes = _notes(items, page.height)
+    return [_piece(item, notes) for item in items]
+
+
+def turn_of(item: Any) -> int:
+    """By how many degrees, clockwise, a text of the library is turned: 0, 90, 180 or 270."""
+    return round((item.rotation or 0.0) / 90) % 4 * 90
+
+
+def _piece(item: Any, notes: set[str]) -> Piece:
+    turn = turn_of(item)
+    text = _along(item.words) if turn % 180 and item.words else _without_signs(item, notes).strip()
+    right, bottom = item.x + item.width, item.y + item.height
+    return Piece(text, key_of(item.text), item.x, right, item.y, bottom, turn, item.words)
+
+
+def _along(words: Sequence[Any]) -> str:
+    """Words up or down the page: the library sees gaps beside narrow letters that are none."""
+    text = words[0].text
+    for a, b in itertools.pairwise(words):
+        gap = max(b.y - a.y - a.height, a.y - b.y - b.height)
+        text += (" " if gap > _GAP * a.width else "") + b.text
+    return str(text)
+
+
+def _notes(items: Sequence[Any], height: float) -> set[str]:
+    """The signs of the footnotes: what begins a line of smaller letters in the lower half of a page."""
+    sizes: dict[float, int] = {}
+    for item in items:
+        sizes[item.font_size] = sizes.get(item.font_size, 0) + len(item.text)
+    usual = max(sizes, key=sizes.__getitem__, default=0.0)
+    small = (_NOTE.match(item.text) for item in items if item.font_size < _SMALLER * usual and 2 * item.y > height)
+    return {found[1] for found in small if found}
+
+
+def _without_signs(item: Any, notes: set[str]) -> str:
+    """Text without signs close behind a word that stand over the line, or in front of a footnote of the page."""
+    text: str = item.text
+    if not item.words or not _MAY_HAVE_SIGN.search(text):
+        return text
+    top = statistics.median(word.y for word in item.words)
+    bottom = statistics.median(word.y + word.height for word in item.words)
+    kept, at = "", 0
+    for word in item.words:
+        start = text.find(word.text, at)
+        if start < 0:
+            return text
+        signed = _SIGNED.fullmatch(word.text)
+        most = _OVER * word.height
+        is_over = word.y < top - most and abs(word.y + word.height - bottom) < most
+        is_signed = signed and (is_over or (len(signed[1]) >= _NOT_SHORT and signed[2].rstrip(")") in notes))
+        kept += text[at:start] + (signed[1] if signed and is_signed else word.text)
+        at = start + len(word.text)
+    return kept + text[at:]
 
 
 def lines_of(pieces: Iterable[Piece]) -> Iterator[Line]:
@@ -104,11 +142,11 @@ def lines_of(pieces: Iterable[Piece]) -> Iterator[Line]:
     row: list[Piece] = []
     for piece in pieces:
         if row and abs(piece.middle[1] - row[0].middle[1]) > row[0].height / 2:
-            yield Line(tuple(sorted(row, key=lambda piece: piece.left)))
+            yield Line.of(row)
             row = []
         row.append(piece)
     if row:
-        yield Line(tuple(sorted(row, key=lambda piece: piece.left)))
+        yield Line.of(row)
 
 
 def downwards(pieces: Iterable[Piece]) -> list[Piece]:
@@ -119,7 +157,7 @@ def downwards(pieces: Iterable[Piece]) -> list[Piece]:
 def in_order(said: str, pieces: Iterable[Piece]) -> list[Piece]:
     """The pieces in the order in which a text says them; none where it says anything else."""
     whole, at = key_of(said), 0
-    waiting = [(key_of(piece.text), piece) for piece in downwards(pieces)]
+    waiting = [(piece.key, piece) for piece in downwards(pieces)]
     ordered: list[Piece] = []
     while waiting:
         place = next((n for n, (key, _) in enumerate(waiting) if whole.startswith(key, at)), None)
@@ -133,30 +171,9 @@ def in_order(said: str, pieces: Iterable[Piece]) -> list[Piece]:
 
 def key_of(text: str) -> str:
     """What of a text is the same however its lines are divided."""
-    return _UNSTEADY.sub("", text)
+    return "".join(text.split()).translate(_UNSTEADY)
 
 
 def plain(text: str) -> str:
     """Text without the marks of Markdown's emphasis, and without what keeps other signs from being such."""
-    return _ESCAPED.sub(r"\1", text)
-
-
-def without_signs(piece: Piece) -> str:
-    """A piece's text without the signs of footnotes: small, raised, and close behind a word."""
-    if piece.turn or not _MAY_HAVE_SIGN.search(piece.text):
-        return piece.text
-    kept, at = "", 0
-    before: Any = None
-    for word in piece.words:
-        start = piece.text.find(word.text, at)
-        if start < 0:
-            return piece.text
-        is_sign = before and start == at and _SIGN.fullmatch(word.text) and _is_raised(word, before)
-        kept += piece.text[at:start] + ("" if is_sign else word.text)
-        before, at = word, start + len(word.text)
-    return kept + piece.text[at:]
-
-
-def _is_raised(word: Any, before: Any) -> bool:
-    is_small = word.height < _RAISED * before.height and word.y + word.height < before.y + before.height - 1
-    return bool(is_small and before.text.rstrip(_AFTER_LETTER)[-1:].isalpha())
+    return _ESCAPED.sub(r"\1", text) if "\\" in text or "*" in text else text

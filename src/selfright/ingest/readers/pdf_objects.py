@@ -32,15 +32,10 @@ def title_of(data: bytes, properties: Any) -> str:
         return ""
     begin = re.search(rb"(?<!\d)%s\s+%s\s+obj" % references[-1], data)
     found = _TITLE.search(data[begin.end() : begin.end() + _MOST].partition(b"endobj")[0]) if begin else None
-    return _decoded(found[1], found[2]) if found else ""
-
-
-def _decoded(literal: bytes | None, digits: bytes | None) -> str:
-    if literal is None:
-        written = b"".join((digits or b"").split())
-        raw = bytes.fromhex((written + b"0" * (len(written) % 2)).decode("ascii"))
-    else:
-        raw = _ESCAPE.sub(_unescaped, literal)
+    if not found:
+        return ""
+    digits = b"".join((found[2] or b"").split())
+    raw = bytes.fromhex((digits + b"0" * (len(digits) % 2)).decode()) or _ESCAPE.sub(_unescaped, found[1] or b"")
     if raw.startswith(codecs.BOM_UTF16_BE):
         return raw[2:].decode("utf-16-be", "replace").rstrip("\0")
     return raw.decode("utf-8-sig" if raw.startswith(codecs.BOM_UTF8) else "cp1252", "replace")
@@ -58,14 +53,18 @@ def with_font_tables(data: bytes) -> bytes:
     """
     fonts: dict[tuple[int, int], bytes] = {}
     for encoding in _EAST_ASIAN.finditer(data):
-        begin = data.rfind(b" obj", 0, encoding.start())
-        found = _OBJECT.search(data, max(0, data.rfind(b"\n", 0, max(begin, 0))), encoding.start())
-        font = data[found.end() : data.find(b"endobj", encoding.end())] if found else b""
-        if found and len(font) < _MOST and b"/ToUnicode" not in font:
+        first = max(0, encoding.start() - _MOST)
+        begin = max(first, data.rfind(b" obj", first, encoding.start()))
+        found = _OBJECT.search(data, max(first, data.rfind(b"\n", first, begin)), encoding.start())
+        end = data.find(b"endobj", encoding.end(), encoding.end() + _MOST)
+        font = data[found.end() : end] if found else b""
+        if found and end > 0 and b"/ToUnicode" not in font:
             fonts[int(found[1]), int(found[2])] = font
+    if not fonts or b"/Encrypt" in data:
+        return data
     size = max(map(int, re.findall(rb"/Size\s+(\d{1,8})", data)), default=0)
     root, start = re.findall(rb"/Root\s+\d+\s+\d+\s+R", data), re.findall(rb"startxref\s+(\d+)", data)
-    if not (fonts and size and root and start) or b"/Encrypt" in data:
+    if not (size and root and start):
         return data
     objects = {place: b"<</ToUnicode %d 0 R %s" % (size, font) for place, font in fonts.items()}
     objects[size, 0] = b"<</Length %d>>stream\n%s\nendstream\n" % (len(_TABLE), _TABLE)

@@ -126,7 +126,8 @@ _MOST_SALIENT = 60
 def choose_answer(candidates: Sequence[Candidate], limit: int = 5) -> list[Candidate]:
     """The most direct answer, one for each part of the question that it leaves open, then what answers nearly as well.
 
-    What is under another heading of a passage is not added to what is under one. None repeats another. What is added last keeps the answer short: a second one within 80 words, more within 60.
+    What is under another heading of a passage is not added to what is under one. None repeats another. What is added
+    last keeps the answer short: a second one within 80 words, more within 60.
     """
     if not candidates:
         return []

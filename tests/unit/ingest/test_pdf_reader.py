@@ -1,0 +1,408 @@
+"""PDF: what a page says, in the order a reader reads it, every value under its column; broken files named."""
+
+import functools
+import io
+import random
+import re
+import time
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from typing import Any
+
+import pytest
+
+from selfright.domain.errors import UnreadableFile
+from selfright.domain.passages import Document
+from selfright.domain.text import blocks
+from selfright.ingest import ocr
+from selfright.ingest.readers import line_ends
+from tests.support.mutating import mutated
+
+Read = Callable[..., list[Document | UnreadableFile]]
+ReadOne = Callable[..., Document]
+Draw = Callable[[Any], None]
+SENTENCE = "The valve opens when the pressure in the line falls under two bar."
+KOREAN = "관의 압력이 2 bar 아래로 내려가면 밸브가 저절로 열립니다."
+HANGUL = "HYSMyeongJo-Medium"
+LEADING = 14
+
+
+def pdf(*pages: Draw, **options: Any) -> bytes:
+    """Pages of 595 × 842 points, each drawn by a function; a Korean font is named, not embedded."""
+    from reportlab.pdfbase import pdfmetrics
+    from reportlab.pdfbase.cidfonts import UnicodeCIDFont
+    from reportlab.pdfgen.canvas import Canvas
+
+    pdfmetrics.registerFont(UnicodeCIDFont(HANGUL))
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, **options)
+    for draw in pages:
+        canvas.setFont(HANGUL, 10)
+        draw(canvas)
+        canvas.showPage()
+    canvas.save()
+    return buffer.getvalue()
+
+
+def texts(*placed: tuple[float, float, str], font: str = HANGUL, size: float = 10) -> Draw:
+    """Texts at places."""
+
+    def draw(canvas: Any) -> None:
+        canvas.setFont(font, size)
+        for x, y, text in placed:
+            canvas.drawString(x, y, text)
+
+    return draw
+
+
+def lines(*said: str, x: float = 72, y: float = 700, **more: Any) -> Draw:
+    """Lines one under the other."""
+    return texts(*((x, y - LEADING * n, text) for n, text in enumerate(said)), **more)
+
+
+def both(*draws: Draw) -> Draw:
+    def draw(canvas: Any) -> None:
+        for one in draws:
+            one(canvas)
+
+    return draw
+
+
+def grid(rows: Sequence[Sequence[str]], y: float = 700, merged: Sequence[Any] = (), rules: str = "GRID") -> Draw:
+    """A table; ``merged`` are the ends of cells that reach over several places, ``rules`` may be empty."""
+
+    def draw(canvas: Any) -> None:
+        from reportlab.lib.colors import black
+        from reportlab.platypus import Table
+
+        style = [("FONT", (0, 0), (-1, -1), HANGUL, 10), *(("SPAN", a, b) for a, b in merged)]
+        table = Table(rows, colWidths=100, style=[*style, *([(rules, (0, 0), (-1, -1), 0.7, black)] if rules else [])])
+        _, height = table.wrapOn(canvas, 500, 700)
+        table.drawOn(canvas, 60, y - height)
+
+    return draw
+
+
+def tables(text: str) -> list[list[dict[str, str]]]:
+    """Each Markdown table as its rows, a value under the name of its column."""
+    found = []
+    for block in blocks(text):
+        if block.kind == "table":
+            rows = [
+                [cell.strip() for cell in line[1:-1].split("|")] for line in text[block.start : block.end].splitlines()
+            ]
+            found.append([dict(zip(rows[0], row, strict=True)) for row in rows[2:]])
+    return found
+
+
+ENGLISH_COLUMNS = (
+    ["The harbour was dredged in spring,", "when the tides were lowest, and", "the spoil went to the east bank."],
+    ["Pilots come aboard at buoy nine", "and leave the ship again when it", "has passed the northern light."],
+)
+KOREAN_COLUMNS = (
+    ["항만은 조수가 가장 낮은 봄에", "준설하였고 퍼 올린 흙은 모두", "동쪽 둑으로 옮겨 쌓았습니다."],
+    ["도선사는 9번 부표에서 배에", "오르고 북쪽 등대를 지나면", "다시 배에서 내리게 됩니다."],
+)
+
+
+@pytest.mark.parametrize("columns", [ENGLISH_COLUMNS, KOREAN_COLUMNS], ids=["en", "ko"])
+def test_columns_drawn_row_by_row_are_read_one_after_the_other(
+    read_one: ReadOne, columns: tuple[list[str], list[str]]
+) -> None:
+    left, right = (column * 4 for column in columns)
+    rows = zip(left, right, strict=True)
+    placed = [
+        (x, 700 - LEADING * n, text) for n, row in enumerate(rows) for x, text in zip((60, 320), row, strict=True)
+    ]
+    text = " ".join(read_one("c.pdf", pdf(texts(*placed))).text.split())
+    assert text == " ".join([*left, *right])
+
+
+def test_words_divided_at_line_ends_are_whole(read_one: ReadOne) -> None:
+    said = ["The opera-", "tion of a well-known pump costs", "little, as every well-", "known maker has shown."]
+    assert read_one("h.pdf", pdf(lines(*said))).text == (
+        "The operation of a well-known pump costs little, as every well-known maker has shown."
+    )
+
+
+def test_korean_words_cut_at_line_ends_are_whole(read_one: ReadOne) -> None:
+    if find_spec("kiwipiepy") is None:
+        pytest.skip("the extra 'ko' is not installed")
+    said = ["담당자는 사고가 나면 절차를 정", "하여 보고하고 관리자는 그 결과를 바", "탕으로 예산을 다시 편성합니다."]
+    assert read_one("k.pdf", pdf(lines(*said))).text == (
+        "담당자는 사고가 나면 절차를 정하여 보고하고 관리자는 그 결과를 바탕으로 예산을 다시 편성합니다."
+    )
+
+
+def test_korean_words_that_end_with_the_line_stay_apart(read_one: ReadOne) -> None:
+    said = ["밸브는 압력이 오르면", "저절로 열리고 압력이", "내려가면 다시 닫히므로", "손으로 돌릴 필요가 없습니다."]
+    assert read_one("k.pdf", pdf(lines(*said))).text == " ".join(said)
+
+
+def test_the_model_for_korean_is_loaded_where_a_line_end_needs_it_only(
+    read_one: ReadOne, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def loaded() -> None:
+        raise AssertionError("it takes a second")
+
+    monkeypatch.setattr(line_ends, "_kiwi", loaded)
+    assert read_one("e.pdf", pdf(lines(SENTENCE, SENTENCE, "A short end."))).text.endswith("A short end.")
+    assert read_one("k.pdf", pdf(both(lines(KOREAN), grid(PRICES_KO, y=600)))).text.startswith(KOREAN)
+
+
+PRICES = [["Zone", "Small", "Large"], ["North", "4.10", "9.80"], ["South", "3.90", ""], ["East", "", "8.70"]]
+PRICES_KO = [["구역", "소형", "대형"], ["북부", "4,100", "9,800"], ["남부", "3,900", ""], ["동부", "", "8,700"]]
+
+
+@pytest.mark.parametrize("rules", ["GRID", "LINEBELOW", ""])
+@pytest.mark.parametrize("rows", [PRICES, PRICES_KO], ids=["en", "ko"])
+def test_each_value_stands_under_its_column(read_one: ReadOne, rows: list[list[str]], rules: str) -> None:
+    """Ruled wholly, by lines under the rows, or by the places alone."""
+    (found,) = tables(read_one("t.pdf", pdf(grid(rows, rules=rules))).text)
+    assert found == [dict(zip(rows[0], row, strict=True)) for row in rows[1:]]
+
+
+def test_a_cell_of_several_lines_is_one_cell(read_one: ReadOne) -> None:
+    rows = [["Part", "Use"], ["P-1", "opens when the\npressure falls"], ["P-2", "closes"]]
+    (found,) = tables(read_one("t.pdf", pdf(grid(rows))).text)
+    assert found == [{"Part": "P-1", "Use": "opens when the pressure falls"}, {"Part": "P-2", "Use": "closes"}]
+
+
+def test_merged_header_cells_name_each_column_below(read_one: ReadOne) -> None:
+    rows = [
+        ["지역", "2025", "", "2026", ""],
+        ["", "대수", "매출", "대수", "매출"],
+        ["북부", "11", "120", "14", "155"],
+        ["남부", "7", "80", "9", "99"],
+    ]
+    merged = [((0, 0), (0, 1)), ((1, 0), (2, 0)), ((3, 0), (4, 0))]
+    north, south = tables(read_one("m.pdf", pdf(grid(rows, merged=merged))).text)[0]
+    assert north == {
+        "지역": "북부",
+        "2025 – 대수": "11",
+        "2025 – 매출": "120",
+        "2026 – 대수": "14",
+        "2026 – 매출": "155",
+    }
+    assert south["2026 – 매출"] == "99"
+
+
+def test_merged_rows_count_for_each_row(read_one: ReadOne) -> None:
+    rows = [["Zone", "Part", "Price"], ["North", "P-1", "4"], ["", "P-2", "5"], ["South", "P-3", "6"]]
+    (found,) = tables(read_one("m.pdf", pdf(grid(rows, merged=[((0, 1), (0, 2))]))).text)
+    assert [(row["Zone"], row["Price"]) for row in found] == [("North", "4"), ("North", "5"), ("South", "6")]
+
+
+@pytest.mark.parametrize("repeated", [True, False])
+@pytest.mark.parametrize("header", [["Code", "Part", "Price"], ["코드", "부품", "가격"]], ids=["en", "ko"])
+def test_a_table_over_two_pages_is_one(read_one: ReadOne, header: list[str], repeated: bool) -> None:
+    rows = [[f"K-{n}", f"valve {n}", f"{n}.50"] for n in range(40)]
+    first = grid([header, *rows[:25]], y=560)
+    second = grid([*([header] if repeated else []), *rows[25:]], y=800)
+    (found,) = tables(read_one("t.pdf", pdf(first, second)).text)
+    assert found == [dict(zip(header, row, strict=True)) for row in rows]
+
+
+def test_two_tables_stay_two(read_one: ReadOne) -> None:
+    parts = [["Part", "Stock"], ["valve", "14"], ["seal", "90"]]
+    page = both(
+        grid(parts, y=780),
+        lines("Dates of the next deliveries:", y=640),
+        grid([["Day", "Ship"], ["3 May", "Iris"]], y=600),
+    )
+    first, second = tables(read_one("t.pdf", pdf(page)).text)
+    assert first[1] == {"Part": "seal", "Stock": "90"}
+    assert second == [{"Day": "3 May", "Ship": "Iris"}]
+
+
+def test_headers_and_footers_stand_once_and_page_numbers_not_at_all(read_one: ReadOne) -> None:
+    def page(number: int) -> Draw:
+        frame = texts((72, 810, "QMS-4417 Harbour rules"), (72, 30, "대외비"), (290, 30, f"Page {number} of 5"))
+        return both(frame, lines(f"Berth {number * 7} is for ships with cargo {'abcde'[number - 1]} only."))
+
+    text = read_one("r.pdf", pdf(*map(page, range(1, 6)))).text
+    assert text.count("QMS-4417 Harbour rules") == 1
+    assert text.count("대외비") == 1
+    assert "Page" not in text
+    assert [int(n) for n in re.findall(r"Berth (\d+)", text)] == [7, 14, 21, 28, 35]
+
+
+def test_a_paragraph_that_runs_over_a_page_is_whole(read_one: ReadOne) -> None:
+    first = lines(
+        "The pilot boards the ship at buoy nine and stays", "aboard until the ship has passed the northern", y=100
+    )
+    second = lines("light, where a boat from the harbour takes him", "back to the quay.", y=780)
+    assert "the northern light, where" in read_one("p.pdf", pdf(first, second)).text
+
+
+def test_the_sign_of_a_footnote_is_off_the_word(read_one: ReadOne) -> None:
+    def draw(canvas: Any) -> None:
+        text = canvas.beginText(72, 700)
+        text.setFont("Helvetica", 10)
+        text.textOut("The ferry goes to Ostwick.")
+        text.setFont("Helvetica", 6)
+        text.setRise(4)
+        text.textOut("1")
+        text.setRise(0)
+        text.setFont("Helvetica", 10)
+        text.textOut(" It takes 25 m")
+        text.setFont("Helvetica", 6)
+        text.setRise(4)
+        text.textOut("2")
+        canvas.drawText(text)
+        lines("1 Only from May to September.", y=90, font="Helvetica", size=8)(canvas)
+
+    text = read_one("f.pdf", pdf(draw)).text
+    assert "Ostwick. It takes 25 m" in text
+    assert "Only from May to September." in text
+
+
+def test_the_values_of_a_form_and_comments(read_one: ReadOne) -> None:
+    def form(canvas: Any) -> None:
+        canvas.drawString(72, 760, "Application for a mooring place.")
+        fields = canvas.acroForm
+        fields.textfield(name="Name", value="Orla Keane", x=72, y=700, tooltip="Full name")
+        fields.checkbox(name="Insured", checked=True, x=72, y=650)
+        fields.checkbox(name="Pets", checked=False, x=72, y=620)
+        fields.choice(name="Berth", value="B", options=["A", "B"], x=72, y=580)
+        fields.textfield(name="Empty", value="", x=72, y=500)
+        canvas.textAnnotation("Dredged every spring.", Rect=[100, 100, 120, 120])
+
+    assert read_one("form.pdf", pdf(form)).text == (
+        "Application for a mooring place.\n\n- Full name: Orla Keane\n- Insured: ✓\n- Berth: B\n- Dredged every spring."
+    )
+
+
+@pytest.mark.parametrize("degrees", [90, 270])
+def test_turned_text_is_kept(read_one: ReadOne, degrees: int) -> None:
+    def aside(canvas: Any) -> None:
+        canvas.setFont("Helvetica", 10)
+        canvas.translate(560, 400)
+        canvas.rotate(degrees)
+        canvas.drawString(0, 0, "Approved in 2024 by the port office")
+
+    text = read_one("t.pdf", pdf(both(lines(SENTENCE, SENTENCE, SENTENCE), aside))).text
+    assert f"{SENTENCE} {SENTENCE}" in text
+    assert "Approved in 2024 by the port office" in text
+
+
+def test_a_page_that_lies_on_its_side_is_read(read_one: ReadOne) -> None:
+    def turned(canvas: Any) -> None:
+        canvas.translate(595, 0)
+        canvas.rotate(90)
+        canvas.setFont("Helvetica", 10)
+        canvas.drawString(72, 400, SENTENCE)
+        canvas.drawString(72, 386, "A short end.")
+
+    assert read_one("t.pdf", pdf(turned)).text == f"{SENTENCE} A short end."
+
+
+def guide(canvas: Any) -> None:
+    lines("Valve Guide", y=760, font="Helvetica-Bold", size=22)(canvas)
+    lines(SENTENCE, SENTENCE, "A short end.", y=720)(canvas)
+    lines("Maintenance", y=640, font="Helvetica-Bold", size=15)(canvas)
+    lines("• first", "• second", y=610)(canvas)
+    lines("1. open it", "2. clean it", y=560)(canvas)
+    lines(KOREAN, y=500)(canvas)
+
+
+def test_headings_have_levels_and_lists_items(read_one: ReadOne) -> None:
+    document = read_one("guide.pdf", pdf(guide))
+    assert document.text == (
+        f"# Valve Guide\n\n{SENTENCE} {SENTENCE} A short end.\n\n## Maintenance\n\n- first\n- second\n"
+        f"1. open it\n2. clean it\n\n{KOREAN}"
+    )
+
+
+def test_a_contents_list_has_its_pages_beside_its_names(read_one: ReadOne) -> None:
+    said = [f"{name} {'.' * 60} {page}" for name, page in (("Mooring", 3), ("Pilots", 14), ("Dredging", 21))]
+    assert "- Pilots … 14" in read_one("toc.pdf", pdf(lines(*said))).text
+
+
+@pytest.mark.parametrize("said", ["전화 02-2133-4567", "2024년 3월 15일", "KX99-0070 1,250원"])
+def test_digits_in_a_font_that_is_named_only_are_right(read_one: ReadOne, said: str) -> None:
+    assert read_one("n.pdf", pdf(lines(said))).text == said
+
+
+def titled(title: str) -> Draw:
+    return both(lambda canvas: canvas.setTitle(title), guide)
+
+
+@pytest.mark.parametrize(
+    ("given", "title"),
+    [
+        ("About valves", "About valves"),
+        ("밸브 안내 (2판)", "밸브 안내 (2판)"),
+        ("Microsoft Word - draft3.doc", "Valve Guide"),
+        ("untitled", "Valve Guide"),
+        ("report_final.hwp", "Valve Guide"),
+        ("", "Valve Guide"),
+    ],
+)
+def test_a_title_counts_when_it_says_something(read_one: ReadOne, given: str, title: str) -> None:
+    assert read_one("a.pdf", pdf(titled(given))).title == title
+
+
+def encrypted() -> bytes:
+    from reportlab.lib.pdfencrypt import StandardEncryption
+
+    return pdf(guide, encrypt=StandardEncryption("secret"))
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (lambda: b"%PDF-1.7\nbroken", "no PDF that can be read"),
+        (lambda: b"<html>not one</html>", "no PDF that can be read .it does not begin as one"),
+        (lambda: pdf(guide)[:300], "no PDF that can be read"),
+        (lambda: pdf(lambda canvas: canvas.rect(9, 9, 9, 9)), r"no text layer.*OCR"),
+        (encrypted, "protected by a password"),
+    ],
+    ids=["broken", "another format", "cut off", "scanned", "encrypted"],
+)
+def test_a_pdf_that_cannot_be_read_says_why(read_one: ReadOne, content: Callable[[], bytes], why: str) -> None:
+    with pytest.raises(UnreadableFile, match=why) as refused:
+        read_one("x.pdf", content())
+    assert "\n" not in refused.value.why
+
+
+def picture(canvas: Any) -> None:
+    from PIL import Image
+    from reportlab.lib.utils import ImageReader
+
+    canvas.drawImage(ImageReader(Image.new("RGB", (60, 80), "grey")), 0, 0, 595, 842)
+
+
+def test_pages_that_are_pictures_are_named_with_their_numbers(read_file: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ocr, "is_installed", lambda: False)
+    pages = (lines("The valve opens."), picture, lambda _: None, lines("It closes."), picture)
+    document, error = read_file("mixed.pdf", pdf(*pages))
+    assert isinstance(document, Document)
+    assert document.text == "The valve opens.\n\nIt closes."
+    assert isinstance(error, UnreadableFile)
+    assert "pages without a text layer were left out: 2, 5; recognise the text (OCR)" in error.why
+    with pytest.raises(UnreadableFile, match="no text layer"):
+        read_file("scanned.pdf", pdf(picture))
+
+
+@functools.cache
+def whole() -> bytes:
+    """A bit of everything, its streams plain, so that a fault in them is one in what they say."""
+    return pdf(guide, both(grid(PRICES_KO), picture), pageCompression=0)
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_a_file_with_a_fault_is_read_or_named(read_file: Read, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    monkeypatch.setattr(ocr, "is_installed", lambda: False)
+    content, _ = mutated(whole(), random.Random(seed))
+    begun = time.process_time()
+    try:
+        found = read_file("m.pdf", content)
+    except UnreadableFile as error:
+        found = [error]
+    assert time.process_time() - begun < 5
+    assert found
+    for item in found:
+        said = f"{item.id}{item.title}{item.text}" if isinstance(item, Document) else item.why
+        said.encode()
+        assert isinstance(item, Document) or "\n" not in said
