@@ -23,7 +23,7 @@ _CELL_WRAPS = (f"{W}sdt", f"{W}customXml")
 _NOT_OF_TEXT = frozenset(f"{W}{name}" for name in ("rPr", "fldChar", "instrText"))
 _SEEN = tuple(f"{W}{name}" for name in ("t", "drawing", "pict", "object", "sym", "tab"))
 _DELETED_MARK = f"{W}pPr/{W}rPr/{W}del"
-_GONE = frozenset(f"{W}{name}" for name in ("del", "moveFrom"))
+_GONE = (f"{W}del", f"{W}moveFrom")
 
 
 def change(parts: dict[str, "_Element"]) -> None:
@@ -92,6 +92,8 @@ def _take_out(root: "_Element", styles: _Styles) -> None:
         _unwrap_rows(wrap)
     for row in [row for row in root.iter(_ROW) if _is_gone(row)]:
         packed.remove(row)
+    for gone in [gone for gone in root.iter(*_GONE) if gone.find(_RUN) is not None]:
+        packed.remove(gone)
     for hyphen in root.iter(f"{W}noBreakHyphen"):
         hyphen.tag, hyphen.text = _TEXT, "-"
     for run in root.iter(_RUN):
@@ -132,16 +134,7 @@ def _leaves_nothing(paragraph: "_Element", styles: _Styles) -> bool:
     if styles.is_of_contents(paragraph):
         return True
     is_out = paragraph.find(_DELETED_MARK) is not None or styles.is_hidden(paragraph.find(f"{W}pPr/{W}rPr"), paragraph)
-    return is_out and not any(_is_there(of, paragraph) for of in paragraph.iter(*_SEEN))
-
-
-def _is_there(node: "_Element", paragraph: "_Element") -> bool:
-    for above in node.iterancestors():
-        if above.tag in _GONE:
-            return False
-        if above is paragraph:
-            break
-    return True
+    return is_out and next(paragraph.iter(*_SEEN), None) is None
 
 
 def _number(paragraph: "_Element", numbers: Numbers) -> None:
