@@ -64,6 +64,40 @@ def test_an_answer_comes_with_what_it_rests_on(client: OpenAI) -> None:
     assert extra["verdict"] in ("correct", "ambiguous", "incorrect")
 
 
+CHORE = """### Task:
+Generate {what} for the chat history.
+### Output:
+JSON format: {{ "{key}": … }}
+### Chat History:
+<chat_history>
+USER: {asked}
+ASSISTANT: Every 90 days. [1]
+</chat_history>"""
+
+
+@pytest.mark.parametrize(
+    ("key", "asked", "made"),
+    [
+        ("title", "How often is the lamp changed?", "How often is the lamp changed"),
+        ("tags", "How often is the lamp changed?", ["Lamp", "Changed"]),
+        ("title", "등대의 램프는 언제 바꾸나요?", "등대의 램프는 언제 바꾸나요"),
+        ("tags", "등대의 램프는 언제?", ["등대", "램프"]),
+        ("tags", "What is it?", ["General"]),
+        ("follow_ups", "How often is the lamp changed?", []),
+    ],
+)
+def test_a_front_end_gets_its_title_and_tags(client: OpenAI, key: str, asked: str, made: object) -> None:
+    text = CHORE.format(what=key, key=key, asked=asked)
+    reply = ask(client, messages=[{"role": "user", "content": text}])
+    assert json.loads(reply.choices[0].message.content) == {key: made}
+    assert reply.model_extra["selfright"] is None
+
+
+def test_a_question_about_titles_is_answered(client: OpenAI) -> None:
+    reply = ask(client, messages=[{"role": "user", "content": f'{QUESTION} {{"title": 1}}'}])
+    assert reply.model_extra["selfright"]["citations"]
+
+
 def test_a_stream_is_the_same_answer_in_pieces(client: OpenAI) -> None:
     whole = ask(client).choices[0].message.content
     chunks = list(ask(client, stream=True, stream_options={"include_usage": True}))

@@ -87,7 +87,10 @@ class Usage(Reply):
 
 
 class ChatReply(Reply):
-    """A chat completion; ``selfright`` has citations, verdict, evaluation and stop reason."""
+    """A chat completion; ``selfright`` has citations, verdict, evaluation and stop reason.
+
+    It is null where a front end asked for a title or tags of the conversation: that takes no turn.
+    """
 
     id: str
     object: Literal["chat.completion"] = "chat.completion"
@@ -95,7 +98,7 @@ class ChatReply(Reply):
     model: str
     choices: list[Choice]
     usage: Usage
-    selfright: AnswerReply
+    selfright: AnswerReply | None = None
 
 
 class Model(Reply):

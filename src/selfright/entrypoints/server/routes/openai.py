@@ -21,6 +21,7 @@ from selfright.domain.events import (
     VerdictReached,
 )
 from selfright.domain.turns import TurnOptions
+from selfright.entrypoints.server.chores import chore_of, done
 from selfright.entrypoints.server.errors import Refused
 from selfright.entrypoints.server.middleware import refusal_for
 from selfright.entrypoints.server.routes.ask import event_stream
@@ -227,11 +228,26 @@ async def complete(
     check(body)
     said, session, extras = read(body.messages), session_of(body, session_header), body.selfright or Extras()
     more: TurnOptions = {"session": session} if session else {"history": said.history}
-    turn = await prepare_turn(request, said.question, extras.model_copy(update={"preset": body.model}), more)
+    preset = body.model
+    if not body.stream and (chore := chore_of(said.question)):
+        if not service_of(request).selfright.has_model:
+            return _without_a_turn(body.model, request, done(chore, said.question))
+        preset, more = "llm", {}
+    turn = await prepare_turn(request, said.question, extras.model_copy(update={"preset": preset}), more)
     if body.stream:
         wants_usage = bool(body.stream_options and body.stream_options.include_usage)
         return await event_stream(turn, Chunks(turn, body.model, said.instructed, wants_usage, extras.live).frames())
     return reply(await answered(turn, request), said.instructed)
+
+
+def _without_a_turn(model: str, request: Request, text: str) -> ChatReply:
+    return ChatReply(
+        id=f"chatcmpl-{request.scope['state']['request_id']}",
+        created=int(time.time()),
+        model=model,
+        choices=[Choice(message=AssistantMessage(content=text))],
+        usage=Usage(prompt_tokens=0, completion_tokens=0, total_tokens=0),
+    )
 
 
 @router.get("/v1/models", response_model=ModelsReply)

@@ -1,0 +1,82 @@
+"""Small talk gets a fixed reply without a search, a new subject within a conversation is found, and more is told."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from selfright import Answer, Selfright
+
+HUTS = """# Tarn Hut
+
+Tarn Hut has 38 beds and is open from June to September. A night costs 42 euros for adults. Dogs may stay in the winter
+room only.
+
+# Gletsch Hut
+
+Gletsch Hut has 64 beds and is open all year. Its warden is Lotte Brandt.
+"""
+COURSES = """# 환불 규정
+
+온라인 강의는 결제 후 7일 이내에 전액 환불됩니다. 수강률이 30%를 넘으면 환불되지 않습니다.
+
+# 교재
+
+교재는 배송비 3,000원을 내면 교환할 수 있습니다.
+"""
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Selfright]:
+    folder = tmp_path_factory.mktemp("talk")
+    (folder / "huts.md").write_text(HUTS, encoding="utf-8")
+    (folder / "강의.md").write_text(COURSES, encoding="utf-8")
+    with Selfright.open(folder / "index", home=folder / "home") as selfright:
+        selfright.add([folder / "huts.md", folder / "강의.md"])
+        yield selfright
+
+
+def searched(answer: Answer) -> bool:
+    return any(step.node == "retrieve" for step in answer.trace)
+
+
+@pytest.mark.parametrize(
+    "text", ["ok", "okay, got it", "help", "What can you do?", "What did I ask before?", "네", "알겠습니다", "도움말"]
+)
+def test_small_talk_is_not_looked_up(opened: Selfright, text: str) -> None:
+    answer = opened.ask(text)
+    assert not searched(answer)
+    assert not answer.citations
+    assert not answer.abstained
+    assert len(answer.answer) < 200
+
+
+@pytest.mark.parametrize(
+    "text", ["Who can help with the hut?", "도움을 받으려면 어디로 연락하나요?", "OK, and the beds?"]
+)
+def test_a_question_with_a_word_of_talk_is(opened: Selfright, text: str) -> None:
+    assert searched(opened.ask(text))
+
+
+def test_a_new_subject_is_looked_for_by_its_own_words(opened: Selfright) -> None:
+    for text in ("How many beds does Gletsch Hut have?", "Who is its warden?"):
+        opened.ask(text, session="huts")
+    assert "winter\nroom" in opened.ask("What about dogs?", session="huts").citations[0].text
+    for text in ("온라인 강의 환불은 언제까지 되나요?", "수강률이 30%를 넘으면요?"):
+        opened.ask(text, session="강의")
+    assert "3,000원" in opened.ask("교재는?", session="강의").answer
+
+
+def test_the_first_question_is_known_in_a_long_session(opened: Selfright) -> None:
+    for text in ("How many beds does Gletsch Hut have?", *["Who is its warden?", "ok"] * 4):
+        opened.ask(text, session="long")
+    assert opened.ask("What did I ask first?", session="long").answer.endswith("How many beds does Gletsch Hut have?")
+    assert opened.ask("What did I ask before?", session="long").answer.endswith("Who is its warden?")
+
+
+def test_more_and_another_language_take_up_the_question_before(opened: Selfright) -> None:
+    asked = "How many beds does Gletsch Hut have?"
+    opened.ask(asked, session="more")
+    more, korean = (opened.ask(text, session="more") for text in ("tell me more", "in Korean, please"))
+    assert more.question == korean.question == asked
+    assert korean.language == "ko"
+    assert "64" in more.answer
