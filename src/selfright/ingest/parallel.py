@@ -17,6 +17,7 @@ from selfright.processes import Workers, usable_cpus
 _SENT = SUFFIXES - {".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".xlsx", ".xlsm", ".xls", ".ods"}
 _LARGEST = 16 * 2**20  # bytes; the documents of a few such files are in memory at a time
 _PAYS = 8_000_000  # bytes that are worth starting processes for: four seconds of work
+_PDF = 5  # a byte of a PDF takes as long as so many of others
 _GROUP = 40_000  # bytes that go to a worker at once
 _ENTRY = f"{__name__}:work"
 _PATIENCE_S = 1_800.0
@@ -60,7 +61,7 @@ def readings(
     """
     apart = [(file, size) for file, size in files if _is_sent(file, size)]
     count = min(usable_cpus() if processes is None else processes, len(apart))
-    if count < 2 or (processes is None and sum(size for _, size in apart) < _PAYS):
+    if count < 2 or (processes is None and sum(_work(*one) for one in apart) < _PAYS):
         yield from (read_here(file) for file, _ in files)
         return
     with Workers(_ENTRY, None, count, _PATIENCE_S) as workers:
@@ -80,16 +81,21 @@ def _is_sent(file: SourceFile, size: int) -> bool:
     return size <= _LARGEST and file.path.suffix.lower() in _SENT
 
 
+def _work(file: SourceFile, size: int) -> int:
+    return size * _PDF if file.path.suffix.lower() == ".pdf" else size
+
+
 def _groups(files: Sequence[File]) -> Iterator[Tasks]:
     """Small files that follow one another go together: handing over a task takes as long as reading a page of text."""
     group: Tasks = []
     filled = 0
     for file, size in files:
-        if group and filled + size > _GROUP:
+        work = _work(file, size)
+        if group and filled + work > _GROUP:
             yield group
             group, filled = [], 0
         group.append(task_of(file))
-        filled += size
+        filled += work
     if group:
         yield group
 
