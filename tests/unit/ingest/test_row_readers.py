@@ -201,7 +201,7 @@ def said_with(text: str, word: str) -> list[str]:
     found: list[str] = []
     header: list[str] = []
     for line in text.split("\n"):
-        cells = [cell.strip() for cell in line.strip("|").split(" | ")] if line.startswith("|") else []
+        cells = [cell.strip() for cell in line[1:-1].split("|")] if line.startswith("|") else []
         header = (header or cells) if cells else []
         found += [header[n] for n, cell in enumerate(cells) if word in cell.split(", ") and cells is not header]
         found += [line] if word in line and not cells else []
