@@ -14,7 +14,7 @@ PAGE = 25
 MOST_PAGES = 20
 MOST_NAMED = 200
 TYPES = (
-    *("txt", "md", "markdown", "html", "htm", "pdf", "hwp", "hwpx"),
+    *("txt", "md", "markdown", "mdx", "html", "htm", "pdf", "hwp", "hwpx"),
     *("docx", "docm", "doc", "rtf", "odt", "epub", "pptx", "pptm", "ppsx", "ppt", "odp", "xlsx", "xlsm", "xls", "ods"),
     *("csv", "tsv", "json", "jsonl", "ndjson"),
 )

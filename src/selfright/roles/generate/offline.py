@@ -61,9 +61,9 @@ def _worded(group: Sequence[Piece]) -> list[str]:
     """How each piece of a group reads; the first one carries the lead-in."""
     first = group[0]
     if first.kind == "sentence":
-        topic = _topic(first)
+        topic = _section(first)
         unnamed = any(not is_named(code, first.text) for code in codes_in(topic))
-        return [f"{topic} {piece.text}" if unnamed and piece is first else piece.text for piece in group]
+        return [f"{topic}: {piece.text}" if unnamed and piece is first else piece.text for piece in group]
     if first.kind == "code":
         return [f"{piece.lead}\n{piece.text}" if piece.lead else piece.text for piece in group]
     if len(group) == 1 and first.kind == "item":
@@ -90,9 +90,13 @@ def _alone(item: Piece) -> str:
 
 def _topic(piece: Piece) -> str:
     """The heading a list stands under, as its lead-in: "Side effects:"."""
-    section = piece.strip.passage.section.rpartition(">")[2].strip()
-    heading = piece.under or section or piece.strip.passage.title
-    return f"{heading.rstrip(':?!. ')}:" if heading else ""
+    heading = _section(piece) or piece.strip.passage.title.rstrip(":?!. ")
+    return f"{heading}:" if heading else ""
+
+
+def _section(piece: Piece) -> str:
+    heading = piece.under or piece.strip.passage.section.rpartition(">")[2]
+    return heading.strip().rstrip(":?!. ")
 
 
 # Below both, nothing of the question is in the evidence and no judge believed in the strip either. Words of another
