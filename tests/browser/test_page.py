@@ -312,8 +312,8 @@ def test_no_english_is_left_on_the_korean_page(browser: "Browser", program: Star
 _LATIN = re.compile(r"[A-Za-z]{2,}")
 # Names: of this program, of languages in themselves, of kinds of files.
 _MEANT = re.compile(
-    r"Selfright|Language · |English|\bTXT|\bMARKDOWN|Markdown|\bMDX?|HTML|PDF|DOC[XM]?|PP[TS][XM]?|XLS[XM]?|HWPX?|OD[TPS]|RTF|EPUB"
-    r"|CSV|TSV|NDJSON|JSONL|JSON|\d+MB|--reports|API"
+    r"Selfright|Language · |English|\bTXT|\bMARKDOWN|Markdown|\bMDX?|HTML|PDF|DOC[XM]?|PP[TS][XM]?|XLS[XM]?"
+    r"|HWPX?|OD[TPS]|RTF|EPUB|CSV|TSV|NDJSON|JSONL|JSON|\d+MB|--reports|API"
 )
 # What the page shows or tells a screen reader outside of our own markup, conversations by their questions, documents by
 # their names, and icons.
