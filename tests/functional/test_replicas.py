@@ -178,11 +178,22 @@ def under_load(replicas: Replicas, name: str, happens: Callable[[], Any]) -> lis
 def check_nothing_lost(callers: list[Caller], replica: int) -> None:
     """Every turn that was answered is kept, in its order; of what was cut off, one end may be kept for each cut."""
     for caller in callers:
-        with caller.replicas.to(replica) as http:
-            kept = [turn["trace_id"] for turn in http.get(f"/v1/sessions/{caller.session}").json()["kept"]]
+        kept = [turn["trace_id"] for turn in _session(caller, replica)["kept"]]
         there = [trace for trace in kept if trace in caller.answered]
         assert there == caller.answered
         assert len(kept) == len(set(kept)) <= len(caller.answered) + caller.cut + len(caller.refused)
+
+
+def _session(caller: Caller, replica: int) -> Any:
+    """The caller's session; a replica that has just lost its connections says so, and is asked again."""
+    with caller.replicas.to(replica) as http:
+        for _ in range(20):
+            reply = http.get(f"/v1/sessions/{caller.session}")
+            if reply.status_code == 200:
+                return reply.json()
+            assert reply.json()["error"]["code"] in AWAY, reply.text
+            time.sleep(0.5)
+    raise AssertionError(reply.text)
 
 
 def test_postgresql_restarted_under_load(replicas: Replicas) -> None:
