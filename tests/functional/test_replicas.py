@@ -55,6 +55,7 @@ def replicas(postgres: PostgresServer, tmp_path_factory: pytest.TempPathFactory)
             "SELFRIGHT_DATABASE": uri,
             "SELFRIGHT_EMBEDDER": "none",
             "SELFRIGHT_PRESET": "basic",
+            "SELFRIGHT_SERVE_RATE": "100000",  # the callers ask as quickly as they can, for as long as a lease lasts
             "SELFRIGHT_LLM": "openai:scripted",
             "SELFRIGHT_BASE_URL": model.url,
             "OPENAI_API_KEY": "key-of-a-test",
