@@ -48,7 +48,18 @@ EDGE = 10.0
 def shown(asked: Asked, passage: Passage, read: Read, most: int = 0) -> str:
     """What a reader sees of a passage: its heading and at most ``most`` characters, the sentences most to the point."""
     start, end = window(asked, read, most)
-    return f"{passage.context}\n{read.text[start:end]}" if passage.context else read.text[start:end]
+    body = _spaced(read.text[start:end])
+    return f"{_spaced(passage.context)}\n{body}" if passage.context else body
+
+
+def _spaced(text: str) -> str:
+    """The text with blanks around the bars of its tables, as networks have learnt to read them."""
+    return text.replace("|", " | ")
+
+
+def _places(text: str) -> list[int]:
+    """For each place in ``_spaced(text)``, its end included, the one in ``text``."""
+    return [*(at for at, sign in enumerate(text) for _ in range(3 if sign == "|" else 1)), len(text)]
 
 
 def window(asked: Asked, read: Read, most: int = 0) -> tuple[int, int]:
@@ -119,9 +130,14 @@ def answer_spans(asked: Asked, passages: Sequence[Passage], reader: PairJudge | 
         if not math.isfinite(places.score):
             continue
         start, end = window(asked, read)
-        shift = start - (len(passage.context) + 1 if passage.context else 0)
-        moved = (AnswerPlace(p.start + shift, p.end + shift, p.begins, p.ends) for p in places.places)
-        found[passage.id] = AnswerSpans(start, end, chance(places.score), tuple(p for p in moved if p.start >= start))
+        before = len(_spaced(passage.context)) + 1 if passage.context else 0
+        at = _places(read.text[start:end])
+        moved = (
+            AnswerPlace(start + at[p.start - before], start + at[p.end - before], p.begins, p.ends)
+            for p in places.places
+            if p.start >= before
+        )
+        found[passage.id] = AnswerSpans(start, end, chance(places.score), tuple(moved))
     return found
 
 
