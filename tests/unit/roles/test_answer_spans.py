@@ -53,6 +53,16 @@ def test_positions_are_those_of_the_passage_whatever_is_shown_of_it(before: str,
     assert found.chance > 0.9
 
 
+def test_positions_in_tables_are_those_of_the_passage() -> None:
+    page = replace(
+        passage("|keeper|since|\n|---|---|\n|Ada Finch|2001|\n|Edda Marsh|2012|", "k.csv"), head="keeper|since"
+    )
+    reader = Favourite("Edda Marsh")
+    found = answer_spans(asked(), [page], reader)[page.id]
+    assert all(" | Edda Marsh | " in text for text in reader.seen)  # as networks have learnt to read rows
+    assert [page.text[place.start : place.end] for place in found.places] == ["Edda Marsh"]
+
+
 @given(st.lists(st.integers(0, len(TEXT)), max_size=6))
 def test_the_parts_of_a_passage_share_its_answer(cuts: list[int]) -> None:
     found = answer_spans(asked(), [PAGE], Favourite("Marsh"))[PAGE.id]
