@@ -2,13 +2,12 @@
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from selfright.domain.passages import Origin
 from selfright.domain.text import composed
-from selfright.entrypoints.commands.index_sync import exit_code, sync, tell_report
+from selfright.entrypoints.commands.index_sync import belonging_options, exit_code, sync, tell_report
 from selfright.entrypoints.commands.index_transfer import export, import_
 from selfright.entrypoints.commands.options import (
     counted,
@@ -147,14 +146,7 @@ def index() -> None:
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @opening(
     index_option,
-    click.option("--collection", metavar="NAME", default="default", show_default=True, help="Named part of the index."),
-    click.option(
-        "--origin",
-        type=click.Choice(get_args(Origin)),
-        default="index",
-        show_default=True,
-        help="Origin of the files: uploads and web pages rank behind your own.",
-    ),
+    *belonging_options,
     click.option("--prune", is_flag=True, help="Then remove documents from PATHS whose files are gone."),
     click.option("--ray", metavar="ADDRESS", help="Do the work on a Ray cluster: local, auto or host:port."),
     set_option,

@@ -113,18 +113,24 @@ _LISTED = 200  # failures that are named one by one
 _LOOK_MS = 500  # between two tries of what failed
 
 
-@click.command()
-@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FOLDER...")
-@opening(
-    index_option,
+belonging_options = (
     click.option("--collection", metavar="NAME", default="default", show_default=True, help="Named part of the index."),
     click.option(
         "--origin",
         type=click.Choice(get_args(Origin)),
         default="index",
         show_default=True,
-        help="Who brought the files.",
+        help="Origin of the files: uploads and web pages rank behind your own.",
     ),
+)
+"""Where new documents belong, and who brought them."""
+
+
+@click.command()
+@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FOLDER...")
+@opening(
+    index_option,
+    *belonging_options,
     click.option("--dry-run", is_flag=True, help="Show what would be done, and change nothing."),
     click.option("--allow-empty", is_flag=True, help="Allow an empty folder to empty its part of the index."),
     click.option("--watch", is_flag=True, help="Keep running and sync every change, until Ctrl-C."),
