@@ -121,7 +121,12 @@ class Passage:
     @property
     def context(self) -> str:
         """The heading, and the head of a table that begins before the passage: with these it is searched and judged."""
-        head = "" if self.head in self.text else self.head
+        return self.above(self.text)
+
+    def above(self, part: str) -> str:
+        """The same for a part of the text: the head of the table, too, where the part has rows without it."""
+        has_rows = "|" in part and self.head not in part
+        head = " | ".join(name.strip() for name in self.head.split("|")) if has_rows else ""
         return f"{self.heading}\n{head}" if self.heading and head else self.heading or head
 
 

@@ -59,7 +59,17 @@ def test_positions_in_tables_are_those_of_the_passage() -> None:
     )
     reader = Favourite("Edda Marsh")
     found = answer_spans(asked(), [page], reader)[page.id]
-    assert all(" | Edda Marsh | " in text for text in reader.seen)  # as networks have learnt to read rows
+    assert all("| Edda Marsh | 2012 |" in text for text in reader.seen)  # as networks have learnt to read rows
+    assert [page.text[place.start : place.end] for place in found.places] == ["Edda Marsh"]
+
+
+def test_rows_from_the_middle_of_a_table_are_shown_under_its_head() -> None:
+    rows = "".join(f"|Keeper {n}|{1900 + n}|\n" for n in range(100))
+    page = replace(passage(f"|keeper|since|\n|---|---|\n{rows}|Edda Marsh|2012|", "k.csv"), head="keeper|since")
+    reader = Favourite("Edda Marsh")
+    found = answer_spans(asked("Since when is Edda Marsh keeper?"), [page], reader)[page.id]
+    assert "Keeper 0 " not in reader.seen[0]
+    assert "keeper | since\n" in reader.seen[0]
     assert [page.text[place.start : place.end] for place in found.places] == ["Edda Marsh"]
 
 
@@ -107,3 +117,15 @@ def test_a_damaged_reader_is_done_without_and_said(caplog: pytest.LogCaptureFixt
     (said,) = caplog.records  # once, though two roles asked, and loud enough to be seen at the shell
     assert said.levelname == "ERROR"
     assert "reinstall selfright" in said.getMessage()
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("|a|b c|\n|---|:-:|\n|1| |", "| a | b c |\n|---|:-:|\n| 1 | |"),
+        ("| a | b |\nstr|None", "| a | b |\nstr|None"),
+        ("|x\\|y|z|", "| x\\| y | z |"),
+    ],
+)
+def test_bars_of_tables_have_blanks_beside_them(text: str, shown: str) -> None:
+    assert networks.spaced(text) == shown

@@ -9,9 +9,12 @@ Of a network that the user chose nothing is known before: what it says counts as
 
 import logging
 import math
+import re
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 
 from selfright.domain.errors import ModelError
 from selfright.domain.judgements import AnswerPlace, PairReading
@@ -48,18 +51,23 @@ EDGE = 10.0
 def shown(asked: Asked, passage: Passage, read: Read, most: int = 0) -> str:
     """What a reader sees of a passage: its heading and at most ``most`` characters, the sentences most to the point."""
     start, end = window(asked, read, most)
-    body = _spaced(read.text[start:end])
-    return f"{_spaced(passage.context)}\n{body}" if passage.context else body
+    above, body = passage.above(read.text[start:end]), spaced(read.text[start:end])
+    return f"{above}\n{body}" if above else body
 
 
-def _spaced(text: str) -> str:
+_ROW = re.compile(r"^[ \t]*\|.*\|[ \t]*$", re.MULTILINE)
+_TIGHT = re.compile(r"(?<=[^\s|:\\-])(?=\|)|(?<=\|)(?=[^\s|:-])")  # beside a bar, where no blank is
+
+
+def spaced(text: str) -> str:
     """The text with blanks around the bars of its tables, as networks have learnt to read them."""
-    return text.replace("|", " | ")
+    cuts = [0, *_gaps(text), len(text)]
+    return " ".join(text[start:end] for start, end in pairwise(cuts))
 
 
-def _places(text: str) -> list[int]:
-    """For each place in ``_spaced(text)``, its end included, the one in ``text``."""
-    return [*(at for at, sign in enumerate(text) for _ in range(3 if sign == "|" else 1)), len(text)]
+def _gaps(text: str) -> list[int]:
+    rows = _ROW.finditer(text) if "|" in text else ()
+    return [gap.start() for row in rows for gap in _TIGHT.finditer(text, *row.span())]
 
 
 def window(asked: Asked, read: Read, most: int = 0) -> tuple[int, int]:
@@ -130,10 +138,15 @@ def answer_spans(asked: Asked, passages: Sequence[Passage], reader: PairJudge | 
         if not math.isfinite(places.score):
             continue
         start, end = window(asked, read)
-        before = len(_spaced(passage.context)) + 1 if passage.context else 0
-        at = _places(read.text[start:end])
+        part = read.text[start:end]
+        above = passage.above(part)
+        before = len(above) + 1 if above else 0
+        blanks = [before + gap + n for n, gap in enumerate(_gaps(part))]
+        shift = start - before
         moved = (
-            AnswerPlace(start + at[p.start - before], start + at[p.end - before], p.begins, p.ends)
+            replace(
+                p, start=p.start + shift - bisect_left(blanks, p.start), end=p.end + shift - bisect_left(blanks, p.end)
+            )
             for p in places.places
             if p.start >= before
         )
