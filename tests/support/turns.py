@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from selfright.domain.answers import (
@@ -32,7 +32,7 @@ from selfright.domain.judgements import (
 )
 from selfright.domain.packs import NoSlots
 from selfright.domain.passages import Hit, Passage, Refinement, Retrieval, Strip, WebFinding
-from selfright.domain.ports import Evaluator, Reranker
+from selfright.domain.ports import Evaluator
 from selfright.domain.tools import Tools
 from selfright.domain.turns import Scope, ScopedRetriever
 from selfright.flow.compile import compile_preset
@@ -227,14 +227,12 @@ def run_turn(
     fallback: Evaluator | None = None,
     meter: Meter | None = None,
     messages: Sequence[Message] = (),
-    reranker: Reranker | None = None,
     **values: Any,
 ) -> Turn:
     """Runs one turn of a preset with scripted tools."""
     tools = tools_of(
         preset, judge, role=role, retriever=retriever, web=web, flags=flags, fallback=fallback, meter=meter, **values
     )
-    tools = replace(tools, reranker=reranker)
     state = asyncio.run(_run(preset, tools, messages))
     return Turn(state, [step.node for step in state["trace"]])
 

@@ -205,7 +205,6 @@ class Engine:
             profiles=self.profiles,
             abstainer=roles.abstainer,
             summarizer=roles.summarizer,
-            reranker=roles.reranker if preset.grades and flags.rerank_enabled else None,
             floor=roles.floor,
             passed_over=passed_over,
             web=self._web.beside(retriever),

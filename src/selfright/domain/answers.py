@@ -189,6 +189,8 @@ class Answer:
 class GenerationRequest:
     """All a generator may use. ``strips`` are the evidence, in document order; prompts are for language models.
 
+    ``hits`` are what the search brought in this pass, the best first.
+
     ``concerns`` are conflicts between the user's profile and the topic of the question. ``summary`` is of what was said
     before ``history``.
     """
@@ -202,6 +204,7 @@ class GenerationRequest:
     history: tuple[Message, ...] = ()
     concerns: tuple[Concern, ...] = ()
     summary: str = ""
+    hits: tuple[Hit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

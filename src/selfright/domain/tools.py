@@ -18,7 +18,6 @@ from selfright.domain.ports import (
     Prompter,
     Refiner,
     RefineStrategy,
-    Reranker,
     Rewriter,
     Router,
     SlotExtractor,
@@ -32,7 +31,6 @@ from selfright.domain.turns import ScopedRetriever
 class Tools:
     """Everything that a node may use in one turn. ``emit`` receives the events; None without a listener.
 
-    ``reranker``: who chooses among twice ``top_k`` hits; None in presets that take a search as it is.
 
     ``floor``: the offline generator for answers of a model that fail their checks, and the evaluator that compares
     both; None if no model writes. ``passed_over``: the model that is not asked to write because a check found it bad
@@ -54,7 +52,6 @@ class Tools:
     profiles: ProfileStore
     abstainer: Abstainer
     summarizer: Summarizer
-    reranker: Reranker | None = None
     floor: tuple[Generator, Evaluator] | None = None
     passed_over: str = ""
     web: WebSearch | None = None

@@ -26,6 +26,7 @@ def generation_request(state: AgentState) -> GenerationRequest:
         history=state.get("messages", ()),
         concerns=state.get("concerns", ()),
         summary=state.get("summary", ""),
+        hits=(*state.get("retrieved_docs", ()), *state.get("web_docs", ())),
     )
 
 

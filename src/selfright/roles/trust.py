@@ -20,17 +20,17 @@ from selfright.domain.ports import Generator, Grader, Refiner
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.extractive_units import Piece, Stance, pieces_of, stance
 from selfright.roles.generate.candidates import SAME, candidates, repeated
-from selfright.roles.generate.scores import PieceScorer
 from selfright.roles.grade.offline import OfflineGrader
+from selfright.roles.selection import PieceScorer
 
 # How far (log-odds) the best sentence of a passage may be ahead of those that go first and still give way, by the
 # verdict on these alone: of less trusted passages, and of passages that are trusted alike. Of questions whose answer
 # stands in the one less trusted passage, beside trusted ones on the same matter, none loses it on SQuAD 2.0, 9 % on
 # COVID-QA, 14 % on KorQuAD (its nearest negatives, without an encoder); where all are trusted alike, 1 %, 3 % and 1 %.
-_AHEAD = {Verdict.CORRECT: 2.0, Verdict.AMBIGUOUS: -1.0, Verdict.INCORRECT: -3.0}
+_AHEAD = {Verdict.CORRECT: 3.0, Verdict.AMBIGUOUS: 0.0, Verdict.INCORRECT: -2.0}
 _AHEAD_ALIKE = {Verdict.CORRECT: 0.0, Verdict.AMBIGUOUS: -1.0, Verdict.INCORRECT: -3.0}
 # What it counts against a sentence that it states nothing.
-_STATES_NOTHING = 4.0
+_STATES_NOTHING = 6.0
 # How far behind (log-odds) a trusted sentence may be and still stand in place of one that repeats it. Beside the 198
 # passages of SQuAD 2.0 and 199 of KorQuAD that answer a question, a copy of the sentence with another answer in it took
 # their place 24 times and once without this, and does so twice and never with it; of 500 questions whose answer stands

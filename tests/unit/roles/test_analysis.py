@@ -119,13 +119,10 @@ def test_negation(text: str, expected: bool) -> None:
         ("How many snapshots are kept?", AnswerType.NUMBER),
         ("최대 용량은 얼마인가요?", AnswerType.NUMBER),
         ("Which version introduced snapshots?", AnswerType.VERSION),
-        ("Why does compaction stop?", AnswerType.REASON),
-        ("어떻게 설치하나요?", AnswerType.MANNER),
-        ("What are the symptoms of gout?", AnswerType.LIST),
-        ("What is a snapshot?", AnswerType.DEFINITION),
         ("Is it safe?", AnswerType.YES_NO),
         ("먹어도 되나요?", AnswerType.YES_NO),
         ("snapshot compaction", AnswerType.OTHER),
+        ("Why does compaction stop?", AnswerType.OTHER),
     ],
 )
 def test_answer_type(question: str, expected: AnswerType) -> None:
@@ -136,7 +133,6 @@ def test_a_type_is_matched_by_what_the_text_shows() -> None:
     assert matches_type(AnswerType.NUMBER, "It keeps 7 snapshots.") == 1.0
     assert matches_type(AnswerType.NUMBER, "It keeps snapshots.") == 0.0
     assert matches_type(AnswerType.TIME, "매주 일요일에 실행된다") == 1.0
-    assert matches_type(AnswerType.REASON, "It stops because the disk is full.") == 1.0
     assert matches_type(AnswerType.OTHER, "") == 1.0
 
 

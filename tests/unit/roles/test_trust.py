@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from selfright.domain.judgements import Grade, Grading, Verdict
 from selfright.domain.passages import Document, Hit, Origin, Passage, Strip
 from selfright.roles.extractive_units import Stance, stance
-from selfright.roles.generate.scores import PieceScorer
 from selfright.roles.grade.offline import OfflineGrader
+from selfright.roles.selection import PieceScorer
 from selfright.roles.trust import TrustedFirst, TrustingGrader
 from tests.support.texts import analyzer, hits, passage, strip
 

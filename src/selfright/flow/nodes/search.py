@@ -69,7 +69,7 @@ async def retrieve(state: AgentState, tools: Tools) -> dict[str, Any]:
     asked: dict[str, Any] = {}
     if state.get("named"):
         found, asked = await _on_named(found, state, tools)
-    hits = await _best(found.hits, {**state, **asked}, tools)  # type: ignore[typeddict-item]  # keys of the state
+    hits = nearest(found.hits, state["language"], tools.flags.top_k)
     return {
         **asked,
         "named": "",
@@ -95,18 +95,6 @@ async def _on_named(found: Retrieval, state: AgentState, tools: Tools) -> tuple[
     if not question:
         return found, {}
     return await tools.retriever.search(question, k), {"question": question, "query_for_retrieval": question}
-
-
-async def _best(found: Sequence[Hit], state: AgentState, tools: Tools) -> tuple[Hit, ...]:
-    """The ``top_k`` hits to go on with: chosen by the reranker among twice as many, or the first."""
-    k, ordered = tools.flags.top_k, nearest(found, state["language"], 2 * tools.flags.top_k)
-    if tools.reranker is None:
-        return ordered[:k]
-    try:
-        return await tools.reranker.rerank(state["question"], ordered, k)
-    except FAILURES as error:
-        log.warning("reranking failed (%s): the search's own order stays", type(error).__name__)
-        return ordered[:k]
 
 
 async def _found(state: AgentState, tools: Tools) -> tuple[Retrieval, RoutingDecision | None]:
