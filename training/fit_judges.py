@@ -38,7 +38,7 @@ from training.judge_tables import Turn, turns
 FOLDS, RIDGE = 5, 1.0
 SIZES = (1, 3, 8)
 KEPT = 0.97  # of what answers, that strips hold
-MOST_REFUSED = 0.07  # of answers to field sets that are right
+MOST_REFUSED = 0.10  # of answers to field sets that are right
 FIELD, MADE = (
     3.0,
     0.3,
@@ -328,7 +328,7 @@ def _share(refused: NDArray[np.bool_]) -> float | None:
 
 
 # As few sets of passages may be called incorrect that hold the answer, and correct that do not.
-LOWER_RISK, UPPER_RISK = 0.10, 0.20
+LOWER_RISK, UPPER_RISK = 0.07, 0.20
 
 
 def thresholds(p: Array, y: Array, weight: Array) -> tuple[float, float]:
@@ -364,7 +364,7 @@ def main() -> None:
     sizes = np.array([len(rows) for rows in sets.rows])
     holds = np.array([float((labels == 1).any()) for labels in sets.labels])
     whole = sizes > SIZES[1]
-    weight = as_asked([found[turn] for turn in sets.turn[whole]])
+    weight = equal([name for name, one in zip(sets.dataset, whole, strict=True) if one])
     lower, upper = thresholds(sufficient[whole], holds[whole], weight)
     complete, answered = fit_completeness(found, scores)
     abstention = fit_abstention(found, scores, (sets, sufficient, chances), answered)

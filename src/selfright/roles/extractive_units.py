@@ -216,9 +216,14 @@ class Stance(IntEnum):
     SPEAKS_OF = 2  # it repeats the question, is code, demands something, or has what is asked for in quotation marks
 
 
+_QUESTION = re.compile(r"[^.;!?。\n]*[?？][\s\"'”’)\]»]*;?")
+
+
 def stance(question: str, text: str, *, code: bool = False) -> Stance:
-    """How ``text`` stands to ``question``; ``code`` says that it is code."""
+    """How ``text`` stands to ``question``; ``code`` says that it is code. A question that it answers itself (a pair of
+    question and answer in one row) does not count."""
     asked = _asked(question)
+    text = _QUESTION.sub(" ", text) if _QUESTION.sub("", text).strip(" ;:") else text
     visible, quotes = asked.kind in _VISIBLE, _QUOTED.search(text) is not None
     if code or not _interrogatives(text).isdisjoint(asked.interrogatives) or content_words(text) <= asked.words:
         return Stance.SPEAKS_OF

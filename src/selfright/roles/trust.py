@@ -30,7 +30,7 @@ from selfright.roles.selection import PieceScorer
 _AHEAD = {Verdict.CORRECT: 3.0, Verdict.AMBIGUOUS: 0.0, Verdict.INCORRECT: -2.0}
 _AHEAD_ALIKE = {Verdict.CORRECT: 0.0, Verdict.AMBIGUOUS: -1.0, Verdict.INCORRECT: -3.0}
 # What it counts against a sentence that it states nothing.
-_STATES_NOTHING = 6.0
+_STATES_NOTHING = 9.0
 # How far behind (log-odds) a trusted sentence may be and still stand in place of one that repeats it. Beside the 198
 # passages of SQuAD 2.0 and 199 of KorQuAD that answer a question, a copy of the sentence with another answer in it took
 # their place 24 times and once without this, and does so twice and never with it; of 500 questions whose answer stands
