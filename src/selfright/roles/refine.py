@@ -25,8 +25,9 @@ from selfright.roles.selection import PieceScorer
 from selfright.roles.strips import strip_spans
 
 _LEAST_REMAINDER = 20
-# Passages that the grader gives less are not looked at.
-IRRELEVANT = 0.05
+# Passages that the grader gives less are not looked at. Strips keep 93 % of what answers questions of the field sets at
+# 0.01, 88 % at 0.02 and 83 % at 0.05.
+IRRELEVANT = 0.01
 
 
 @dataclass(frozen=True, slots=True)
