@@ -1,12 +1,14 @@
 """Trains the network that reads pairs, on two cores, in steps that resume.
 
     python -m training.reading --data DIR --work DIR [--layers 6] [--minutes 60] [--from FOLDER] [--seed 1]
-        [--rate 5e-5] [--edits] [--bfloat16] [--questions-only]
+        [--rate 5e-5] [--edits] [--extra DIR] [--bfloat16] [--questions-only]
 
 The rows are made once and kept in ``--work``; a checkpoint is written there every few minutes, and the same command
 goes on from it. ``--from src/selfright/models`` goes on from the weights that ship, the moments of the optimizer
 new; a ``--rate`` of 1e-4 or more undoes what they know, 5e-5 does not. The learning rate falls to a twentieth over
-``--minutes`` of computing, all sittings together. Prints the loss, and now and then the AUC on groups that are left
+``--minutes`` of computing, all sittings together. ``--extra``, a folder of sets with titles and headings, is for going
+on from weights that know passages: it adds single sentences, and answers on the right subject and the wrong attribute,
+to a share of the rest. Prints the loss, and now and then the AUC on groups that are left
 out. Needs PyTorch, which the package itself does not.
 """
 
@@ -15,7 +17,7 @@ import json
 import random
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,14 +27,17 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
 from selfright.models.files import FOLDER
+from training.attribute_rows import attribute_rows
 from training.fitting import auc
 from training.network_weights import NetworkWeights
 from training.reading_batches import UNKNOWN, Batch, Example, batch_of, batches, example
 from training.reading_edits import edited_rows
 from training.reading_net import PairNet
-from training.reading_rows import NOT_SUPPORTED, SUPPORTED, Row, asked_rows, claimed_rows, pages_by_set
+from training.reading_rows import NOT_SUPPORTED, SUPPORTED, Row, Windows, asked_rows, claimed_rows, pages_by_set
+from training.sentence_rows import extra_rows, sentence_rows
 
 RATE, WARM_STEPS, TOKENS = 1e-4, 200, 4_000
+MADE, KNOWN = 15_000, 7  # rows of made attributes; one of so many rows of what is known already
 CHECK_EVERY, KEEP_EVERY = 900.0, 240.0  # seconds
 CHECKED = 120  # rows of each set of those left out
 
@@ -45,12 +50,25 @@ def kept_rows(options: argparse.Namespace, tokenizer: Any, part: str) -> list[Ro
         rows = [*asked_rows(options.data, tokenizer, seed, left_out=left_out)]
         if left_out or not options.questions_only:
             rows += claimed_rows(options.data, tokenizer, seed, left_out=left_out)
+        if not left_out and options.extra:
+            rows = [*_short_rows(options, tokenizer, seed), *random.Random(seed).sample(rows, len(rows) // KNOWN)]
         if not left_out and options.edits:
             rows += edited_rows(pages_by_set(options.data), tokenizer, seed, questions_only=options.questions_only)
         lines = (json.dumps([getattr(row, name) for name in Row.__slots__], ensure_ascii=False) for row in rows)
         place.write_text("\n".join(lines) + "\n", encoding="utf-8")
     with place.open(encoding="utf-8") as lines:
         return [Row(*json.loads(line)) for line in lines]
+
+
+def _short_rows(options: argparse.Namespace, tokenizer: Any, seed: int) -> Iterator[Row]:
+    """Sentences, made attributes, and passages of documents with titles."""
+    yield from attribute_rows(seed, MADE)
+    chooser = random.Random(seed)
+    sentences = list(sentence_rows(options.data, options.extra, seed))
+    yield from chooser.sample(sentences, len(sentences) * 2 // 3)
+    passages = [row for row in extra_rows(options.extra) if not row.left_out]
+    windows = Windows((row.text for row in passages), tokenizer, chooser)
+    yield from map(windows.shown, chooser.sample(passages, len(passages) // KNOWN))
 
 
 class Trainer:
@@ -168,6 +186,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--questions-only", action="store_true", help="learn nothing of claims")
     parser.add_argument("--edits", action="store_true", help="learn from edited questions and claims too")
+    parser.add_argument("--extra", type=Path, help="learn from sentences and attributes too")
     parser.add_argument("--bfloat16", action="store_true", help="quick where the processor multiplies bfloat16 itself")
     parser.add_argument("--drop", type=float, default=0.1, help="dropout")
     parser.add_argument("--rate", type=float, default=RATE, help="of the encoder's layers; four times that of the rest")
