@@ -21,6 +21,7 @@ from typing import Any, Literal
 from selfright import Selfright
 from selfright.domain.answers import Answer
 from selfright.domain.judgements import AnswerQuality
+from selfright.flow.presets import PRESETS
 
 DATA = Path(__file__).parent / "missing"
 KINDS = ("half", "attribute", "whole")
@@ -163,7 +164,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kept", action="store_true", help="ask the cases that are kept from tuning, and only these")
     parser.add_argument("--list", action="store_true", help="show the cases that fail")
-    parser.add_argument("--preset", default="full")
+    parser.add_argument("--preset", choices=sorted(PRESETS), default="full")
     options = parser.parse_args()
     cases = [case for case in read("cases") if is_kept(case) == options.kept]
     documents = read("documents")

@@ -133,7 +133,7 @@ def asked_rows(data: Path, tokenizer: Tokenizer, seed: int, *, left_out: bool = 
     for name, pages in pages_by_set(data).items():
         yield from _of_pages(pages, PAGES[name], tokenizer, chooser, left_out=left_out)
     for name, often in PAIRS.items():
-        rows = [_pair(name, row) for row in read_rows(data / name / "dev" / "pairs.jsonl")]
+        rows = [of_pair(name, row) for row in read_rows(data / name / "dev" / "pairs.jsonl")]
         windows = Windows({row.text: 0 for row in rows}, tokenizer, chooser)
         for row in rows:
             if row.left_out == left_out:
@@ -199,15 +199,15 @@ def _of_pages(
     for page in pages:
         for question in page.questions if page.left_out == left_out else ():
             for _ in range(_times(copies, chooser)):
-                yield windows.shown(_on_page(page, question))
+                yield windows.shown(on_page(page, question))
                 if chooser.random() < others:
                     other = _near(page, question, pages, partial(near.best, k=NEAR + 2), tokenizer, chooser)
                     if other:
-                        yield windows.shown(_on_page(other, Question(question.text, 0), about=-1))
+                        yield windows.shown(on_page(other, Question(question.text, 0), about=-1))
                 if chooser.random() < STRANGERS and not left_out:
                     other = chooser.choice(pages)
                     if other.group != page.group and other.left_out == page.left_out:
-                        yield windows.shown(_on_page(other, Question(question.text, 0), about=0))
+                        yield windows.shown(on_page(other, Question(question.text, 0), about=0))
 
 
 def _near(
@@ -233,7 +233,8 @@ def _near(
     return chooser.choice(fitting[:NEAR]) if fitting else None
 
 
-def _on_page(page: Page, question: Question, about: int = 1) -> Row:
+def on_page(page: Page, question: Question, about: int = 1) -> Row:
+    """A question beside a page."""
     return Row(
         False,
         page.dataset,
@@ -248,7 +249,8 @@ def _on_page(page: Page, question: Question, about: int = 1) -> Row:
     )
 
 
-def _pair(name: str, row: dict[str, Any]) -> Row:
+def of_pair(name: str, row: dict[str, Any]) -> Row:
+    """A row of a set of pairs."""
     start, end = -1, -1
     for answer in row.get("answers") or () if row["label"] else ():
         start = row["passage"].find(answer)

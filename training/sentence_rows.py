@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from selfright.domain.text import sentence_spans
-from training.pairs import is_left_out, read_rows
-from training.reading_rows import PAIRS, Row, pages_by_set
+from training.pairs import read_rows
+from training.reading_rows import PAIRS, Row, of_pair, on_page, pages_by_set
 
 MOST_SENTENCES = 3
 MOST_ROWS = 2  # that do not answer, for each question
@@ -27,7 +27,7 @@ def sentence_rows(data: Path, extra: Path | None, seed: int) -> Iterator[Row]:
     chooser = random.Random(seed)
     for row in (*_of_pages(data), *_of_pairs(data), *(extra_rows(extra) if extra else ())):
         if row.label and row.start >= 0 and row.end - row.start >= LEAST_ANSWER and not row.left_out:
-            yield from _cut(row, chooser)
+            yield from cut(row, chooser)
 
 
 def extra_rows(folder: Path) -> Iterator[Row]:
@@ -50,25 +50,18 @@ def _extra(name: str, row: dict[str, Any]) -> Row:
 
 
 def _of_pages(data: Path) -> Iterator[Row]:
-    for name, pages in pages_by_set(data).items():
+    for pages in pages_by_set(data).values():
         for page in pages:
-            for one in page.questions:
-                if one.label and one.start >= 0:
-                    yield Row(False, name, page.group, one.text, page.heading, page.text, 1, 1, one.start, one.end)
+            yield from (on_page(page, question) for question in page.questions)
 
 
 def _of_pairs(data: Path) -> Iterator[Row]:
     for name in PAIRS:
-        for row in read_rows(data / name / "dev" / "pairs.jsonl"):
-            answers = [a for a in row.get("answers") or () if a and a in row["passage"]] if row["label"] else []
-            if answers and not is_left_out(f"{name}/{row['group']}"):
-                start = row["passage"].find(answers[0])
-                group = f"{name}/{row['group']}"
-                end = start + len(answers[0])
-                yield Row(False, name, group, row["query"], row["title"] or "", row["passage"], 1, 1, start, end)
+        yield from (of_pair(name, row) for row in read_rows(data / name / "dev" / "pairs.jsonl"))
 
 
-def _cut(row: Row, chooser: random.Random) -> Iterator[Row]:
+def cut(row: Row, chooser: random.Random) -> Iterator[Row]:
+    """The sentence that answers, at times with its neighbours, and two others, or runs of them, without the answer."""
     spans = list(sentence_spans(row.text))
     answer = row.text[row.start : row.end].casefold()
     holding = [n for n, (start, end) in enumerate(spans) if start <= row.start < end]
