@@ -112,7 +112,7 @@ def offline_roles(
     analyzer, heuristic = TextAnalyzer(tokenizer, statistics), HeuristicEvaluator()
     nli = ClaimNli(judging.claims, judging.claim_calibration, claims)
     grader = OfflineGrader(analyzer, likeness, None, reader, judging.calibration, judging.passages)
-    first = TrustedFirst(analyzer, OfflineGrader(analyzer, reader=reader), PieceScorer(analyzer, reader))
+    first = TrustedFirst(analyzer, OfflineGrader(analyzer, reader=reader), PieceScorer(analyzer))
     scorer = PieceScorer(analyzer, reader, likeness)
     return OfflineRoles(
         classifier=OfflineClassifier(analyzer),

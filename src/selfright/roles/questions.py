@@ -23,6 +23,8 @@ def _any(*patterns: str) -> re.Pattern[str]:
 
 
 # The first pattern that fits decides, so the narrow ones come first.
+# "When" and "where" ask only where no other word does before them.
+_FIRST = r"^(?:(?!\b(?:what|which|who|whom|whose|how|why)\b).)*?\b"
 _ASKED: tuple[tuple[AnswerType, re.Pattern[str]], ...] = (
     (
         AnswerType.VERSION,
@@ -50,7 +52,7 @@ _ASKED: tuple[tuple[AnswerType, re.Pattern[str]], ...] = (
     (
         AnswerType.TIME,
         _any(
-            r"\bwhen\b",
+            _FIRST + r"when\b",
             r"\b(?:what|which) (?:year|date|day|month|century|decade|time|season|period)\b",
             r"\bhow (?:long|soon)\b",
             r"\bin what year\b",
@@ -72,7 +74,7 @@ _ASKED: tuple[tuple[AnswerType, re.Pattern[str]], ...] = (
     (
         AnswerType.PLACE,
         _any(
-            r"\bwhere\b",
+            _FIRST + r"where\b",
             r"\b(?:what|which) (?:country|city|place|state|region|location|continent|river|town|province|island)\b",
             r"어디|어느 (?:나라|도시|지역|곳)",
             r"(?:장소|나라|국가|도시|지역|곳|위치)[은는이가]?\s*(?:\?|$|어디)",

@@ -122,7 +122,7 @@ def _is_evidence(piece: Piece) -> bool:
 # on one part of the question before that one must be said.
 _MARGIN, _CLEARLY = 2.0, 1.0
 _WORDS_OF_TWO, _WORDS_OF_MORE = 100, 60
-SAME = 0.8
+SAME, SAME_ELSEWHERE = 0.8, 0.55  # share of its words that a sentence may have from one said, of its document or not
 _MOST_SALIENT = 60
 
 
@@ -140,7 +140,7 @@ def choose_answer(candidates: Sequence[Candidate], limit: int = 5) -> list[Candi
     for rival in sorted(near, key=lambda candidate: -candidate.score):
         words = sum(candidate.length for candidate in (*chosen, rival))
         fits = len(chosen) < limit and words <= (_WORDS_OF_TWO if len(chosen) == 1 else _WORDS_OF_MORE)
-        if fits and _repeats(rival, chosen) <= SAME and not _is_elsewhere(rival, chosen):
+        if fits and not _repeats(rival, chosen) and not _is_elsewhere(rival, chosen):
             chosen.append(rival)
     return chosen
 
@@ -178,7 +178,7 @@ def _for_each_part(best: Candidate, candidates: Sequence[Candidate]) -> list[Can
     for part in range(len(best.by_part)):
         reached = max(candidate.by_part[part] for candidate in chosen)
         other = max(candidates, key=lambda candidate: candidate.by_part[part])
-        if reached < other.by_part[part] - _CLEARLY and _repeats(other, chosen) <= SAME:
+        if reached < other.by_part[part] - _CLEARLY and not _repeats(other, chosen):
             chosen.append(other)
     return chosen
 
@@ -188,11 +188,17 @@ def _summary_gain(candidate: Candidate, salient: dict[str, float]) -> float:
     return new * (0.3 + candidate.coverage) / math.sqrt(8 + len(candidate.words))
 
 
-def _repeats(candidate: Candidate, chosen: Sequence[Candidate]) -> float:
-    """The share of the candidate's words that one chosen candidate already has."""
-    return max((repeated(candidate.words, other.words) for other in chosen), default=0.0)
+def _repeats(candidate: Candidate, chosen: Iterable[Candidate]) -> bool:
+    """Whether it says in the same words what one chosen candidate says. Where another document does, be it with another
+    name or number, fewer words are enough: the better one is said."""
+
+    def most(other: Candidate) -> float:
+        document = other.pieces[0].strip.passage.document_id
+        return SAME if candidate.pieces[0].strip.passage.document_id == document else SAME_ELSEWHERE
+
+    return any(repeated(candidate.words, other.words) > most(other) for other in chosen)
 
 
 def repeated(words: frozenset[str], others: frozenset[str]) -> float:
-    """The share (0…1) of the words that ``others`` have, too; above ``SAME`` a sentence repeats another."""
+    """The share (0…1) of the words that ``others`` have, too."""
     return len(words & others) / max(1, len(words))

@@ -14,7 +14,7 @@ from selfright.domain.composing import cited, compose
 from selfright.domain.judgements import QueryClass
 from selfright.domain.passages import Language, Passage
 from selfright.roles.analysis import TextAnalyzer
-from selfright.roles.extractive_units import Piece, pieces_of
+from selfright.roles.extractive_units import Piece, Stance, pieces_of, stance
 from selfright.roles.generate.candidates import Candidate, candidates, choose_answer, choose_summary
 from selfright.roles.selection import PieceScorer
 from selfright.roles.summarize import first_asked
@@ -145,7 +145,9 @@ class OfflineGenerator:
 
     def _write(self, request: GenerationRequest) -> Draft:
         language = request.language
-        found = candidates(request.question, pieces_of(request.strips), self._analyzer, self._scorer, request.hits)
+        pieces = pieces_of(request.strips)
+        telling = [piece for piece in pieces if stance(request.question, piece.text) is not Stance.SPEAKS_OF]
+        found = candidates(request.question, telling or pieces, self._analyzer, self._scorer, request.hits)
         found = _in_one_language(found, language)
         if request.query_class is QueryClass.SUMMARY and request.strips:
             chosen = choose_summary(found)
