@@ -263,7 +263,7 @@ def _aucs(p: Array, y: Array, dataset: Sequence[str]) -> dict[str, Any]:
 
 
 def fit_completeness(found: Sequence[Turn], scores: Sequence[Array]) -> tuple[dict[str, Any], Callable[[Array], Array]]:
-    """The weight of what the network reads in the three pieces that are ahead, each by itself. The intercept is set, for
+    """The weight of what the network reads in the three pieces that are ahead, each by itself. The intercept is set:
     drafts say more than one piece."""
     at = SIGNALS.index("alone")
     x, y, fold, dataset = [], [], [], []

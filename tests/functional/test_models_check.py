@@ -155,17 +155,18 @@ def test_a_check_needs_a_model_and_asks_before_it_costs(cli: Cli, monkeypatch: p
 
 
 def test_turns_do_not_ask_a_model_for_what_it_does_no_better(tmp_path: Path) -> None:
+    unsure = "Can a map of FxStore be shared?"
     settings = {**write_index(tmp_path), "home": tmp_path / "home", "llm_judging": "auto"}
     with ScriptedServer(rules()) as server:
         with Selfright.open(**settings, base_url=server.url) as selfright:
-            selfright.ask(QUESTION)
+            selfright.ask(unsure)
             name = selfright.settings.llm
         unchecked = {job for job in Job for call in server.calls() if is_job(job, call)}
         judging = {"grade": {"may": False}, "evaluate": {"may": False}, "rewrite": {"may": False}}
         ModelChecks(tmp_path / "home" / FILE).keep(f"{name}@{server.url}", {"jobs": judging})
         server.forget()
         with Selfright.open(**settings, base_url=server.url) as selfright:
-            selfright.ask(QUESTION)
+            selfright.ask(unsure)
         left = {job for job in Job for call in server.calls() if is_job(job, call)}
     assert unchecked & {Job.GRADE, Job.EVALUATE, Job.STRIPS, Job.WEB_QUERY}
     assert not left & {Job.GRADE, Job.STRIPS, Job.EVALUATE, Job.REWRITE, Job.WEB_QUERY, Job.STANDALONE}

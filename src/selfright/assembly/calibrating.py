@@ -141,7 +141,8 @@ def calibrate_claims(
 def judged_sets(
     questions: Mapping[str, Sequence[Row]], grader: "OfflineGrader", one_more: Callable[[], None] | None = None
 ) -> "Iterator[JudgedSet]":
-    """Each question's passages graded together, in the order of the file: a set is what a search would bring.
+    """Each question's passages graded together: a set is what a search would bring. Their order is that of hashes,
+    for files tend to have first what answers, and a search's place counts.
 
     ``one_more`` is called after each question.
     """
@@ -149,7 +150,7 @@ def judged_sets(
 
     for question, group in questions.items():
         for start in range(0, len(group), MOST_PER_QUESTION):
-            part = group[start : start + MOST_PER_QUESTION]
+            part = sorted(group[start : start + MOST_PER_QUESTION], key=lambda row: _sha256(row.passage))
             hits = [_hit(row.passage, rank) for rank, row in enumerate(part, start=1)]
             reading = grader.read(question, hits)
             grading = grader.decided(reading)
@@ -240,7 +241,7 @@ def _folder(index: Path | str, home: Path) -> Path:
 
     if isinstance(index, Path):
         return index
-    return home / "calibrations" / hashlib.sha256(shown(index).encode()).hexdigest()[:_SHORTEST_NAME]
+    return home / "calibrations" / _sha256(shown(index))[:_SHORTEST_NAME]
 
 
 def _origin(labelled: Labelled, texts: int, name: str, risk: float | None) -> "Origin":
@@ -282,8 +283,12 @@ class _Counting:
         self._progress(self._done, self._total, "")
 
 
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def _hit(text: str, rank: int) -> Hit:
-    name = f"row-{hashlib.sha256(text.encode()).hexdigest()[:_SHORTEST_NAME]}-{rank}"
+    name = f"row-{_sha256(text)[:_SHORTEST_NAME]}-{rank}"
     passage = Passage(name, name, "", text, 0, len(text), language=language_of(text))
     return Hit(passage, 1 / (_RRF + rank))
 

@@ -133,14 +133,22 @@ class CalibratedAbstainer(SupportAbstainer):
         """True for a refused draft; else, when judged, for one too likely to be wrong, or from passages that are
         incorrect, where no page of the web stands in for them."""
         evaluation = best.evaluation
+        if flags.abstention_enabled and query_class in _ASKING and _is_incorrect(best):
+            return True
         strange = _asks_nothing(question, query_class)
         if best.draft.refused or evaluation is None or strange or not _is_familiar(best, evaluation, query_class):
             return super().should_abstain(question, query_class, best, flags)
         probability = self._model.probability(Grounds(best.draft, evaluation, best.grading))
-        has_web = any(is_of_the_web(hit.passage.id) for hit in best.hits)
-        incorrect = best.verdict is Verdict.INCORRECT and not has_web
         # NaN, from a signal that is no number, is no ground for an answer either.
-        return flags.abstention_enabled and (incorrect or not probability >= self._model.threshold)
+        return flags.abstention_enabled and not probability >= self._model.threshold
+
+
+_ASKING = (QueryClass.QUESTION, QueryClass.UNKNOWN)
+
+
+def _is_incorrect(best: Attempt) -> bool:
+    """Whether it was made from passages that are incorrect, and no page of the web stands in for them."""
+    return best.verdict is Verdict.INCORRECT and not any(is_of_the_web(hit.passage.id) for hit in best.hits)
 
 
 def _asks_nothing(question: str, query_class: QueryClass) -> bool:
@@ -150,7 +158,7 @@ def _asks_nothing(question: str, query_class: QueryClass) -> bool:
 
 def _is_familiar(best: Attempt, evaluation: Evaluation, query_class: QueryClass) -> bool:
     """Whether it is the kind of answer that the model was fitted on: a grader that failed says nothing against one."""
-    asked = query_class in (QueryClass.QUESTION, QueryClass.UNKNOWN)
+    asked = query_class in _ASKING
     graded = best.grading is not None and best.grading.sufficiency is not None
     return asked and bool(best.hits) and graded and evaluation.source is EvaluationSource.LOCAL
 

@@ -253,7 +253,9 @@ class _Asked:
 @lru_cache(maxsize=64)
 def _asked(question: str) -> _Asked:
     asking = _ASKING.search(question)
-    return _Asked(answer_type(question), content_words(question), frozenset({asking.group().casefold()} if asking else ()))
+    return _Asked(
+        answer_type(question), content_words(question), frozenset({asking.group().casefold()} if asking else ())
+    )
 
 
 def _interrogatives(text: str) -> frozenset[str]:

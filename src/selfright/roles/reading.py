@@ -8,11 +8,12 @@ import logging
 import math
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
+from selfright.domain.codes import Code, codes_in, is_named
 from selfright.domain.errors import ModelError
 from selfright.domain.judgements import AnswerPlace, PairReading
 from selfright.domain.passages import Language, Passage
@@ -146,23 +147,26 @@ def readings(asked: Asked, passages: Sequence[Passage], reader: PairJudge | None
     if reader is None or ("ko" if asked.korean else "en") not in reader.languages:
         return {}
     jobs: list[tuple[Passage, str, tuple[int, int]]] = []
+    codes = codes_in(asked.text)
     readable = [passage for passage in passages if passage.language in reader.languages]
     for place, passage in enumerate(readable[:MOST_READ]):
         sentences, most = Sentences.of(asked, passage), WINDOWS[passage.language]
         first = sentences.window(asked, most)
         second = sentences.beside(first, most) if place < _READ_TWICE else None
         jobs += [(passage, sentences.text, span) for span in (first, second) if span]
-    read = read_pairs(reader, asked.text, [shown(passage, text[slice(*span)]) for passage, text, span in jobs])
+    read = read_pairs(reader, asked.text, [shown(p, text[slice(*span)], codes) for p, text, span in jobs])
     found: dict[str, tuple[Window, ...]] = {}
     for (passage, text, span), one in zip(jobs, read or (), strict=False):
-        window = Window(*span, one.score, tuple(_moved(passage, text[slice(*span)], span[0], one.places)))
+        window = Window(*span, one.score, tuple(_moved(passage, text[slice(*span)], span[0], one.places, codes)))
         found[passage.id] = (*found.get(passage.id, ()), window)
     return {name: Reading(windows) for name, windows in found.items()}
 
 
-def _moved(passage: Passage, part: str, start: int, places: Sequence[AnswerPlace]) -> Iterator[AnswerPlace]:
+def _moved(
+    passage: Passage, part: str, start: int, places: Sequence[AnswerPlace], codes: Collection[Code]
+) -> Iterator[AnswerPlace]:
     """The places in the passage's text of those in what was shown of it."""
-    above = passage.above(part, section=False)
+    above = _above(passage, part, codes)
     before = len(above) + 1 if above else 0
     blanks = [before + gap + n for n, gap in enumerate(_gaps(part))]
 
@@ -186,10 +190,19 @@ def _say(message: str) -> None:
     log.error(message)
 
 
-def shown(passage: Passage, part: str) -> str:
-    """A part of a passage as networks see it: under the title and, where it has rows without it, the table's head."""
-    above = passage.above(part, section=False)
+def shown(passage: Passage, part: str, codes: Collection[Code] = ()) -> str:
+    """A part of a passage as networks see it: under the title and, where it has rows without it, the table's head.
+
+    A section that is named by one of ``codes`` is shown, too: its text seldom repeats the code.
+    """
+    above = _above(passage, part, codes)
     return f"{above}\n{spaced(part)}" if above else spaced(part)
+
+
+def _above(passage: Passage, part: str, codes: Collection[Code]) -> str:
+    section = passage.section.rpartition(">")[2].strip()
+    above = passage.above(part, section=False)
+    return f"{above}\n{section}" if any(is_named(code, section) for code in codes) else above
 
 
 _ROW = re.compile(r"^[ \t]*\|.*\|[ \t]*$", re.MULTILINE)

@@ -27,10 +27,11 @@ from selfright.roles.selection import PieceScorer
 # verdict on these alone: of less trusted passages, and of passages that are trusted alike. Of questions whose answer
 # stands in the one less trusted passage, beside trusted ones on the same matter, none loses it on SQuAD 2.0, 9 % on
 # COVID-QA, 14 % on KorQuAD (its nearest negatives, without an encoder); where all are trusted alike, 1 %, 3 % and 1 %.
-_AHEAD = {Verdict.CORRECT: 4.0, Verdict.AMBIGUOUS: 2.3, Verdict.INCORRECT: -1.0}
+_AHEAD = {Verdict.CORRECT: 4.0, Verdict.AMBIGUOUS: 0.0, Verdict.INCORRECT: -1.0}
+_AHEAD_BY_WORDS = {**_AHEAD, Verdict.AMBIGUOUS: 2.3}  # without a network, what answers is seldom called correct
 _AHEAD_ALIKE = {Verdict.CORRECT: 0.0, Verdict.AMBIGUOUS: -1.0, Verdict.INCORRECT: -3.0}
 # What it counts against a sentence that it states nothing, or perhaps nothing.
-_AGAINST = {Stance.STATES: 0.0, Stance.MAY_STATE: 4.0, Stance.SPEAKS_OF: math.inf}
+_AGAINST = {Stance.STATES: 0.0, Stance.MAY_STATE: 5.0, Stance.SPEAKS_OF: math.inf}
 # How far behind (log-odds) a trusted sentence may be and still stand in place of one that repeats it. Beside the 198
 # passages of SQuAD 2.0 and 199 of KorQuAD that answer a question, a copy of the sentence with another answer in it took
 # their place 24 times and once without this, and does so twice and never with it; of 500 questions whose answer stands
@@ -85,7 +86,8 @@ class TrustedFirst:
             own = self._told(question, trusted)
             told = [*own, *(one for one in self._told(question, others) if not any(map(one.repeats, own)))]
             second = {strip.passage.id for strip in others}
-            return self._without(question, strips, told, second, _AHEAD, Stance.MAY_STATE)
+            ahead = _AHEAD if self.grader.reads else _AHEAD_BY_WORDS
+            return self._without(question, strips, told, second, ahead, Stance.MAY_STATE)
         told = self._told(question, strips)
         second = {name for name in {one.passage for one in told} if _states_nothing(name, told)}
         if others:
@@ -139,12 +141,14 @@ class TrustedFirst:
             return Verdict.UNKNOWN
 
     def _told(self, question: str, strips: Sequence[Strip]) -> list[_Told]:
-        said = [replace(piece, text=beyond_questions(piece.text)) for piece in pieces_of(strips)]
+        pieces = pieces_of(strips)
+        stances = {(one.strip.passage.id, one.start): _stance(question, one) for one in pieces}
+        said = [replace(one, text=beyond_questions(one.text)) for one in pieces]
         return [
             _Told(
                 one.pieces[0].strip.passage.id,
                 one.score,
-                min(_stance(question, piece) for piece in one.pieces),
+                min(stances[piece.strip.passage.id, piece.start] for piece in one.pieces),
                 one.words,
             )
             for one in candidates(question, said, self.analyzer, self.scorer)

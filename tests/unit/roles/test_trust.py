@@ -88,7 +88,7 @@ def test_something_stands_in_its_order_and_no_trusted_text_gives_way_to_another(
     origins = [data.draw(st.sampled_from(["index", "upload", "web"])) for _ in chosen]
     brought = [replace(p, origin=origin) for p, origin in zip(chosen, origins, strict=True)]
     left = standing(data.draw(st.sampled_from([WHO, WHEN])), *brought)
-    assert bool(left) == bool(chosen)
+    assert left or not any(p.trusted for p in brought)  # what others bring may all speak only of what is asked
     assert left == [p.document_id for p in brought if p.document_id in left]
     if not all(p.trusted for p in brought):
         assert {p.document_id for p in brought if p.trusted} <= set(left)

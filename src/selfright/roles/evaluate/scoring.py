@@ -17,9 +17,8 @@ SUPPORTED, UNSUPPORTED = 0.5, 0.35
 
 WEIGHTS = "claims-4"  # what a calibration was made for: another number with other weights
 
-# An answer less complete than this speaks of something else, and what it says, however well supported, is no ground
-# for an answer.
-BEARING = 0.5
+# An answer to something else counts at most this, however well it is supported: less than ``quality_threshold``.
+MISSED = 0.49
 
 COMPLETE = 0.6
 ADEQUATE_OVERALL = 0.5
@@ -75,16 +74,17 @@ def score_answer(facts: Sequence[ClaimFacts], parts: Sequence[PartFacts], query_
 
     Grounding: weighted share of supported claims. Completeness: the mean, over the parts of the question, of how
     probably they are answered; a summary is complete as far as it keeps to the topic. Accuracy: absence of
-    contradiction. An answer to something else is no good ground and no accurate answer, so both are lowered.
+    contradiction. An answer to something else is no good ground and no accurate answer: where no part of the question
+    is answered, both are lowered until all together is less than a half.
     """
     total = sum(fact.weight for fact in facts)
     supported = sum(fact.weight * claim_support(fact) for fact in facts) / total
     true = sum(fact.weight * _accuracy(fact) for fact in facts) / total
     if query_class is QueryClass.SUMMARY:
-        complete = min(1.0, 0.5 + fmean(part.share for part in parts) / 2)
+        complete, misses = min(1.0, 0.5 + fmean(part.share for part in parts) / 2), False
     else:
-        complete = fmean(part.chance for part in parts)
-    bearing = 0.25 + 0.75 * min(1.0, complete / BEARING)
+        complete, misses = fmean(part.chance for part in parts), all(part.is_open for part in parts)
+    bearing = min(0.25 + 1.5 * complete, (MISSED - 0.4 * complete) / 0.6) if misses else 1.0
     return Scores(*(round(min(1.0, value), 4) for value in (supported * bearing, complete, true * bearing)))
 
 

@@ -18,8 +18,9 @@ from selfright.roles.reading import Asked
 from selfright.roles.selection import PieceScorer, ScoredPiece
 from selfright.roles.words import word_stems
 
-# How far (log-odds) an entry may be behind the best of its list to be said with it.
-_ENTRY_MARGIN = 1.5
+# How far (log-odds) an entry may be behind the best of its list or table to be said with it: rows are apart from one
+# another, what a list names belongs together.
+_ITEM_MARGIN, _ROW_MARGIN = 2.0, 1.5
 _MOST_ITEMS = 8
 _MOST_GROUP_CHARACTERS = 900
 
@@ -91,8 +92,8 @@ def _entries(group: list[Candidate]) -> list[Candidate]:
     """The entries of a list that answer together: those not far behind the best."""
     if len(group) == 1:
         return group
-    best = max(entry.score for entry in group)
-    near = sorted((entry for entry in group if entry.score >= best - _ENTRY_MARGIN), key=lambda entry: -entry.score)
+    least = max(entry.score for entry in group) - (_ROW_MARGIN if group[0].pieces[0].kind == "row" else _ITEM_MARGIN)
+    near = sorted((entry for entry in group if entry.score >= least), key=lambda entry: -entry.score)
     chosen: list[Candidate] = []
     for entry in near[:_MOST_ITEMS]:
         length = sum(len(other.pieces[0].text) for other in chosen) + len(entry.pieces[0].text)

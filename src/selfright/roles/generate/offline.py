@@ -43,8 +43,9 @@ def draft_of(groups: Sequence[Sequence[Piece]]) -> Draft:
     numbers: dict[int, int] = {}
     spans: dict[int, tuple[Passage, int, int]] = {}
     sentences: list[Sentence] = []
+    topics: set[str] = set()
     for group in groups:
-        for piece, text in zip(group, _worded(group), strict=True):
+        for piece, text in zip(group, _worded(group, topics), strict=True):
             key = id(piece.strip)
             n = numbers.setdefault(key, len(numbers) + 1)
             passage, start, end = spans.get(key, (piece.strip.passage, piece.start, piece.end))
@@ -55,12 +56,13 @@ def draft_of(groups: Sequence[Sequence[Piece]]) -> Draft:
     return Draft(compose(sentences), tuple(sentences), citations)
 
 
-def _worded(group: Sequence[Piece]) -> list[str]:
-    """How each piece of a group reads; the first one carries the lead-in."""
+def _worded(group: Sequence[Piece], topics: set[str]) -> list[str]:
+    """How each piece of a group reads; the first one carries the lead-in. ``topics`` are those named before."""
     first = group[0]
     if first.kind == "sentence":
         topic = _section(first)
-        unnamed = any(not is_named(code, first.text) for code in codes_in(topic))
+        unnamed = topic not in topics and any(not is_named(code, first.text) for code in codes_in(topic))
+        topics.add(topic)
         return [f"{topic}: {piece.text}" if unnamed and piece is first else piece.text for piece in group]
     if first.kind == "code":
         return [f"{piece.lead}\n{piece.text}" if piece.lead else piece.text for piece in group]

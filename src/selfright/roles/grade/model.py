@@ -17,11 +17,12 @@ from selfright.roles.scoring import Scorer, log_odds, read_scorer
 SET_SIGNALS = (
     "best_logit",  # log-odds of the most probable passage
     "lead",  # how far the most probable is ahead of the next
-    "most_reading",  # the highest of any passage
+    "most_coverage",  # the highest of any passage
+    "most_reading",
     "most_nearest",
     "few",  # 1 / passages: with few of them nothing can stand out
 )
-_MOST = ("reading", "nearest")
+_MOST = ("coverage", "reading", "nearest")
 
 
 @dataclass(frozen=True, slots=True)

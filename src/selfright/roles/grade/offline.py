@@ -18,8 +18,9 @@ from selfright.roles.grade.features import features
 from selfright.roles.grade.model import GraderModel, Variant, set_signals, shipped_model
 from selfright.roles.grade.networks import opinions
 from selfright.roles.likeness import Likeness
+from selfright.roles.questions import question_parts
 from selfright.roles.reading import Asked, readings
-from selfright.roles.scoring import Blend
+from selfright.roles.scoring import Blend, log_odds
 
 _MOST_HITS = 50
 _LIKELY = 0.5
@@ -68,6 +69,11 @@ class OfflineGrader:
         self._reader = reader if reader is not None and reader.name == self._model.reader and judge is None else None
 
     @property
+    def reads(self) -> bool:
+        """Whether a network reads the passages."""
+        return self._reader is not None
+
+    @property
     def has_judge(self) -> bool:
         """Whether a judge that the user chose is asked too."""
         return self._judge is not None
@@ -96,8 +102,15 @@ class OfflineGrader:
         return await asyncio.to_thread(self.judge, question, hits)
 
     def judge(self, question: str, hits: Sequence[Hit]) -> Grading:
-        """As ``grade``, without waiting."""
-        return self.decided(self.read(question, hits))
+        """As ``grade``, without waiting.
+
+        Few passages answer two questions at once: where several are asked, each is graded with the whole.
+        """
+        whole = self.decided(self.read(question, hits))
+        parts = question_parts(question)
+        if len(parts) < 2 or not hits or whole.verdict is Verdict.CORRECT:
+            return whole
+        return _together(whole, [self.decided(self.read(part, hits)) for part in parts])
 
     def read(self, question: str, hits: Sequence[Hit]) -> GradedHits:
         """The first 50 hits with their signals and probabilities; raises as ``grade`` does."""
@@ -165,6 +178,24 @@ class OfflineGrader:
         """The places of the passages that are not surely useless, those as the set's ``lower``; at least the best."""
         found = [i for i, p in enumerate(reading.probabilities) if p >= self._model.lower]
         return found or [max(range(len(reading.hits)), key=reading.probabilities.__getitem__)]
+
+
+def _together(whole: Grading, parts: Sequence[Grading]) -> Grading:
+    """Correct when all parts are, incorrect when none is more; a passage helps as far as it helps with one part."""
+    verdicts = {part.verdict for part in parts}
+    verdict = verdicts.pop() if len(verdicts) == 1 else Verdict.AMBIGUOUS
+    chances = [
+        max(_mean(own.probability, one.probability) for one in of_parts)
+        for own, *of_parts in zip(whole.grades, *(part.grades for part in parts), strict=True)
+    ]
+    grades = tuple(Grade(own.passage_id, chance) for own, chance in zip(whole.grades, chances, strict=True))
+    sufficiency = sum(_mean(whole.sufficiency, part.sufficiency) for part in parts) / len(parts)
+    return Grading(verdict, sufficiency, grades, _reason(chances))
+
+
+def _mean(one: float | None, other: float | None) -> float:
+    """Of two probabilities, by their log-odds."""
+    return 1 / (1 + math.exp(-(log_odds(one or 0.0) + log_odds(other or 0.0)) / 2))
 
 
 def _zeros(reading: GradedHits) -> tuple[Grade, ...]:
