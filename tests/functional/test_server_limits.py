@@ -110,6 +110,24 @@ def test_two_lengths_or_a_length_and_chunks_are_refused(running: Running) -> Non
         assert talk(running, sent, b"0\r\n\r\n").startswith(b"HTTP/1.1 4")
 
 
+def test_a_length_beside_chunks_is_refused_and_the_connection_closed(running: Running) -> None:
+    chunks = b'5\r\n{"a":\r\n0\r\n\r\n'
+    for version, length in (("1.1", "Content-Length: 30\r\n"), ("1.0", "")):
+        for path in ("/v1/ask", "/healthz"):
+            first = f"POST {path} HTTP/{version}\r\nHost: localhost\r\n{length}Transfer-Encoding: chunked\r\n\r\n"
+            heard = talk(running, first.encode() + chunks, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert heard.startswith(b"HTTP/1.1 400")
+            assert b"bad_framing" in heard
+            assert heard.count(b"HTTP/1.1 ") == 1
+
+
+@pytest.mark.parametrize("sign", ["\0", "\n", "\u202e", "\u200b", "\u2028", "\x7f"])
+def test_names_of_collections_that_nobody_can_read_are_refused(sign: str, http: httpx.Client) -> None:
+    form = {"files": {"files": ("a.md", b"# A\n\nThe text of it.")}, "data": {"collection": f"let{sign}ters"}}
+    reply = http.post("/v1/documents", **form)  # type: ignore[arg-type]
+    assert (reply.status_code, f"U+{ord(sign):04X}" in reply.json()["error"]["message"]) == (400, True)
+
+
 def test_callers_that_hang_up_leave_nothing_behind(running: Running, http: httpx.Client) -> None:
     body = json.dumps({"question": QUESTION}).encode()
     for _ in range(3):

@@ -19,6 +19,7 @@ from starlette.formparsers import MultiPartException
 
 from selfright.domain.errors import IndexNotFound, UnreadableFile
 from selfright.domain.passages import DEFAULT_COLLECTION, Document
+from selfright.domain.routing import collection_name
 from selfright.entrypoints.server.admission import Limits
 from selfright.entrypoints.server.errors import Refused
 from selfright.entrypoints.server.routes.names import NAME
@@ -150,9 +151,9 @@ def _checked(form: FormData) -> Sent:
         )
     if unknown := sorted(set(form) - {"files", "collection"}):
         raise Refused(400, "bad_form", f"the form has a part '{unknown[0][:100]}'; known are 'files' and 'collection'")
-    if not isinstance(collection, str) or len(collection) > 200:
-        raise Refused(400, "bad_form", "'collection' must be a name of at most 200 characters", param="collection")
-    return Sent(files, collection.strip())
+    if not isinstance(collection, str):
+        raise Refused(400, "bad_form", "'collection' must be a name, not a file", param="collection")
+    return Sent(files, collection_name(collection) if collection.strip() else "")
 
 
 router = APIRouter(tags=["documents"])
