@@ -19,6 +19,7 @@ import httpx
 import pytest
 
 from selfright.assembly import ingestion
+from selfright.background import Deadline
 from selfright.entrypoints.server.admission import Limits
 from selfright.entrypoints.server.keys import KeyRing
 from selfright.ingest import parallel
@@ -256,11 +257,11 @@ def test_nobody_waits_for_a_file_that_is_slow_to_come_or_to_be_read(
     first, second = (ring.add(name, name)[1] for name in ("ann", "bob"))
     read, reading, done = ingestion.read_apart, threading.Event(), threading.Event()
 
-    def slowly(file: SourceFile, bounds: Bounds) -> Any:
+    def slowly(file: SourceFile, bounds: Bounds, deadline: Deadline) -> Any:
         if file.name == "slow.txt":
             reading.set()
             assert done.wait(120)
-        return (yield from read(file, bounds))
+        return (yield from read(file, bounds, deadline))
 
     monkeypatch.setattr(ingestion, "read_apart", slowly)
     with (
@@ -281,6 +282,29 @@ def test_nobody_waits_for_a_file_that_is_slow_to_come_or_to_be_read(
         finally:
             done.set()
         assert slow.result().json()["files"][0]["added"] == 1
+
+
+def test_an_upload_ends_with_its_caller(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    began, ended = threading.Event(), threading.Event()
+
+    def embed(upload: ingestion.ReadUpload, **_: object) -> None:
+        began.set()
+        try:
+            while True:
+                upload.check()
+                time.sleep(0.05)
+        finally:
+            ended.set()
+
+    monkeypatch.setattr(running.service.selfright, "embed_upload", embed)
+    files = {"files": ("left.txt", b"The caller of this one leaves.")}
+    with http_client(running.url) as http, pytest.raises(httpx.ReadTimeout):
+        http.post("/v1/documents", files=files, timeout=httpx.Timeout(60, read=3))
+    assert began.is_set()
+    assert ended.wait(20)
+    wait_for(lambda: not running.server.server_state.tasks)
+    with http_client(running.url) as http:
+        assert http.get("/v1/documents/left.txt").status_code == 404
 
 
 def test_looking_whether_turns_can_be_taken_is_not_done_anew_for_everybody(

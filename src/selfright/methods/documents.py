@@ -6,6 +6,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
+from selfright.background import Deadline
 from selfright.domain.passages import Document, DocumentInfo, Origin, StoreInfo
 from selfright.domain.routing import Collection, collection_name
 from selfright.domain.text import composed, readable, several
@@ -70,12 +71,12 @@ class DocumentMethods:
         with closing(self.read_upload(path, name)) as upload:
             return self.store_upload(upload, collection=collection, apart=apart)
 
-    def read_upload(self, path: str | Path, name: str) -> "ReadUpload":
+    def read_upload(self, path: str | Path, name: str, deadline: Deadline | None = None) -> "ReadUpload":
         """The first half of ``take_in``: reads the file, which may take minutes, and leaves the index alone.
 
-        Close what it gives. Raises ``UnreadableFile``.
+        Close what it gives. Raises ``UnreadableFile``, as the other half does, also when the ``deadline`` is over.
         """
-        return self._engine.index.read_upload(Path(path), readable(name))
+        return self._engine.index.read_upload(Path(path), readable(name), deadline or Deadline())
 
     def embed_upload(self, upload: "ReadUpload", *, collection: str = "default", apart: bool = False) -> None:
         """Embeds what was read, so that ``store_upload``, called with the same options, holds the index for less time.

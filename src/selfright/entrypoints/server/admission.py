@@ -30,6 +30,7 @@ class Limits:
     queue: int = 64
     wait_s: float = 10.0
     turn_s: float = 300.0
+    upload_s: float = 300.0
     rate: float = 300.0
     burst: int = 60
     guesses: float = 10.0
@@ -102,7 +103,7 @@ _READERS = 2  # each may take a core, and the memory that a file may take
 @dataclass(slots=True)
 class _Sender:
     uploads: int = 0
-    reading: asyncio.Lock = field(default_factory=asyncio.Lock)
+    working: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
 class UploadLimiter:
@@ -131,10 +132,13 @@ class UploadLimiter:
                 del self._senders[key]
 
     @asynccontextmanager
-    async def reading(self, key: str) -> AsyncIterator[None]:
-        """While a file of an upload that was let in is read: one at a time of a key, so that others get their turn."""
-        async with self._senders[key].reading, self._readers:
-            yield
+    async def working(self, key: str) -> AsyncIterator[asyncio.Semaphore]:
+        """While a file of an upload that was let in is read and embedded: one at a time of a key.
+
+        Gives what is held while it is read, so that others get their turn.
+        """
+        async with self._senders[key].working:
+            yield self._readers
 
 
 @dataclass(eq=False, slots=True)
