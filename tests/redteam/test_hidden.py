@@ -15,15 +15,16 @@ from selfright.web.types import Reply
 
 # Styles of one element that hide it from everybody who looks at the page.
 HIDING = """
-display:none | DISPLAY : None !important | d\\69splay:none | display:/**/none | display:n\\6fne | display:none;color:red
-display:block;display:none | display:none!important;display:block | visibility:hidden | visibility:collapse
-content-visibility:hidden | opacity:0 | opacity:0% | opacity:.01 | opacity:1e-3 | opacity:calc(1 - 1)
-filter:opacity(0) | zoom:0 | zoom:1% | scale:0 | scale:1 0 | transform:scale(0) | transform:scaleX(0)
+display:none | DISPLAY : None !important | d\\69splay:none | display:/**/none | display:n\\6fne
+display:none;color:red | display:block;display:none | display:none!important;display:block | visibility:hidden
+visibility:collapse | content-visibility:hidden | opacity:0 | opacity:0% | opacity:.01 | opacity:1e-3
+opacity:calc(1 - 1) | filter:opacity(0) | zoom:1% | scale:0 | scale:1 0 | transform:scale(0) | transform:scaleX(0)
 transform:scale3d(0,0,0) | transform:matrix(0,0,0,0,0,0) | transform:translate(-9999px) | transform:translateX(-100vw)
 transform:translateY(-9999px) | transform:translate3d(-999em,0,0) | translate:-9999px | translate:0 -9999px
-transform:rotateX(90deg) | rotate:x 90deg | transform:rotateY(.25turn) | backface-visibility:hidden;transform:rotateY(180deg) | position:absolute;left:-9999px
-position:absolute;top:-999em | position:fixed;right:-9999px | position:absolute;left:calc(-1 * 9999px)
-position:absolute;left:-100vw | position:absolute;left:99999px | position:absolute;inset:0 auto auto -9999px
+transform:rotateX(90deg) | rotate:x 90deg | transform:rotateY(.25turn)
+backface-visibility:hidden;transform:rotateY(180deg) | position:absolute;left:-9999px | position:absolute;top:-999em
+position:fixed;right:-9999px | position:absolute;left:calc(-1 * 9999px) | position:absolute;left:-100vw
+position:absolute;left:99999px | position:absolute;inset:0 auto auto -9999px
 position:absolute;inset-inline-start:-9999px | margin-left:-9999px | margin:-9999px 0 0 0 | text-indent:-9999px
 text-indent:100%;overflow:hidden;white-space:nowrap | position:absolute;clip:rect(0,0,0,0)
 position:absolute;clip:rect(1px,1px,1px,1px) | position:absolute;clip:rect(0 0 0 0) | clip-path:inset(50%)
@@ -35,6 +36,10 @@ font:0/0 serif | font:0 a | font:1px/1 serif | letter-spacing:-1em | color:trans
 color:rgba(0,0,0,0) | color:rgb(0 0 0 / 0%) | color:hsla(0,0%,0%,0) | -webkit-text-fill-color:transparent | color:#fff
 color:white | color:#fefefe | color:rgb(254, 254, 255) | color:hsl(0 0% 100%) | color:white;background:white
 color:#000;background:#000 | color:red;background-color:#f00 | color:#123456;background:#123457 no-repeat
+color:oklch(1 0 0) | color:lab(100 0 0) | color:oklab(1 0 0 / 0) | color:Canvas | transform:skew(90deg)
+font-size-adjust:0 | transform:rotate3d(1,0,0,90deg) | rotate:1 0 0 90deg
+transform:matrix3d(0,0,0,0,0,0,0,0,0,0,1,0,0,0,0,1) | padding-left:99999px | word-spacing:-9999px
+margin-inline:-9999px 9999px | display:table-column | clip-path:xywh(0 0 0 0) | clip-path:rect(0 0 0 0)
 --a:none;display:var(--a) | display:var(--none, none)
 """
 # Tags, sheets and surroundings that do: the text to be hidden stands in place of the sign ¤.
@@ -49,7 +54,7 @@ HIDDEN = [
     "<noscript>¤</noscript>",
     "<datalist><option>¤</datalist>",
     '<font color="white">¤</font>',
-    '<div bgcolor="black"><font color="black">¤</font></div>',
+    '<table><tr><td bgcolor="black"><font color="black">¤</font></table>',
     '<p class="sr-only">¤</p>',
     '<div style="color:white"><p>¤</p></div>',
     '<div style="background:#333"><p style="color:#333">¤</p></div>',
@@ -66,6 +71,7 @@ HIDDEN = [
     "<style>[class^=go]{display:none}</style><p class=gone>¤</p>",
     "<style>p:nth-child(2){display:none}</style><div><p>seen</p><p>¤</p></div>",
     "<style>i:not(.shown){display:none}</style><i>¤</i>",
+    "<style>.Gone{display:none}</style><p class=gone>¤</p>",
     "<style>:is(.a,.b){display:none}</style><p class=b>¤</p>",
     "<style>div p:nth-of-type(2){display:none}</style><div><p>seen</p><i>seen</i><p>¤</p></div>",
     "<style>@media screen{.gone{display:none}}</style><p class=gone>¤</p>",

@@ -4,33 +4,31 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tinycss2.color4 import parse_color
-
+from selfright.visibility.colours import FAINT, Colour, behind_of, colour_of, words
 from selfright.visibility.lengths import HEIGHT, WIDTH, commas, number
 
 Declared = Mapping[str, Sequence[Any]]
 """The tokens of each property, without blanks and comments."""
 
-Colour = tuple[float, float, float]
-
-_FAINT = 0.1  # of full opacity
 _ALIKE = 12 / 255  # less than any eye tells apart in small print
 _TINY, _NARROW = 3.0, 2.0  # pixels
 _AWAY, _FAR = 500.0, 5_000.0  # pixels to the left or above, where nobody can scroll; to the right or below
 _SIDES = (
     "left", "right", "top", "bottom", "inset", "inset-inline", "inset-block", "inset-inline-start", "inset-inline-end",
     "inset-block-start", "inset-block-end", "margin", "margin-left", "margin-top", "margin-right", "margin-bottom",
-    "margin-inline-start", "margin-block-start", "text-indent",
+    "margin-inline-start", "margin-block-start", "margin-inline", "margin-block", "padding", "padding-left",
+    "padding-top", "padding-inline-start", "text-indent", "word-spacing",
 )  # fmt: skip
 _ROOM = ("height", "width", "max-height", "max-width", "block-size", "inline-size", "max-block-size", "max-inline-size")
 _CUT = ("hidden", "clip", "auto", "scroll", "strict", "paint", "content")
 _CUTTING = ("overflow", "overflow-x", "overflow-y", "overflow-block", "overflow-inline", "contain")
+_NOT_DISPLAYED = {"none", "table-column", "table-column-group"}
 _TEXT_COLOURS = ("color", "-webkit-text-fill-color")
 PROPERTIES = frozenset((
     *_SIDES, *_ROOM, *_CUTTING, *_TEXT_COLOURS, "display", "visibility", "content-visibility", "opacity", "filter",
     "zoom", "scale", "translate", "rotate", "transform", "backface-visibility", "clip", "clip-path",
-    "-webkit-clip-path", "font", "font-size", "line-height", "letter-spacing", "background", "background-color",
-    "background-image", "background-clip", "-webkit-background-clip",
+    "-webkit-clip-path", "font", "font-size", "line-height", "letter-spacing", "font-size-adjust", "background",
+    "background-color", "background-image", "background-clip", "-webkit-background-clip",
 ))  # fmt: skip
 
 
@@ -64,24 +62,24 @@ class Look:
 
     def within(self, declared: Declared, variables: Mapping[str, Sequence[Any]]) -> "Look":
         """The look of an element that declares this."""
-        behind = _behind(declared, self.behind)
+        behind = behind_of(declared, self.behind)
         look = replace(self, behind=behind, size=_size(declared, self.size), variables=variables)
-        if said := _words(declared.get("visibility", ())):
+        if said := words(declared.get("visibility", ())):
             look = replace(look, visible=not said & {"hidden", "collapse"})
-        if "text" in _words(declared.get("background-clip", declared.get("-webkit-background-clip", ()))):
+        if "text" in words(declared.get("background-clip", declared.get("-webkit-background-clip", ()))):
             return replace(look, colour=None, behind=None, painted=True)  # letters cut out of a picture
         for name in _TEXT_COLOURS:
-            if name in declared and (found := _colour(declared[name])) is not None:
+            if name in declared and (found := colour_of(declared[name])) is not None:
                 colour, alpha = found
-                look = replace(look, colour=colour, painted=alpha >= _FAINT)
+                look = replace(look, colour=colour, painted=alpha >= FAINT)
         return look
 
 
 def hides(declared: Declared, size: float = 16.0) -> bool:
     """Whether declarations make an element and all within it invisible. ``size`` is that of its letters, in pixels."""
     return bool(declared) and (
-        "none" in _words(declared.get("display", ()))
-        or "hidden" in _words(declared.get("content-visibility", ()))
+        bool(words(declared.get("display", ())) & _NOT_DISPLAYED)
+        or "hidden" in words(declared.get("content-visibility", ()))
         or _is_faint(declared)
         or _is_away(declared, size)
         or _is_turned_away(declared, size)
@@ -89,10 +87,6 @@ def hides(declared: Declared, size: float = 16.0) -> bool:
         or _has_no_room(declared, size)
         or any((number(token, size) or 0.0) <= -0.8 * size for token in declared.get("letter-spacing", ()))
     )
-
-
-def _words(tokens: Sequence[Any]) -> set[str]:
-    return {token.lower_value for token in tokens if token.type == "ident"}
 
 
 def _first(tokens: Sequence[Any], size: float, whole: float = 1.0) -> float | None:
@@ -105,9 +99,10 @@ def _functions(tokens: Sequence[Any], *names: str) -> list[tuple[str, list[list[
 
 
 def _is_faint(declared: Declared) -> bool:
-    shown = [_first(declared.get("opacity", ()), 16.0), _first(declared.get("zoom", ()), 16.0)]
+    shown = [_first(declared.get("opacity", ()), 16.0), _first(declared.get("zoom", ()), 16.0) or None]  # 0 is normal
+    shown.append(_first(declared.get("font-size-adjust", ()), 16.0))
     shown += [_first(part, 16.0) for _, parts in _functions(declared.get("filter", ()), "opacity") for part in parts]
-    return any(value is not None and value < _FAINT for value in shown)
+    return any(value is not None and value < FAINT for value in shown)
 
 
 def _is_away(declared: Declared, size: float) -> bool:
@@ -128,18 +123,10 @@ def _is_turned_away(declared: Declared, size: float) -> bool:
         [token] for token in declared.get("translate", ())
     ]
     lengths = [value for part in moved if (value := _first(part, size, WIDTH)) is not None]
-    scales = [(name, parts) for name, parts in _functions(tokens, "scale", "matrix") if not name.startswith("matrix3d")]
-    factors = [value for name, parts in scales for value in _factors(name, parts)]
+    factors = [value for name, parts in _functions(tokens, "scale", "matrix") for value in _factors(name, parts)]
     factors += [value for token in declared.get("scale", ()) if (value := number(token)) is not None]
-    turns = [
-        value
-        for name, parts in _functions(tokens, "rotatex", "rotatey")
-        if (value := _first(parts[0], size)) is not None
-    ]
-    turned = declared.get("rotate", ())
-    if _words(turned) & {"x", "y"}:
-        turns += [value for token in turned if (value := number(token)) is not None]
-    backwards = "hidden" in _words(declared.get("backface-visibility", ()))
+    turns = _turns(declared, size)
+    backwards = "hidden" in words(declared.get("backface-visibility", ()))
     return (
         any(abs(value) >= 2 * _AWAY for value in lengths)
         or any(abs(value) < 0.05 for value in factors)
@@ -149,7 +136,20 @@ def _is_turned_away(declared: Declared, size: float) -> bool:
 
 def _factors(name: str, parts: list[list[Any]]) -> list[float]:
     values = [value for part in parts if (value := _first(part, 16.0)) is not None]
-    return [values[0] * values[3] - values[1] * values[2]] if name == "matrix" and len(values) == 6 else values[:2]
+    if name.startswith("matrix"):
+        side = 4 if len(values) == 16 else 2
+        return [values[0] * values[side + 1] - values[1] * values[side]] if len(values) in (6, 16) else []
+    return values[:2]
+
+
+def _turns(declared: Declared, size: float) -> list[float]:
+    """Angles by which it is turned about an axis in its plane, or slanted."""
+    functions = _functions(declared.get("transform", ()), "rotatex", "rotatey", "rotate3d", "skew")
+    turned, single = declared.get("rotate", ()), ("rotatex", "rotatey", "skewx", "skewy", "skew")
+    parts = [part for name, given in functions for part in (given if name in single else given[3:])]
+    is_about_axis = words(turned) & {"x", "y"} or (len(turned) == 4 and not number(turned[2]))
+    parts += [[turned[-1]], [turned[0]]] if is_about_axis else []
+    return [value for part in parts if (value := _first(part, size)) is not None]
 
 
 def _is_clipped(declared: Declared, size: float) -> bool:
@@ -159,7 +159,7 @@ def _is_clipped(declared: Declared, size: float) -> bool:
         if any(b is not None and b - (a or 0.0) <= _NARROW for a, b in ((top, bottom), (left, right))):
             return True
     tokens = declared.get("clip-path", declared.get("-webkit-clip-path", ()))
-    shapes = _functions(tokens, "inset", "circle", "ellipse", "polygon")
+    shapes = _functions(tokens, "inset", "circle", "ellipse", "polygon", "rect", "xywh")
     return any(_is_empty(name, parts, size) for name, parts in shapes)
 
 
@@ -173,6 +173,9 @@ def _is_empty(name: str, parts: list[list[Any]], size: float) -> bool:
     if name == "inset" and values:
         top, right, bottom, left = _four(values)
         return top + bottom >= 100 - _NARROW or left + right >= 100 - _NARROW
+    if name in ("rect", "xywh"):
+        first, second, third, fourth = (values * 4)[:4] if values else (0.0, 0.0, 100.0, 100.0)
+        return min((third - first, second - fourth) if name == "rect" else (third, fourth)) <= _NARROW
     return name in ("circle", "ellipse") and bool(values) and min(values) <= _NARROW
 
 
@@ -182,7 +185,7 @@ def _four(values: list[float]) -> tuple[float, float, float, float]:
 
 
 def _is_cut(declared: Declared) -> bool:
-    return any(_words(declared.get(name, ())) & set(_CUT) for name in _CUTTING)
+    return any(words(declared.get(name, ())) & set(_CUT) for name in _CUTTING)
 
 
 def _has_no_room(declared: Declared, size: float) -> bool:
@@ -201,37 +204,3 @@ def _size(declared: Declared, above: float) -> float:
         if (value := _first(tokens, above, above)) is not None:
             return max(0.0, value)
     return above
-
-
-def _colour(tokens: Sequence[Any]) -> tuple[Colour, float] | None:
-    for token in tokens:
-        try:
-            found = parse_color(token)
-            if found is not None and found != "currentcolor":
-                red, green, blue = found.to("srgb").coordinates
-                return (red, green, blue), float(found.alpha)
-        except (ValueError, TypeError, IndexError, NotImplementedError, AttributeError, ZeroDivisionError):
-            continue
-    return None
-
-
-def _behind(declared: Declared, above: Colour | None) -> Colour | None:
-    for name in ("background-image", "background"):
-        if any(
-            token.type == "url" or (token.type == "function" and _is_picture(token)) for token in declared.get(name, ())
-        ):
-            return None
-    for name in ("background-color", "background"):
-        tokens = declared.get(name, ())
-        found = _colour(tokens)
-        if found is not None and found[1] >= _FAINT:
-            return found[0]
-        if found is None and tokens and not _words(tokens) <= {"none", "inherit", "initial", "unset", "transparent"}:
-            return None
-    return above
-
-
-def _is_picture(token: Any) -> bool:
-    return token.lower_name in ("url", "image", "image-set", "-webkit-image-set", "element", "cross-fade") or (
-        token.lower_name.endswith("gradient")
-    )

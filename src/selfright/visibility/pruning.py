@@ -118,8 +118,8 @@ def _override(declared: dict[str, Sequence[Any]], name: str, tokens: Sequence[An
 
 def _attributes(element: "HtmlElement") -> Declared:
     """What attributes say that are older than style sheets."""
-    names = {"color": "font", "text": "body", "bgcolor": element.tag}
-    said = {name: element.get(name) for name, tag in names.items() if element.tag == tag and element.get(name)}
+    names = {"color": ("font",), "text": ("body",), "bgcolor": ("body", "table", "tr", "td", "th")}
+    said = {name: element.get(name) for name, tags in names.items() if element.tag in tags and element.get(name)}
     found = {"background-color" if name == "bgcolor" else "color": text for name, text in said.items()}
     return {name: significant(parse_component_value_list(text or "")) for name, text in found.items()}
 

@@ -71,7 +71,8 @@ class Node:
         """Reads the element."""
         name = element.tag.lower() if isinstance(element.tag, str) else ""
         node = cls(element, parent, index, siblings or (element,), local_name=name, id=element.get("id"))
-        node.classes = frozenset((element.get("class") or "").split())
+        node.id, names = (node.id or "").lower() or None, (element.get("class") or "").split()
+        node.classes = frozenset((*names, *map(str.lower, names)))  # without a doctype, large letters do not count
         return node
 
     @property
@@ -150,7 +151,7 @@ class Styles:
             raise ValueError(f"it has more than {_MOST_RULES:,} style rules")
         for text in selectors:
             try:
-                for selector in parse_selectors(text):
+                for selector in parse_selectors(text if "[" in text else text.lower()):
                     if selector.pseudo_element is None:
                         self._add_selector(selector, kept, sure, origin)
             except (SelectorError, NotImplementedError):  # browsers leave out what they do not know, too
