@@ -49,7 +49,7 @@ def is_named(code: Code, text: str) -> bool:
     return _pattern(code.name).search(text) is not None
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=4_096)  # a question may name some thousand
 def _pattern(name: str) -> re.Pattern[str]:
     signs = _GAP.join(map(re.escape, name.replace("_", "")))
     return re.compile(rf"(?<![A-Za-z0-9.])v?{signs}(?!\.?\d|[A-Za-z_])", re.IGNORECASE)

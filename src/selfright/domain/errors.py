@@ -133,6 +133,7 @@ class SessionHidden(StoreError):
     """The session holds answers from collections that may not be searched here."""
 
     def __init__(self, session: str) -> None:
+        self.session = session
         super().__init__(
             f"session '{session}' holds answers from collections that may not be searched here; use another session"
         )

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from selfright.roles.quantities import quantities
 from selfright.roles.questions import AnswerType, answer_type, matches_type, question_parts
 from selfright.roles.words import mask_stop_words, negated
-from tests.support.texts import analyzer
+from tests.support.texts import PlainTokenizer, analyzer
 
 BILINGUAL = st.text(alphabet="abcXYZ 0123456789.,%/-가나다는이?!\n년월일", max_size=120)
 
@@ -53,6 +53,16 @@ def test_coverage_is_a_share_and_terms_stand_in_the_text(question: str, text: st
     assert 0.0 <= facts.coverage(question, text) <= 1.0 + 1e-9
     for term in facts.key_terms(question):
         assert term.surface in question
+
+
+def test_a_long_question_is_cut_into_terms_once_however_often_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    lengths: list[int] = []
+    real = PlainTokenizer.tokens
+    monkeypatch.setattr(PlainTokenizer, "tokens", lambda self, text: [lengths.append(len(text)), real(self, text)][1])
+    facts, question = analyzer(), "학교에서친구들과점심을먹고" * 760
+    for _ in range(50):
+        facts.key_terms(question)
+    assert sum(lengths) <= 2 * len(question)
 
 
 @given(BILINGUAL)
