@@ -205,6 +205,7 @@ class Engine:
             profiles=self.profiles,
             abstainer=roles.abstainer,
             summarizer=roles.summarizer,
+            referee=roles.referee,
             floor=roles.floor,
             passed_over=passed_over,
             web=self._web.beside(retriever),
