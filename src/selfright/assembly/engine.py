@@ -55,6 +55,7 @@ class Engine:
         self._models = Models(settings, overrides.llm, overrides.models)
         self._profiles_override = overrides.profiles
         self._judges = JudgeService(settings, overrides, self.index)
+        self._made: tuple[tuple[object, ...], OfflineRoles] | None = None
         self._preload = Preload(self.index, reads=not self._models.jobs)
         # A wrong preset or flag should be heard of now, not at the first question.
         check_strategy(self._flags(find_preset(settings.preset), {}).refine_strategy)
@@ -106,16 +107,14 @@ class Engine:
         self, labelled: Path, risk: float, progress: "CalibrationProgress | None", accept: "Accept"
     ) -> "tuple[CalibrationReport | ClaimReport, Path | None]":
         """Fits the offline judges to labelled pairs and keeps what came of it in the index, for turns from now on."""
-        report, path = self._judges.calibrate(labelled, risk, progress, accept)
-        self.__dict__.pop("_roles", None)
-        return report, path
+        return self._judges.calibrate(labelled, risk, progress, accept)
 
     def reembed(self, to: str | None, progress: "Progress | None") -> "ReembedReport":
         """Gives the index the vectors of the embedder that is set; calibrations for another one go with its vectors."""
         report = self.index.reembed(to, progress)
         if to is not None:
             return report
-        self.__dict__.pop("_roles", None)
+        self._made = None
         return replace(report, dropped=self._judges.drop_unfitting())
 
     @property
@@ -177,17 +176,18 @@ class Engine:
     ) -> Tools:
         retriever = self.index.retriever(scope, flags)
         meter = Meter(flags.max_llm_calls, flags.max_tokens, flags.deadline_s)
-        roles: Roles = self._roles
+        offline = self._roles
+        roles: Roles = offline
         models = self._models if replayed is None else replayed
         chat, passed_over = models.chat(meter, tap) if models.jobs else None, ""
         if chat is not None:
             jobs, judging = _asked(models, flags, preset)
             passed_over = models.names[Job.ANSWER] if Job.ANSWER in models.jobs - jobs else ""
-            roles = with_models(self._roles, chat, jobs, judging)
+            roles = with_models(offline, chat, jobs, judging)
         if tap is not None:
             from selfright.assembly.tapped import tapped_roles
 
-            roles = tapped_roles(roles, self._roles, tap)
+            roles = tapped_roles(roles, offline, tap)
         roles = with_pack(roles, self.pack)
         judge = roles.heuristic if flags.evaluator == "heuristic" else roles.evaluator
         return Tools(
@@ -245,11 +245,15 @@ class Engine:
         model = self.settings.medcat_pack
         return self.pack.linker(model) if self.pack.linker and model else self._extractor
 
-    @cached_property
+    @property
     def _roles(self) -> OfflineRoles:
-        index = self.index
-        judging = self._judges.judging()
-        return offline_roles(index.tokenizer, index.statistics(), index.embedder, judging, index.cached_embedder)
+        """Made once, and once more when a calibration was stored since, perhaps by another process."""
+        state, made = self._judges.state, self._made
+        if made is None or made[0] != state:
+            index, judging = self.index, self._judges.judging()
+            roles = offline_roles(index.tokenizer, index.statistics(), index.embedder, judging, index.cached_embedder)
+            self._made = made = state, roles
+        return made[1]
 
     @cached_property
     def _web(self) -> "Webs":

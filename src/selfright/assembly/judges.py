@@ -87,6 +87,15 @@ class JudgeService:
             self.passages, self.claims, kept_grading(*where, self._grader_name), kept_claims(*where, self._claims_name)
         )
 
+    @property
+    def state(self) -> tuple[object, ...]:
+        """What changes when another calibration is to be used."""
+        if self._index.is_foreign:
+            return ()
+        from selfright.assembly.calibrating import state_of
+
+        return state_of(self._settings.index, self._settings.home)
+
     def facts(self) -> dict[str, str]:
         """What judging rests on beside the shipped weights: judges by name, calibrations by date and rows' SHA-256."""
         found = self.judging()
