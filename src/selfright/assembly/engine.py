@@ -154,16 +154,20 @@ class Engine:
         """The preset's flags; over them those that the settings say; over both the call's."""
         said = self.flags_said(given)
         flags = Flags().with_values({**preset.flags, **said})
-        if flags.medcat2_enabled and (self.settings.medcat_pack is None or self.pack.linker is None):
-            raise UsageError(
-                "flag 'medcat2_enabled' needs, in setting 'pack', a pack that links concepts and, in setting "
-                "'medcat_pack', the folder or .zip of a MedCAT 2 model pack"
-            )
-        if flags.llm_slots_enabled and (self.pack.model_extractor is None or Job.EXTRACT not in self._models.jobs):
-            raise UsageError(
-                "flag 'llm_slots_enabled' needs, in setting 'pack', a pack that a model can read slots for, and a "
-                "model for job 'extract': set llm, or models.extract"
-            )
+        pack, models = self.pack, self._models.jobs
+        needs = (
+            ("medcat2_enabled", pack.linker, "a pack that links concepts, such as pack=medical"),
+            ("medcat2_enabled", self.settings.medcat_pack, "medcat_pack=, the folder or .zip of a MedCAT 2 model pack"),
+            (
+                "llm_slots_enabled",
+                pack.model_extractor,
+                "a pack with slots that a model can read, such as pack=medical",
+            ),
+            ("llm_slots_enabled", Job.EXTRACT in models, "a model for job 'extract': set llm, or models.extract"),
+        )
+        lacking = [f"flag '{flag}' needs {what}" for flag, there, what in needs if getattr(flags, flag) and not there]
+        if lacking:
+            raise UsageError("; ".join(lacking))
         return flags
 
     def _tools(
