@@ -10,7 +10,7 @@ from selfright.assembly.encoders import Preload
 from selfright.assembly.index import IndexService
 from selfright.assembly.judges import JudgeService
 from selfright.assembly.listeners import langchain_listens
-from selfright.assembly.models import Models
+from selfright.assembly.models import Models, check_mode
 from selfright.assembly.overrides import Overrides
 from selfright.assembly.packs import load_pack, open_profiles, with_pack
 from selfright.assembly.persistence import open_database
@@ -158,11 +158,7 @@ class Engine:
         needs = (
             ("medcat2_enabled", pack.linker, "a pack that links concepts, such as pack=medical"),
             ("medcat2_enabled", self.settings.medcat_pack, "medcat_pack=, the folder or .zip of a MedCAT 2 model pack"),
-            (
-                "llm_slots_enabled",
-                pack.model_extractor,
-                "a pack with slots that a model can read, such as pack=medical",
-            ),
+            ("llm_slots_enabled", pack.model_extractor, "a pack with slots for models, such as pack=medical"),
             ("llm_slots_enabled", Job.EXTRACT in models, "a model for job 'extract': set llm, or models.extract"),
         )
         lacking = [f"flag '{flag}' needs {what}" for flag, there, what in needs if getattr(flags, flag) and not there]
@@ -183,6 +179,7 @@ class Engine:
         offline = self._roles
         roles: Roles = offline
         models = self._models if replayed is None else replayed
+        check_mode(preset.mode, models.jobs)
         chat, passed_over = models.chat(meter, tap) if models.jobs else None, ""
         if chat is not None:
             jobs, judging = _asked(models, flags, preset)

@@ -1,12 +1,13 @@
 """Language models by job: those that the user hands over, and those that settings name."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from selfright.domain.budget import Meter
 from selfright.domain.chat import ChatReply, ChatRequest, Job, Say
+from selfright.domain.errors import UsageError
 from selfright.domain.ports import ChatModel
 from selfright.settings import OFFLINE, Settings
 
@@ -153,3 +154,12 @@ class _ByJob:
     async def complete(self, request: ChatRequest, say: Say | None = None) -> ChatReply:
         """As the model of that job replies."""
         return await self._models[request.job].complete(request, say)
+
+
+def check_mode(mode: str, jobs: Collection[Job]) -> None:
+    """Raises ``UsageError`` where a model is to answer alone, and none writes answers."""
+    if mode == "llm" and Job.ANSWER not in jobs:
+        raise UsageError(
+            "mode 'llm' lets a language model answer by itself, and none is configured: set llm, or take another "
+            "preset, which looks things up"
+        )

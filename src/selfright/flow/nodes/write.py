@@ -54,8 +54,7 @@ async def _profile_warnings(state: AgentState, tools: Tools) -> list[Strip]:
 async def assemble_context(state: AgentState, tools: Tools) -> dict[str, Any]:
     """Merges the evidence and builds the prompts; in mode ``llm`` the model gets the message unchanged."""
     if state["mode"] == "llm":
-        notes = (_NO_MODEL[state["language"]],) if tools.generator.needs_documents else ()
-        return {"strips": (), "system_prompt": "", "user_prompt": state["user_text"], "notes": notes}
+        return {"strips": (), "system_prompt": "", "user_prompt": state["user_text"]}
     again = said_again(state)
     strips = _evidence(state, tools)
     system, user = await tools.prompter.prompts(
@@ -86,12 +85,6 @@ def _evidence(state: AgentState, tools: Tools) -> tuple[Strip, ...]:
     index = whole(state.get("retrieved_docs", ())) if strips is None else strips
     fresh = merged(index, state.get("web_strips", ()))
     return (*carried(state.get("best"), fresh), *fresh)
-
-
-_NO_MODEL = {
-    "en": "this preset lets a language model answer by itself, and none is configured; another preset looks things up",
-    "ko": "이 프리셋은 언어 모델이 스스로 답하게 하지만 설정된 모델이 없습니다. 다른 프리셋은 문서를 찾아봅니다",
-}
 
 
 async def generate(state: AgentState, tools: Tools) -> dict[str, Any]:
