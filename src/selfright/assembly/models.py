@@ -52,9 +52,9 @@ class Models:
         known = {name: self._capabilities.mode(name) for name in sorted(set(self.names.values()))}
         return {name: mode.value for name, mode in known.items() if mode is not None}
 
-    @cached_property
+    @property
     def worse(self) -> frozenset[Job]:
-        """The jobs in which a check found that the offline role does as well."""
+        """The jobs in which a check found that the offline role does as well; a check may be made at any time."""
         if not self.names:
             return frozenset()
         from selfright.llm.checks import FILE, ModelChecks
