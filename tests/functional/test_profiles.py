@@ -246,6 +246,11 @@ def test_what_may_ask_is_looked_up(clinic: Selfright, message: str) -> None:
     assert clinic.ask(message, user="ana").stop_reason is not StopReason.FAST_PATH
 
 
+def test_a_question_about_one_medicine_keeps_another_that_is_told(clinic: Selfright) -> None:
+    message = "와파린을 먹고 있어요. 아스피린 먹어도 되나요?"
+    assert clinic.ask(message, user="ana").question == message
+
+
 def test_what_is_said_both_ways_stands_once_with_its_turn(clinic: Selfright) -> None:
     turns = ["저는 62세예요.", *["페니실린 알레르기가 있어요.", "페니실린 알레르기 없어요."] * 2]
     for message in [*turns, "당뇨약으로 메트포르민 500mg을 먹어요."]:

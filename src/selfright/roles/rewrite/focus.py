@@ -12,12 +12,12 @@ message tells only the first sentence (which often is a subject line) and the as
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from selfright.domain.answers import Focus, Message
-from selfright.domain.packs import DomainPack
+from selfright.domain.packs import GENERAL, DomainPack
 from selfright.domain.passages import Language
 from selfright.domain.text import has_hangul, language_of, sentence_spans
 from selfright.roles.analysis import TextAnalyzer, distinct
@@ -140,12 +140,12 @@ class _Part(NamedTuple):
 
 
 def asking_part(
-    message: str, analyzer: TextAnalyzer, follows: bool = False, names: Callable[[str], Sequence[str]] = lambda _: ()
+    message: str, analyzer: TextAnalyzer, follows: bool = False, pack: DomainPack = GENERAL
 ) -> MessageParts:
     """What ``message`` asks, in its own words and order; all of it but courtesies where nothing is asked or told.
 
-    A question that ``follows`` a conversation points back to that, and not to what is said of oneself. ``names`` gives
-    what a text names: a question that names something is understood by itself.
+    A question that ``follows`` a conversation points back to that, and not to what is said of oneself. One that names
+    something of the pack's field is understood by itself, unless such a thing is told that must be told apart.
     """
     parts = list(_parts(message))
     if not parts:
@@ -155,7 +155,7 @@ def asking_part(
         return MessageParts(_joined(parts))
     kept = [part for part in parts if part.asks or part.of_self or _stays(part, parts[0], asking)]
     story = [part for part in parts if part not in kept]
-    if story and not _stands(_joined(asking), _joined(story), analyzer, names):
+    if story and not _stands(_joined(asking), _joined(story), analyzer, pack):
         kept, story = parts, []
     without = [part for part in kept if not part.of_self]
     of_self = [part for part in kept if part.of_self]
@@ -213,13 +213,13 @@ def _is_title(sentence: str) -> bool:
     return short and not _FIRST_PERSON.search(sentence) and not _STATES.search(sentence)
 
 
-def _stands(asking: str, story: str, analyzer: TextAnalyzer, names: Callable[[str], Sequence[str]]) -> bool:
+def _stands(asking: str, story: str, analyzer: TextAnalyzer, pack: DomainPack) -> bool:
     """Whether a question is understood without the story before it: no pronoun, nobody's own, and specific."""
     if _points_back(asking, analyzer) or _FIRST_PERSON.search(_ANYBODY.sub("", asking)):
         return False
     # Korean leaves out what was said before, so that few words say little of what a question is about.
     return (
-        bool(names(asking))
+        bool(pack.names(asking) and not pack.things(story))
         or _is_specific(asking, analyzer)
         or (language_of(asking) == "en" and _outweighs(asking, story, analyzer))
     )
@@ -277,7 +277,7 @@ def focus(message: str, pack: DomainPack, analyzer: TextAnalyzer, follows: bool 
     if has_no_topic(message):
         how = again(message) if follows else None
         return Focus(message, message, message if how else "", how if how in ("ko", "en") else None)
-    asked = asking_part(message, analyzer, follows, pack.names)
+    asked = asking_part(message, analyzer, follows, pack)
     text, story = (respelt(part, pack.vocabulary, analyzer) for part in (asked.question, asked.story))
     names = pack.names(f"{story} {text}".strip())[:_MOST_NAMES]
     searched = f"{_subject(story, pack)} {text if asked.alone else _asking(text)}".strip()
