@@ -22,7 +22,6 @@ _PATIENCE_S = 60.0
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
     settings = write_index(tmp_path)
-    settings["home"].mkdir()
     return {
         "SELFRIGHT_INDEX": str(settings["path"]),
         "SELFRIGHT_HOME": str(settings["home"]),

@@ -88,7 +88,8 @@ def tell_missing_keys(values: Mapping[str, Any]) -> None:
     settings = load_settings(values)
     if not (settings.database or settings.home == default_home() or settings.home.is_dir()):
         raise SettingsError(
-            f"the home folder {settings.home} is not there, and no keys are; correct SELFRIGHT_HOME, or make the folder"
+            f"the home folder {settings.home} is not there, and no keys are; correct SELFRIGHT_HOME, or add a key, "
+            "which makes it: selfright keys add"
         )
     with closing(open_keys(settings)) as keys:
         if keys.any():
