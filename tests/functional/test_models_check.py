@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 
 from selfright import Selfright
+from selfright.assembly.models import Models
 from selfright.domain.chat import Job
 from selfright.evals.models.checking import Question, planned_calls, probes
 from selfright.evals.models.report import JobReport
 from selfright.llm.checks import FILE, ModelChecks
+from selfright.settings import load_settings
 from tests.functional.conftest import Cli
 from tests.support.llm import EVALUATION, QUESTION, is_job, rules, write_index
 from tests.support.scripted.requests import Request
@@ -171,6 +173,14 @@ def test_turns_do_not_ask_a_model_for_what_it_does_no_better(tmp_path: Path) -> 
     assert unchecked & {Job.GRADE, Job.EVALUATE, Job.STRIPS, Job.WEB_QUERY}
     assert not left & {Job.GRADE, Job.STRIPS, Job.EVALUATE, Job.REWRITE, Job.WEB_QUERY, Job.STANDALONE}
     assert Job.ANSWER in left
+
+
+def test_a_check_counts_where_a_service_runs_already(tmp_path: Path) -> None:
+    models = Models(load_settings({"home": tmp_path, "llm": "openai:m", "base_url": "http://127.0.0.1:9/v1"}))
+    assert not models.worse
+    (name,) = set(models.names.values())
+    ModelChecks(tmp_path / FILE).keep(name, {"jobs": {"grade": {"may": False}}})
+    assert models.worse == {Job.GRADE, Job.STRIPS}
 
 
 def test_a_model_that_writes_badly_writes_only_where_nothing_is_judged_or_it_is_wanted(tmp_path: Path) -> None:

@@ -225,14 +225,16 @@ def run_turn(
     web: Any = None,
     flags: Flags | None = None,
     fallback: Evaluator | None = None,
+    referee: Evaluator | None = None,
     meter: Meter | None = None,
     messages: Sequence[Message] = (),
     **values: Any,
 ) -> Turn:
     """Runs one turn of a preset with scripted tools."""
     tools = tools_of(
-        preset, judge, role=role, retriever=retriever, web=web, flags=flags, fallback=fallback, meter=meter, **values
-    )
+        preset, judge, role=role, retriever=retriever, web=web, flags=flags, fallback=fallback, referee=referee,
+        meter=meter, **values,
+    )  # fmt: skip
     state = asyncio.run(_run(preset, tools, messages))
     return Turn(state, [step.node for step in state["trace"]])
 
@@ -247,6 +249,7 @@ def tools_of(
     flags: Flags | None = None,
     fallback: Evaluator | None = None,
     meter: Meter | None = None,
+    referee: Evaluator | None = None,
     listen: bool = False,
     **values: Any,
 ) -> Tools:
@@ -268,6 +271,7 @@ def tools_of(
         profiles=SqliteProfiles(None, {}),
         abstainer=role,
         summarizer=role,
+        referee=referee or Judge(evaluation(0.3)),
         web=web,
         emit=(lambda _event: None) if listen else None,
     )

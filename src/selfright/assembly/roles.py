@@ -41,7 +41,8 @@ if TYPE_CHECKING:
 class Roles:
     """Who does which job; ``stand_in`` judges when the evaluator fails, ``first`` lets trusted texts go first.
 
-    ``floor``: who writes from documents alone beside a model that writes, and who judges both; None where none does.
+    ``referee`` judges locally, whoever else judges. ``floor``: who writes from documents alone beside a model that
+    writes; None where none does.
     """
 
     classifier: Classifier
@@ -56,7 +57,8 @@ class Roles:
     summarizer: Summarizer
     abstainer: Abstainer
     first: "TrustedFirst"
-    floor: tuple[Generator, Evaluator] | None = None
+    referee: Evaluator
+    floor: Generator | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,19 +116,21 @@ def offline_roles(
     grader = OfflineGrader(analyzer, likeness, None, reader, judging.calibration, judging.passages)
     first = TrustedFirst(analyzer, OfflineGrader(analyzer, reader=reader), PieceScorer(analyzer))
     scorer = PieceScorer(analyzer, reader, likeness)
+    evaluator = LocalEvaluator(analyzer, nli, reader)
     return OfflineRoles(
         classifier=OfflineClassifier(analyzer),
         grader=grader,
         refiner=OfflineRefiner(analyzer, scorer),
         prompter=BilingualPrompter(first=first),
         generator=TrustingGenerator(OfflineGenerator(analyzer, scorer), first),
-        evaluator=LocalEvaluator(analyzer, nli, reader),
+        evaluator=evaluator,
         heuristic=heuristic,
         stand_in=heuristic,
         rewriter=OfflineRewriter(analyzer, likeness),
         summarizer=OfflineSummarizer(),
         abstainer=CalibratedAbstainer(),
         first=first,
+        referee=evaluator,
         analyzer=analyzer,
     )
 
@@ -171,8 +175,7 @@ def with_models(
         checker = CitationChecker(offline.analyzer)
         borne_out = BorneOut(offline.analyzer, offline.first.scorer)
         written = ModelGenerator(chat, offline.generator, checker, borne_out=borne_out)
-        floor = (offline.generator, offline.evaluator)
-        roles = replace(roles, generator=TrustingGenerator(written, offline.first), floor=floor)
+        roles = replace(roles, generator=TrustingGenerator(written, offline.first), floor=offline.generator)
     if judging == "never":
         return roles
     if Job.CLASSIFY in jobs:
