@@ -1,15 +1,18 @@
 """Addresses of models as people write them, and that no proxy stands before this machine's own."""
 
 import asyncio
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from selfright import Selfright
 from selfright.domain.chat import ChatRequest, Job
 from selfright.domain.errors import ModelRejected, SettingsError, UsageError
 from selfright.llm.backend import Mode
 from selfright.llm.model_addresses import client_address, is_loopback, split_name
 from selfright.llm.providers import ModelSpec, chat_model, embedder
+from tests.support.llm import QUESTION, write_index
 from tests.support.model_server import Asked, Said, completion, serving
 
 PLAIN = ChatRequest(Job.ANSWER, "s", "u")
@@ -96,6 +99,14 @@ def test_an_address_that_leads_nowhere_says_what_to_write() -> None:
     with serving(nowhere) as server, pytest.raises(ModelRejected, match="/chat/completions") as seen:
         asyncio.run(chat_model("openai:m", server.url, {}).attempt(PLAIN, Mode.TEXT))
     assert f"{server.url}/v1" in str(seen.value)
+
+
+def test_a_turn_says_so_in_the_log(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    nowhere = Said({"detail": "Not Found"}, status=404)
+    with serving(nowhere) as server, Selfright.open(**write_index(tmp_path), base_url=server.url) as selfright:
+        selfright.ask(QUESTION, preset="basic")
+    (record,) = [one for one in caplog.records if one.levelname == "ERROR"]
+    assert f"{server.url}/v1 turned the call down (status 404)" in record.getMessage()
 
 
 @pytest.mark.parametrize(

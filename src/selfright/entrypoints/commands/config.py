@@ -127,6 +127,7 @@ def _confirm() -> None:
     except click.Abort:
         if sys.stdin.isatty():
             raise
+        click.echo(err=True)
         raise UsageError("nobody can be asked here whether to begin; add --yes to begin without asking") from None
     if not begins:
         raise click.Abort
