@@ -49,7 +49,6 @@ SYSTEMS: dict[str, tuple[str, bool, dict[str, object]]] = {
     "writing": ("full", True, {"llm_judging": "never"}),
 }
 """Preset, whether the model takes part, and flags."""
-USUAL = [name for name in SYSTEMS if name != "writing"]
 
 QUOTAS = {
     "demo": {"en": 8, "ko": 8, "no-en": 2, "no-ko": 2},
@@ -137,6 +136,7 @@ def turn(selfright: Selfright, system: str, asked: Asked) -> dict[str, Any]:
         return {"outcome": "lost", "error": repr(error), "seconds": round(time.perf_counter() - began, 2)}
     cost, judged = answer.cost, answer.evaluation
     return {
+        "question": question.question,
         "outcome": "refused" if answer.abstained else outcome_of(question, answer.answer),
         "seconds": round(time.perf_counter() - began, 2),
         "calls": cost.llm_calls,
@@ -188,8 +188,7 @@ def run(options: argparse.Namespace, rows: list[dict[str, Any]], out: Path) -> N
                     continue
                 if time.monotonic() > until:
                     return
-                row = {"model": model, "system": system, "id": asked.id, "set": asked.set, "kind": asked.kind}
-                row["question"] = asked.question.question
+                row = {"model": model, "system": system, "id": asked.id, "kind": asked.kind}
                 row |= turn(systems.over(asked.set, SYSTEMS[system][1]), system, asked)
                 rows.append(row)
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
@@ -230,7 +229,7 @@ def main() -> int:
     parser.add_argument("--model", default="1.5b", help=f"{', '.join(WEIGHTS)}, or as in the setting llm")
     parser.add_argument("--models", type=Path, default=Path.home() / ".cache" / "selfright-benchmarks")
     parser.add_argument("--documents", type=Path, default=Path(), help="folder with the field sets' documents")
-    parser.add_argument("--systems", nargs="+", choices=SYSTEMS, default=USUAL)
+    parser.add_argument("--systems", nargs="+", choices=SYSTEMS, default=list(SYSTEMS)[:-1])
     parser.add_argument("--sets", nargs="+", choices=QUOTAS, default=list(QUOTAS))
     parser.add_argument("--questions", type=int, default=100)
     parser.add_argument("--minutes", type=float, default=1e9)
