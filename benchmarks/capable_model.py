@@ -65,8 +65,6 @@ PATIENT = {"deadline_s": "3600", "llm_timeout_s": "900"}
 
 @dataclass(frozen=True)
 class Asked:
-    """A question and where it is of."""
-
     set: str
     kind: str
     question: Question
