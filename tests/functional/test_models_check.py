@@ -4,6 +4,7 @@ import io
 import itertools
 import json
 import re
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -283,3 +284,11 @@ def test_the_probes_are_as_many_as_promised_in_both_languages() -> None:
         assert question.gold in texts[question.document]
         assert question.gold in question.true
         assert question.gold not in question.false
+
+
+def test_a_call_that_outlasts_its_jobs_time_is_broken_off(cli: Cli) -> None:
+    began = time.monotonic()
+    slow = {job: lambda request, reply=reply: (time.sleep(1.5), reply(request))[1] for job, reply in GOOD.items()}
+    found = checked(slow, cli, "--items", 22, "--minutes", 0.1)
+    assert {one["items"] for one in found["jobs"].values()} <= {1, 2}
+    assert time.monotonic() - began < 30

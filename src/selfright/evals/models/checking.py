@@ -3,6 +3,7 @@
 The set ships: questions over small documents, answers true and false, messages, follow-ups, queries.
 """
 
+import asyncio
 import math
 import random
 import time
@@ -78,7 +79,7 @@ def planned_calls(probes: Probes, most: int | None = None) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """``items``: at most so many of a job; None for all. ``seconds``: for the whole check, but for the last call."""
+    """``items``: at most so many of a job, None for all; ``seconds``: for the check, but each job has one item."""
 
     items: int | None = None
     seconds: float = math.inf
@@ -135,7 +136,12 @@ async def _job(bench: Bench, job: Job, items: Items, tell: Callable[[int], None]
     report = JobReport(job, (), (), 0.0, 0.0, 0)
     for n, item in enumerate(items, start=1):
         before = _failures(bench)
-        values.append(await item())
+        left = until - time.perf_counter()
+        try:
+            async with asyncio.timeout(left if values and left < math.inf else None):
+                values.append(await item())
+        except TimeoutError:  # an item that is not finished counts neither way
+            break
         failed += _failures(bench) > before
         tell(n)
         asked, now = bench.meter.llm_calls - calls, time.perf_counter()
