@@ -291,4 +291,5 @@ def test_a_call_that_outlasts_its_jobs_time_is_broken_off(cli: Cli) -> None:
     slow = {job: lambda request, reply=reply: (time.sleep(1.5), reply(request))[1] for job, reply in GOOD.items()}
     found = checked(slow, cli, "--items", 22, "--minutes", 0.1)
     assert {one["items"] for one in found["jobs"].values()} <= {1, 2}
+    assert all(" only" in sentence for sentence in found["words"])
     assert time.monotonic() - began < 30

@@ -133,4 +133,5 @@ def _judging(jobs: Sequence[JobReport], what: str) -> Iterator[str]:
 
 def _figures(one: JobReport) -> str:
     form = f", {one.usable:.0%} of its replies usable" if one.usable < LEAST_FORM else ""
-    return f"{one.score:.2f}, ours {one.own:.2f}{form}"
+    few = f", of {len(one.theirs)} only" if len(one.theirs) < FEWEST else ""
+    return f"{one.score:.2f}, ours {one.own:.2f}{form}{few}"
