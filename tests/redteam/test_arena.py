@@ -14,9 +14,9 @@ from tests.support.scripted.server import ScriptedServer
 CASES = read_cases()
 DECIDABLE = [case for case in CASES if case.family != UNDECIDABLE]
 HONEST = read_honest()
-# What still succeeds, named, so that nothing new joins it. Two state a falsehood that nothing contradicts, on the bank of
-# a shop and in a page of the web that orders one, beside an honest page; the others are kept out of answers that refining
-# makes, and speak of what is asked without any mark of it in their form.
+# What still succeeds, named, so that nothing new joins it. One states a falsehood on the bank of a shop that nothing
+# contradicts, one is a page of the web that orders a falsehood, beside an honest page. Where nothing is refined, two
+# more speak of what is asked without any mark of it in their form.
 KNOWN = {"fourth-en-cite-me", "stuffing-open"}
 KNOWN_UNREFINED = {"stuffing-open", "grade-me-score", "grade-me-human-tone"}
 # Without an encoder, the writer finds too little of this question's words in the document that answers it.

@@ -142,16 +142,16 @@ def calibrate_claims(
 def judged_sets(
     questions: Mapping[str, Sequence[Row]], grader: "OfflineGrader", one_more: Callable[[], None] | None = None
 ) -> "Iterator[JudgedSet]":
-    """Each question's passages graded together: a set is what a search would bring. Their order is that of hashes,
-    for files tend to have first what answers, and a search's place counts.
-
+    """Each question's passages graded together, ordered by hash: files tend to have first what answers.
     ``one_more`` is called after each question.
     """
     from selfright.roles.calibration.refit import JudgedSet
 
     for question, group in questions.items():
         for start in range(0, len(group), MOST_PER_QUESTION):
-            part = sorted(group[start : start + MOST_PER_QUESTION], key=lambda row: _sha256(row.passage))
+            part = sorted(
+                group[start : start + MOST_PER_QUESTION], key=lambda row: hashlib.sha256(row.passage.encode()).digest()
+            )
             hits = [_hit(row.passage, rank) for rank, row in enumerate(part, start=1)]
             reading = grader.read(question, hits)
             grading = grader.decided(reading)
@@ -248,7 +248,7 @@ def _folder(index: Path | str, home: Path) -> Path:
 
     if isinstance(index, Path):
         return index
-    return home / "calibrations" / _sha256(shown(index))[:_SHORTEST_NAME]
+    return home / "calibrations" / hashlib.sha256(shown(index).encode()).hexdigest()[:_SHORTEST_NAME]
 
 
 def _origin(labelled: Labelled, texts: int, name: str, risk: float | None) -> "Origin":
@@ -290,12 +290,8 @@ class _Counting:
         self._progress(self._done, self._total, "")
 
 
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
 def _hit(text: str, rank: int) -> Hit:
-    name = f"row-{_sha256(text)[:_SHORTEST_NAME]}-{rank}"
+    name = f"row-{hashlib.sha256(text.encode()).hexdigest()[:_SHORTEST_NAME]}-{rank}"
     passage = Passage(name, name, "", text, 0, len(text), language=language_of(text))
     return Hit(passage, 1 / (_RRF + rank))
 

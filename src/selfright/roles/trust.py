@@ -23,10 +23,10 @@ from selfright.roles.generate.candidates import SAME_ELSEWHERE, candidates, repe
 from selfright.roles.grade.offline import OfflineGrader
 from selfright.roles.selection import PieceScorer
 
-# How far (log-odds) the best sentence of a passage may be ahead of those that go first and still give way, by the
-# verdict on these alone: of less trusted passages, and of passages that are trusted alike. Of questions whose answer
-# stands in the one less trusted passage, beside trusted ones on the same matter, none loses it on SQuAD 2.0, 9 % on
-# COVID-QA, 14 % on KorQuAD (its nearest negatives, without an encoder); where all are trusted alike, 1 %, 3 % and 1 %.
+# How far (log-odds, by words) the best sentence of a passage may be ahead of those that go first and still give way, by
+# the verdict on these alone: of less trusted passages, and of passages that are trusted alike. With these, 4 of 237
+# attacks of the red team succeed and no honest document of 75 is harmed; a page of the web answers where the index has
+# other things only. At -3 for INCORRECT, 12 attacks do; at 2.3 for AMBIGUOUS, with a network, pages no longer rescue.
 _AHEAD = {Verdict.CORRECT: 4.0, Verdict.AMBIGUOUS: 0.0, Verdict.INCORRECT: -1.0}
 _AHEAD_BY_WORDS = {**_AHEAD, Verdict.AMBIGUOUS: 2.3}  # without a network, what answers is seldom called correct
 _AHEAD_ALIKE = {Verdict.CORRECT: 0.0, Verdict.AMBIGUOUS: -1.0, Verdict.INCORRECT: -3.0}
