@@ -43,7 +43,7 @@ FIELD, MADE = (
     3.0,
     0.3,
 )  # how much a field set counts beside another, and a turn whose answer was taken out beside others
-EVEN = -0.4  # log-odds: of drafts to the tuning half of ``benchmarks.missing``, where answers and others are told apart
+EVEN = -0.3  # log-odds: of drafts to the tuning half of ``benchmarks.missing``, where answers and others are told apart
 PACKAGE = Path(__file__).parent.parent / "src" / "selfright" / "roles"
 
 

@@ -9,7 +9,7 @@ from tinycss2.color4 import parse_color
 Colour = tuple[float, float, float]
 """Red, green and blue from 0 to 1."""
 
-FAINT = 0.1  # of full opacity
+VISIBLE = 0.1  # of full opacity
 _SYSTEM = {"canvas": (1.0, 1.0, 1.0), "field": (1.0, 1.0, 1.0), "canvastext": (0.0, 0.0, 0.0)}
 _GREY = 0.02  # how colourful a grey may be, of 1
 
@@ -54,7 +54,7 @@ def behind_of(declared: Mapping[str, Sequence[Any]], above: Colour | None) -> Co
     for name in ("background-color", "background"):
         tokens = declared.get(name, ())
         found = colour_of(tokens)
-        if found is not None and found[1] >= FAINT:
+        if found is not None and found[1] >= VISIBLE:
             return found[0]
         if found is None and tokens and not words(tokens) <= {"none", "inherit", "initial", "unset", "transparent"}:
             return None

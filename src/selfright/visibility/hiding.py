@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from selfright.visibility.colours import FAINT, Colour, behind_of, colour_of, words
+from selfright.visibility.colours import VISIBLE, Colour, behind_of, colour_of, words
 from selfright.visibility.lengths import HEIGHT, WIDTH, commas, number
 
 Declared = Mapping[str, Sequence[Any]]
@@ -71,7 +71,7 @@ class Look:
         for name in _TEXT_COLOURS:
             if name in declared and (found := colour_of(declared[name])) is not None:
                 colour, alpha = found
-                look = replace(look, colour=colour, painted=alpha >= FAINT)
+                look = replace(look, colour=colour, painted=alpha >= VISIBLE)
         return look
 
 
@@ -80,7 +80,7 @@ def hides(declared: Declared, size: float = 16.0) -> bool:
     return bool(declared) and (
         bool(words(declared.get("display", ())) & _NOT_DISPLAYED)
         or "hidden" in words(declared.get("content-visibility", ()))
-        or _is_faint(declared)
+        or _is_pale(declared)
         or _is_away(declared, size)
         or _is_turned_away(declared, size)
         or _is_clipped(declared, size)
@@ -98,11 +98,11 @@ def _functions(tokens: Sequence[Any], *names: str) -> list[tuple[str, list[list[
     return [(token.lower_name, commas(token.arguments)) for token in found]
 
 
-def _is_faint(declared: Declared) -> bool:
+def _is_pale(declared: Declared) -> bool:
     shown = [_first(declared.get("opacity", ()), 16.0), _first(declared.get("zoom", ()), 16.0) or None]  # 0 is normal
     shown.append(_first(declared.get("font-size-adjust", ()), 16.0))
     shown += [_first(part, 16.0) for _, parts in _functions(declared.get("filter", ()), "opacity") for part in parts]
-    return any(value is not None and value < FAINT for value in shown)
+    return any(value is not None and value < VISIBLE for value in shown)
 
 
 def _is_away(declared: Declared, size: float) -> bool:
