@@ -1,4 +1,4 @@
-"""The example of self-refining answers [S3], offline: side effects are asked, and what the drug is for is found first."""
+"""The example of self-refining answers [S3], offline: side effects are asked, what the drug is for is found first."""
 
 from collections.abc import Iterator
 from pathlib import Path
