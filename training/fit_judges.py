@@ -328,7 +328,7 @@ def _share(refused: NDArray[np.bool_]) -> float | None:
 
 
 # As few sets of passages may be called incorrect that hold the answer, and correct that do not.
-LOWER_RISK, UPPER_RISK = 0.07, 0.20
+LOWER_RISK, UPPER_RISK = 0.055, 0.20
 
 
 def thresholds(p: Array, y: Array, weight: Array) -> tuple[float, float]:
