@@ -2,7 +2,7 @@
 
     python -m benchmarks.ablation_sets --data DIR --work DIR [--sets covidqa squad2] [--limit 300] [--out docs/reports]
 
-Documents and questions are those that abstention is measured on (``training.fit_abstention_turns``): questions that the
+Documents and questions are those that abstention is measured on (``training.whole_turns``): questions that the
 reader trained with ``--left-out`` has not seen, so have that one in place (``docs/judges.md``). Index, questions
 and answers are kept in ``--work``, so a run that was broken off goes on; the reports hold ids and figures, no text.
 """
@@ -20,7 +20,7 @@ from selfright import Selfright
 from selfright.evals.report.writing import write_report
 from selfright.evals.results import read_study
 from selfright.evals.writing import redacted
-from training.fit_abstention_turns import TASKS, Question, Task, unseen
+from training.whole_turns import TASKS, Question, Task, unseen
 
 
 def row_of(question: Question) -> Mapping[str, Any]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from selfright.roles.abstain import shipped_model
 from selfright.roles.calibration.measures import Array, auc, aurc, calibration_error, coverage_at
-from training.fit_abstention_turns import TASKS, Row, rows
+from training.whole_turns import TASKS, Row, rows
 
 COLUMNS = (
     "set",

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from selfright.roles.abstain import shipped_model
-from training.fit_abstention_turns import TASKS, Row, rows
+from training.whole_turns import TASKS, Row, rows
 
 SAMPLES = 5_000
 SEED = 7

@@ -24,6 +24,7 @@ from selfright.models.reader import PairViews, shipped_net
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.grade.offline import OfflineGrader
 from selfright.roles.refine import OfflineRefiner
+from selfright.roles.selection import PieceScorer
 from training.fitting import auc, calibration_error
 from training.labelled import MEASURED_ON, TRAINED_ON, Case
 
@@ -42,7 +43,7 @@ class Judges:
         if key not in self._made:
             analyzer = TextAnalyzer(self._tokenizer, case.statistics)
             grader = OfflineGrader(analyzer, reader=self._reader)
-            roles = grader, OfflineRefiner(analyzer, reader=self._reader)
+            roles = grader, OfflineRefiner(analyzer, PieceScorer(analyzer, self._reader))
             self._made[key] = case.statistics, *roles
         _, grader, refiner = self._made[key]
         hits = [Hit(c.passage, 1 / (60 + rank)) for rank, c in enumerate(case.candidates, 1)]

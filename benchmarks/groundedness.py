@@ -9,7 +9,7 @@ on the question. mtrag: at least two of three people voted 3 or 4 for faithfulne
 klue_nli: entailment, without reviews; healthver_nc: supported claims, to measure only.
 
 Then answers that this program wrote from squad2, covidqa and korquad, unchanged and with one number, one negation or
-one word of ``roles/words.py`` changed: how many are noticed (a contradicted or unsupported claim), and how many
+one word turned into its opposite: how many are noticed (a contradicted or unsupported claim), and how many
 unchanged ones are suspected.
 """
 
@@ -36,9 +36,9 @@ from selfright.roles.evaluate.nli import ClaimNli
 from selfright.roles.evaluate.offline import LocalEvaluator
 from selfright.roles.generate.offline import OfflineGenerator
 from selfright.roles.refine import OfflineRefiner
-from selfright.roles.words import PAIRS, negated
+from selfright.roles.words import negated
+from training.answer_items import Item, items
 from training.answered import Answered, analyzer_of, healthver_nc, klue_nli, mtrag, summedits
-from training.fit_strips import Item, items
 from training.labelled import Corpus
 
 SAMPLES, SEED = 1_000, 7
@@ -129,7 +129,7 @@ def other_polarity(text: str, chooser: random.Random) -> str | None:
 
 
 def other_side(text: str, chooser: random.Random) -> str | None:
-    """The sentence with one of its words put for one that says the opposite, of those that the evaluator knows."""
+    """The sentence with one of its words put for one that says the opposite, of a short list."""
     found = [match for match in _WORDS.finditer(text) if match.group().lower() in _OTHER_SIDE]
     if not found:
         return None
@@ -138,7 +138,39 @@ def other_side(text: str, chooser: random.Random) -> str | None:
 
 
 _WORDS = re.compile(r"[^\W\d_]+")
-_SIDES = [[side.split() for side in line.split("|")] for line in PAIRS.strip().splitlines()]
+_PAIRS = """
+increase rise increased | decrease fall decreased
+high higher highest | low lower lowest
+large larger largest big | small smaller smallest little
+early earlier | late later
+before | after
+first | last
+more most | less least
+maximum | minimum
+include includes included | exclude excludes excluded
+allow allowed allows | forbid forbidden forbids
+possible | impossible
+common | rare
+always | never
+internal | external
+north northern | south southern
+east eastern | west western
+male men | female women
+strong | weak
+active | inactive
+public | private
+증가 상승 | 감소 하락
+최대 최고 | 최소 최저
+이전 | 이후
+처음 | 마지막
+허용 | 금지
+가능 | 불가능
+포함 | 제외
+성공 | 실패
+찬성 | 반대
+남성 | 여성
+"""
+_SIDES = [[side.split() for side in line.split("|")] for line in _PAIRS.strip().splitlines()]
 _OTHER_SIDE = {
     word: others[min(number, len(others) - 1)]
     for sides in _SIDES

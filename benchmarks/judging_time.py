@@ -30,6 +30,7 @@ from selfright.roles.evaluate.offline import LocalEvaluator
 from selfright.roles.grade.offline import OfflineGrader
 from selfright.roles.likeness import Likeness
 from selfright.roles.refine import OfflineRefiner
+from selfright.roles.selection import PieceScorer
 from training.labelled import Corpus, read_rows
 
 PASSAGES, CLAIMS = 10, 5
@@ -67,7 +68,7 @@ def timed(
     """Milliseconds, turns × steps; the first turn warms up and does not count."""
     reader = views.questions if views else None
     grader = OfflineGrader(analyzer, likeness, reader=reader)
-    refiner = OfflineRefiner(analyzer, reader=reader)
+    refiner = OfflineRefiner(analyzer, PieceScorer(analyzer, reader, likeness))
     evaluator = LocalEvaluator(analyzer, reader=reader)
     rows = []
     for question, hits in turns:

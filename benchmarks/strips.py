@@ -4,14 +4,12 @@
 
 Each passage once alone, and once among the eight that BM25 brings for the question, graded first, as in a turn. Kept
 is an answer of which at least half stands in the strips; ``whole`` counts those that stand there to the last letter.
-``strips.json`` holds the figures measured held out. Only questions are asked that the network has not learnt from;
+Only questions are asked that the network has not learnt from;
 korquad took no part in anything.
 """
 
 import argparse
-import json
 from collections.abc import Container, Sequence
-from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +20,8 @@ from selfright.models.reader import PairViews, shipped_net
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.grade.offline import OfflineGrader
 from selfright.roles.refine import OfflineRefiner
-from training.fit_strips import Item, items
+from selfright.roles.selection import PieceScorer
+from training.answer_items import Item, items
 from training.labelled import Corpus
 from training.reading_rows import learnt_questions
 
@@ -37,7 +36,7 @@ class Bench:
         analyzer = TextAnalyzer(corpus.tokenizer, corpus.index.statistics)
         self._corpus = corpus
         self._grader = OfflineGrader(analyzer, reader=reader)
-        self._refiner = OfflineRefiner(analyzer, reader=reader)
+        self._refiner = OfflineRefiner(analyzer, PieceScorer(analyzer, reader))
 
     def alone(self, item: Item) -> tuple[float, float]:
         """The largest share of an answer that survives, and the share of text that goes."""
@@ -93,8 +92,6 @@ def main() -> None:
     from selfright.retrieval.tokenizer import BilingualTokenizer
 
     tokenizer, reader = BilingualTokenizer(), None if arguments.no_reader else PairViews(shipped_net()).questions
-    stored = json.loads((files("selfright.roles") / "strips.json").read_text(encoding="utf-8"))
-    print("held out, when the weights were fitted:", json.dumps(stored["measured"]))
     seen = learnt_questions(arguments.data)
     print("set       passage  cases    kept [95 % interval]   whole  removed")
     for name, rows in sampled(arguments.data, tokenizer, arguments.limit, seen).items():

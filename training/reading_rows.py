@@ -16,8 +16,7 @@ from selfright.domain.passages import Passage
 from selfright.domain.ports import Tokenizer
 from selfright.domain.text import language_of
 from selfright.roles.analysis import TextAnalyzer
-from selfright.roles.grade.features import Asked, Read
-from selfright.roles.grade.networks import WINDOWS, window
+from selfright.roles.reading import WINDOWS, Asked, Sentences
 from training.bm25 import Index
 from training.pairs import Page, Question, is_left_out, load_pages, read_rows
 
@@ -68,10 +67,10 @@ class Windows:
             return row
         passage = Passage("", "", row.heading, row.text, 0, len(row.text), language=language)
         asked = Asked.of(row.asked, self._analyzer)
-        read = Read.of(asked, passage)
+        read = Sentences.of(asked, passage)
         if not row.text.startswith(read.text):  # something that no reader sees was taken out: places would be off
             row = replace(row, text=read.text, start=-1, end=-1)
-        start, end = window(asked, read)
+        start, end = read.window(asked, most)
         if moved and row.start >= 0 and not start <= row.start < row.end <= end:
             start = max(0, row.start - self._random.randrange(most // 5, most * 4 // 5))
             start = row.text.rfind(" ", 0, start) + 1

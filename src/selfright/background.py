@@ -1,7 +1,9 @@
 """Work beside the event loop: a loop in the background for callers that run none, and threads for what takes long."""
 
 import asyncio
+import math
 import threading
+import time
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
 from contextlib import aclosing
 from functools import wraps
@@ -21,6 +23,34 @@ _SHORT = 2_000  # characters that reading by rules goes through in some ten mill
 async def aside(length: int, work: Callable[[], T]) -> T:
     """What ``work`` on a text of ``length`` characters gives: in a thread, unless handing over would take longer."""
     return work() if length <= _SHORT else await asyncio.to_thread(work)
+
+
+class Deadline:
+    """How long work on a thread may go on: so many seconds, or until somebody calls it off."""
+
+    def __init__(self, seconds: float = math.inf) -> None:
+        self.seconds = seconds
+        self._until = time.monotonic() + seconds
+        self._off = threading.Event()
+
+    @property
+    def left(self) -> float:
+        """The seconds that are left; 0 when it is over."""
+        return 0.0 if self._off.is_set() else max(0.0, self._until - time.monotonic())
+
+    def call_off(self) -> None:
+        """Ends it now."""
+        self._off.set()
+
+    async def run(self, work: Callable[[], T]) -> T:
+        """What ``work`` gives, on a thread; when nobody waits any more it is called off, and its end waited for."""
+        task = asyncio.ensure_future(asyncio.to_thread(work))
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            self.call_off()
+            await asyncio.gather(task, return_exceptions=True)
+            raise
 
 
 class LoopThread:

@@ -8,6 +8,7 @@ Whatever happens to a worker, its task gets done: by a new worker, or in this pr
 import importlib
 import json
 import logging
+import math
 import os
 import signal
 import subprocess
@@ -17,6 +18,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from pathlib import Path
 from typing import IO, Any, TypeVar
 
 log = logging.getLogger(__name__)
@@ -43,11 +45,19 @@ class _NotDone(Exception):
     """No worker can be started, all were told to end, or the work raised an error, as it will here."""
 
 
-def usable_cpus() -> int:
-    """The cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+_CGROUPS = (("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us"))
+"""Where a container is told its quota and the period that this is of: of version 2, and of version 1."""
+
+
+def usable_cpus(cgroup: Path = Path("/sys/fs/cgroup")) -> int:
+    """The cores this process may use, within what a container allows."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    for files in _CGROUPS:
+        with suppress(OSError, ValueError):  # no container, or one without a quota ("max", -1)
+            quota, period = " ".join((cgroup / file).read_text(encoding="ascii") for file in files).split()
+            if int(quota) > 0 and int(period) > 0:
+                cores = min(cores, math.ceil(int(quota) / int(period)))
+    return cores
 
 
 class Workers:

@@ -24,7 +24,7 @@ _FEVER_READ = re.compile(r"열|fever", re.IGNORECASE)
 _AFTER_MEDICINE = 90  # characters behind a medicine's name in which its dose may stand
 _JUST_BEFORE = 25
 _CLASS = "drug class"
-_STRENGTH = re.compile(r"[\s\d.%]*")  # all that may stand between a medicine and what kind of thing it is
+_STRENGTH = re.compile(r"[\s\d.%]*(?:으?로\s)?")  # all that may stand between a medicine and what kind of thing it is
 _NEAR = 60
 _SEVERITY = (
     ("mild", re.compile(r"경미|경도|약간|조금|가벼|\bmild\b|\bslight", re.IGNORECASE)),

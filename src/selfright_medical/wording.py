@@ -87,13 +87,13 @@ def _plain(text: str) -> str:
 
 
 _ABOUT = (
-    SlotKind("age", {"en": "age", "ko": "나이"}),
-    SlotKind("sex", {"en": "sex", "ko": "성별"}, lasting=True),
-    SlotKind("pregnancy", {"en": "pregnancy", "ko": "임신"}),
-    SlotKind("conditions", {"en": "conditions", "ko": "질환"}, many=True, lasting=True),
+    SlotKind("age", {"en": "age", "ko": "나이"}, describes=True),
+    SlotKind("sex", {"en": "sex", "ko": "성별"}, lasting=True, describes=True),
+    SlotKind("pregnancy", {"en": "pregnancy", "ko": "임신"}, describes=True),
+    SlotKind("conditions", {"en": "conditions", "ko": "질환"}, many=True, lasting=True, describes=True),
     SlotKind("symptoms", {"en": "symptoms", "ko": "증상"}, many=True),
-    SlotKind("medications", {"en": "medicines", "ko": "복용 약"}, many=True),
-    SlotKind("allergies", {"en": "allergies", "ko": "알레르기"}, many=True, lasting=True),
+    SlotKind("medications", {"en": "medicines", "ko": "복용 약"}, many=True, describes=True),
+    SlotKind("allergies", {"en": "allergies", "ko": "알레르기"}, many=True, lasting=True, describes=True),
 )
 
 MEASURES = tuple(SlotKind(row["slot"], {"en": row["en"], "ko": row["ko"]}) for row in measure_table())
@@ -121,6 +121,16 @@ _PATTERNS: dict[Language, dict[str, str]] = {
         "family": "가족력 {}", "disputed": "{}(진술 엇갈림)",
     },
 }  # fmt: skip
+_DENIALS: dict[Language, dict[str, str]] = {
+    "en": {
+        "allergies": "no allergy to {}", "allergies any": "no allergies", "medications": "does not take {}",
+        "pregnancy": "not pregnant", "other": "no {}",
+    },
+    "ko": {
+        "allergies": "{} 알레르기 없음", "allergies any": "알레르기 없음", "medications": "{} 복용 안 함",
+        "pregnancy": "임신 아님", "other": "{} 없음",
+    },
+}  # fmt: skip
 _ALLERGY = re.compile(r"알레르기|allerg", re.IGNORECASE)
 _DAILY = re.compile(r"(\d+)/day")
 _TIMES: dict[Language, str] = {"en": "{} times a day", "ko": "하루 {}회"}
@@ -143,6 +153,7 @@ def summary(profile: Profile, language: Language) -> str:
     items += [slot.value for slot in now if slot.name not in _NAMES]
     items += [_said("past", slot, language) for slot in mine if slot.name == "conditions" and _is_past(slot)]
     items += [_said("family", slot, language) for slot in profile.slots if _in_family(slot)]
+    items += [_denied(slot, profile, language) for slot in mine if slot.time == "current" and slot.negated]
     line = ""
     for item in [item for item in dict.fromkeys(items) if item][:_MOST_ITEMS]:
         longer = f"{line}, {item}" if line else item
@@ -205,7 +216,20 @@ def _named(slot: Slot, profile: Profile, language: Language) -> str:
     pattern = _PATTERNS[language].get(slot.name, "{}")
     named = f"{name} {_dose(slot, language)}".strip()
     item = name if slot.name == "allergies" and _ALLERGY.search(name) else pattern.format(named)
-    disputed = any(old.name == slot.name and (old.thing == slot.thing or _denies_all(old)) for old in profile.disputed)
+    return _or_disputed(item, slot, profile, language)
+
+
+def _denied(slot: Slot, profile: Profile, language: Language) -> str:
+    """What does not hold: "no allergy to penicillin", "페니실린 알레르기 없음"."""
+    name = "" if _denies_all(slot) else name_in(slot, language)
+    patterns = _DENIALS[language]
+    item = patterns.get(f"{slot.name} any" if not name else slot.name, patterns["other"]).format(name or slot.name)
+    return _or_disputed(item, slot, profile, language)
+
+
+def _or_disputed(item: str, slot: Slot, profile: Profile, language: Language) -> str:
+    alike = (old for old in profile.disputed if old.name == slot.name)
+    disputed = any(old.thing == slot.thing or _denies_all(old) or _denies_all(slot) for old in alike)
     return _PATTERNS[language]["disputed"].format(item) if disputed else item
 
 

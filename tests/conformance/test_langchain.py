@@ -305,6 +305,7 @@ def ask(store: ForeignRetriever, question: str) -> Any:
         profiles=SqliteProfiles(None, {}),
         abstainer=roles.abstainer,
         summarizer=roles.summarizer,
+        referee=roles.referee,
     )
     start = {"user_text": question, "mode": preset.mode, "messages": (), "user": "u"}
     turn = Turn(preset, compile_preset(preset), tools)

@@ -293,6 +293,7 @@ def test_a_session_is_seen_within_a_scope_that_covers_all_its_turns(opened: Open
         await say(BOTH, "grown")
         await say(OPEN, "open")
         await sessions.suspend(await sessions.begin(OPEN, "left", "q?", "", "left"))
+        running = await sessions.begin(OPEN, "open", "q?")  # a hidden one that is busy is told like the others
         for scope, seen in ((LETTERS, {"narrow"}), (BOTH, {"narrow", "grown"}), (Scope("u", ()), set())):
             assert {one.session for one in await sessions.list(scope)} == seen
             for session in {"narrow", "grown", "open", "left"} - seen:
@@ -301,6 +302,7 @@ def test_a_session_is_seen_within_a_scope_that_covers_all_its_turns(opened: Open
                 assert await sessions.forget(scope, session) == 0
                 with pytest.raises(SessionHidden, match="use another session"):
                     await sessions.begin(scope, session, "q?")
+        await sessions.abandon(running)
         assert await sessions.forget(BOTH) == 2
         assert {one.session for one in await sessions.list(OPEN)} == {"open", "left"}
         assert (await sessions.begin(OPEN, "left", "q?")).turn.trace_id == "left"

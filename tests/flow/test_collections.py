@@ -9,6 +9,7 @@ import pytest
 
 from selfright.domain.answers import EvaluationRequest
 from selfright.domain.budget import Meter
+from selfright.domain.errors import StoreError
 from selfright.domain.flags import Flags
 from selfright.domain.judgements import Claim, ClaimStatus, Evaluation, QueryClass
 from selfright.domain.passages import Hit, Retrieval
@@ -82,6 +83,7 @@ def tools(
         profiles=SqliteProfiles(None, {}),
         abstainer=role,
         summarizer=role,
+        referee=judge,
         router=compass,
     )
 
@@ -138,7 +140,7 @@ def test_a_pass_that_corrects_another_looks_everywhere() -> None:
     assert state["routing"].fallback
 
 
-@pytest.mark.parametrize("compass", [Compass(OSError("down")), Compass(suffices=ValueError("bad"))])
+@pytest.mark.parametrize("compass", [Compass(OSError("down")), Compass(suffices=StoreError("bad"))])
 def test_a_router_that_fails_costs_the_routing_and_not_the_turn(compass: Compass) -> None:
     shelves = Shelves()
     state = turn(shelves, compass)

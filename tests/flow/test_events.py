@@ -14,6 +14,7 @@ from langgraph.graph import START, StateGraph
 
 from selfright.domain.answers import Draft, GenerationRequest, Message, Sentence, Step
 from selfright.domain.chat import Say
+from selfright.domain.errors import JudgeFailed
 from selfright.domain.events import (
     AnswerCorrected,
     AnswerToken,
@@ -143,7 +144,7 @@ def test_a_heuristic_that_stands_in_for_a_judge_finds_nothing_adequate() -> None
     from selfright.domain.judgements import EvaluationSource
 
     fallback = Judge(evaluation(0.9, source=EvaluationSource.HEURISTIC))
-    events = heard(Scripted(), Judge(ValueError("garbage")), fallback=fallback)
+    events = heard(Scripted(), Judge(JudgeFailed("garbage")), fallback=fallback)
     last = events[-1]
     assert isinstance(last, TurnFinished)
     assert last.answer.stop_reason is StopReason.DEGRADED

@@ -2,12 +2,14 @@
 
 import asyncio
 import dataclasses
+import re
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from selfright.domain.answers import Answer, Draft, EvaluationRequest, GenerationRequest, Sentence
+from selfright.domain.budget import Meter
 from selfright.domain.chat import Say
 from selfright.domain.errors import IndexBusy, StoreError
 from selfright.domain.events import TurnFinished
@@ -18,7 +20,8 @@ from selfright.domain.ports import Evaluator
 from selfright.domain.slots import Concern
 from selfright.flow.compile import compile_preset
 from selfright.flow.presets import PRESETS
-from selfright.flow.run import Turn, run
+from selfright.flow.run import Turn, _notes, run
+from selfright.flow.state import AgentState
 from tests.support.turns import Judge, Library, Scripted, evaluation, hit, tools_of
 
 SAFE, DOSE = "The lamp is in the tower.", "Take 40 mg of it every hour."
@@ -161,3 +164,16 @@ def test_a_search_that_fails_while_claims_are_repaired_costs_the_repair_alone(er
     assert answer.answer == f"{URGENT}\n\n{SAFE}"
     assert answer.removed_claims == (DOSE,)
     assert any("could not be looked up" in note for note in answer.notes)
+
+
+def test_what_went_wrong_is_said_in_the_language_of_the_question() -> None:
+    meter = Meter(1, 1, 1.0)
+    for kind in ("unusable evaluate", "slots read by rules", "rejected 400", "timeout"):
+        meter.trouble(kind)
+    meter.left_out["answer"] = 1_200
+    state: AgentState = {"language": "ko"}  # type: ignore[typeddict-item]  # all that is read
+    notes = " ".join(_notes(Draft("답"), state, meter))
+    assert not re.search("[a-z]", notes)
+    assert "쓸 수 없는 응답 (답변 평가) ×1" in notes
+    state["language"] = "en"
+    assert "unusable evaluate ×1" in " ".join(_notes(Draft("answer"), state, meter))

@@ -107,7 +107,7 @@ def answered(
 ) -> Answer:
     chosen = PRESETS[preset]
     tools = tools_of(chosen, judge, role=role or Model(), abstention_enabled=False, claim_repair_enabled=False, **flags)
-    tools = dataclasses.replace(tools, floor=(writer or Quoting(), local or Knowing()), pack=pack)
+    tools = dataclasses.replace(tools, floor=writer or Quoting(), referee=local or Knowing(), pack=pack)
     start = {"user_text": "What is alpha?", "mode": chosen.mode, "messages": messages, "user": "u"}
     start |= {"iteration_count": 0, "retry_count": 0}
 
@@ -162,7 +162,7 @@ def test_an_adequate_quotation_beats_a_higher_score_that_is_not() -> None:
     assert answered(Judge(evaluation(0.9, AnswerQuality.OFF_TOPIC)), local=local).answer.startswith(QUOTED)
 
 
-@pytest.mark.parametrize("error", [JudgeFailed("no"), OSError("no"), ValueError("no")])
+@pytest.mark.parametrize("error", [JudgeFailed("no"), OSError("no")])
 @pytest.mark.parametrize(
     "broken", [lambda e: (Quoting(error=e), None), lambda e: (None, Knowing(error=e))], ids=["writer", "judge"]
 )

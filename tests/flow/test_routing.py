@@ -9,7 +9,7 @@ from selfright.domain.budget import Meter
 from selfright.domain.errors import JudgeFailed, UnknownName
 from selfright.domain.flags import Flags
 from selfright.domain.judgements import AnswerQuality, EvaluationSource, QueryClass, StopReason, Verdict
-from selfright.domain.passages import Hit, Retrieval
+from selfright.domain.passages import Retrieval
 from selfright.flow.presets import PRESETS, find_preset
 from selfright.flow.strategies import BasicRAGStrategy, by_label, by_score, create_strategy, register_strategy
 from tests.support.turns import FreshLibrary, Judge, Scripted, Web, evaluation, hit, run_turn
@@ -229,31 +229,3 @@ class Shelf:
 
     async def search(self, query: str, k: int, collections: Sequence[str] = ()) -> Retrieval:
         return Retrieval(tuple(hit(f"d{n}", f"text number {n}") for n in range(k)))
-
-
-class LastFirst:
-    """A reranker that turns the order round."""
-
-    def __init__(self) -> None:
-        self.offered = 0
-
-    async def rerank(self, question: str, hits: Sequence[Hit], k: int) -> tuple[Hit, ...]:
-        assert question == "What is alpha?"
-        self.offered = len(hits)
-        return tuple(reversed(hits))[:k]
-
-
-class Failing(LastFirst):
-    async def rerank(self, question: str, hits: Sequence[Hit], k: int) -> tuple[Hit, ...]:
-        raise JudgeFailed("a reranker that works was expected, but this one never does")
-
-
-def test_a_reranker_chooses_among_twice_as_many_hits_and_may_fail() -> None:
-    library, reranker = Shelf(), LastFirst()
-    plain = run_turn(PRESETS["crag"], Judge(), retriever=library, top_k=3)
-    chosen = run_turn(PRESETS["crag"], Judge(), retriever=library, top_k=3, reranker=reranker)
-    failed = run_turn(PRESETS["crag"], Judge(), retriever=library, top_k=3, reranker=Failing())
-    ids = [[hit.passage.id for hit in turn.state["retrieved_docs"]] for turn in (plain, chosen, failed)]
-    assert reranker.offered == 6
-    assert ids[0] == ids[2] != ids[1]
-    assert all(len(found) == 3 for found in ids)

@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 from selfright.domain.errors import JudgeFailed, UsageError
 from selfright.domain.flags import Flags
 from selfright.domain.judgements import Grade, Grading, Verdict
+from selfright.domain.passages import Language
 from selfright.flow.nodes.search import decided, judged
 from selfright.flow.presets import CRAG
-from tests.support.turns import Judge, Scripted, Web, evaluation, hit, run_turn
+from selfright.flow.state import AgentState
+from tests.support.turns import Judge, Scripted, Web, evaluation, hit, run_turn, tools_of
 
 HITS = (hit("a", "alpha is one"),)
 SHARES = st.floats(0, 1)
@@ -58,13 +60,22 @@ def test_nothing_found_and_nothing_judged_stay_what_they_are() -> None:
 
 
 def test_a_failed_grader_is_unknown_whatever_the_thresholds() -> None:
-    found, notes = asyncio.run(judged(Scripted(verdict=JudgeFailed("down")), "q", HITS, flags(0.1, 0.2)))
-    assert (found.verdict, len(notes)) == (Verdict.UNKNOWN, 1)
+    for language, words in (("en", "the grader failed"), ("ko", "검색 판정을 알 수 없습니다")):
+        found, notes = graded(JudgeFailed("down"), language)
+        assert (found.verdict, len(notes)) == (Verdict.UNKNOWN, 1)
+        assert words in notes[0]
 
 
-def test_a_mistake_in_a_graders_code_is_not_taken_for_a_failed_judge() -> None:
-    with pytest.raises(TypeError):
-        asyncio.run(judged(Scripted(verdict=TypeError("ours")), "q", HITS, flags(0.1, 0.2)))
+@pytest.mark.parametrize("mistake", [TypeError("ours"), ValueError("ours")])
+def test_a_mistake_in_a_graders_code_is_not_taken_for_a_failed_judge(mistake: Exception) -> None:
+    with pytest.raises(type(mistake)):
+        graded(mistake)
+
+
+def graded(error: Exception, language: Language = "en") -> tuple[Grading, tuple[str, ...]]:
+    tools = tools_of(CRAG, Judge(), role=Scripted(verdict=error), correct_threshold=0.2, incorrect_threshold=0.1)
+    state: AgentState = {"question": "q", "language": language}  # type: ignore[typeddict-item]  # all that is read
+    return asyncio.run(judged(state, tools, HITS))
 
 
 def test_they_choose_the_path_of_a_turn() -> None:

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from selfright.api import Selfright
 from selfright.domain.errors import SettingsError
+from selfright.domain.judgements import Verdict
 from tests.functional.conftest import Cli
 
 THINGS = ("kettle", "lantern", "ladder", "barrel", "compass", "anchor", "bucket", "hammer", "pulley", "rudder", "winch")
@@ -102,6 +104,41 @@ def test_turns_use_the_calibration_of_their_index(cli: Cli, own_index: Path, tmp
     origin = {**stored["origin"], "grader": "another"}
     path.write_text(json.dumps({**stored, "lower": 1.0, "upper": 1.0, "origin": origin}), encoding="utf-8")
     assert verdict() == shipped
+
+
+def test_a_service_that_runs_takes_a_new_calibration_over(cli: Cli, own_index: Path, tmp_path: Path) -> None:
+    question, path = "How often is the lamp of the lighthouse changed?", own_index / "calibration.json"
+    with Selfright.open(own_index, embedder="none", preset="crag") as running:
+        shipped = running.ask(question).verdict
+        assert shipped is not Verdict.INCORRECT
+        calibrate(cli, own_index, written(tmp_path / "labelled.jsonl", rows()))
+        stored = json.loads(path.read_bytes())
+        path.write_text(json.dumps({**stored, "lower": 1.0, "upper": 1.0}), encoding="utf-8")
+        assert running.ask(question).verdict is Verdict.INCORRECT
+        path.unlink()
+        assert running.ask(question).verdict is shipped
+
+
+@pytest.mark.parametrize("kind", ["question", "claim"])
+def test_swapped_labels_are_recognised(cli: Cli, own_index: Path, tmp_path: Path, kind: str) -> None:
+    made = [{kind: row["question"], "passage": row["passage"], "label": 1 - int(str(row["label"]))} for row in rows()]
+    if kind == "claim":
+        claims = (f"When dry, the {thing} weighs {n + 2} kg." for n, thing in enumerate(THINGS) for _ in range(3))
+        made = [{**row, "claim": claim} for row, claim in zip(made, claims, strict=True)]
+    command = ("calibrate", written(tmp_path / "swapped.jsonl", made), "--index", own_index, "--set", "embedder=none")
+    done = cli(*command)
+    assert (done.code, done.out.count("look at the labels")) == (1, 1)
+    assert re.search(r"the labels look swapped: the AUC of (?:passages|claims) is 0\.[0-3]\d\d", done.err)
+    assert not list(own_index.glob("*calibration.json"))
+    assert cli(*command, "--yes").code == 0
+
+
+def test_a_good_file_is_not_refused_for_one_question_without_help(cli: Cli, own_index: Path, tmp_path: Path) -> None:
+    one = unanswerable(rows())[:1]
+    found = calibrate(cli, own_index, written(tmp_path / "one.jsonl", rows() + one))
+    assert found["stored"]
+    assert found["harms"] == []
+    assert found["thresholds_fitted"] is False
 
 
 def test_calibrating_again_starts_from_the_shipped_grader(cli: Cli, own_index: Path, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from selfright.domain.errors import SettingsError
 from selfright.domain.judgements import StopReason
 from tests.functional.conftest import Cli
 
@@ -173,12 +174,14 @@ def test_a_service_without_keys_names_the_home_that_has_none(
     from selfright.entrypoints.commands.serve import tell_missing_keys
     from selfright.entrypoints.server.keys import KeyRing
 
-    home = tmp_path / "mistyped"
+    home = tmp_path / "home"
+    with pytest.raises(SettingsError, match="mistyped is not there"):
+        tell_missing_keys({"home": str(tmp_path / "mistyped")})
+    home.mkdir()
     tell_missing_keys({"home": str(home)})
     said = capsys.readouterr().err
     assert f"no API keys in the home folder {home};" in said
     assert "open to everyone on this machine" in said
-    assert not home.exists()
     with closing(KeyRing(home)) as keys:
         keys.add("ana", (), admin=True, note="")
     tell_missing_keys({"home": str(home)})

@@ -48,6 +48,23 @@ def test_a_flag_that_is_said_holds_in_every_preset(name: str, preset: str, tmp_p
         assert getattr(selfright.flags(preset, {name: DEFAULTS[name]}), name) == DEFAULTS[name]
 
 
+@pytest.mark.parametrize(
+    ("said", "lacking", "there"),
+    [
+        ({"medcat2_enabled": True}, ["pack=medical", "medcat_pack="], ["llm"]),
+        ({"medcat2_enabled": True, "pack": "medical"}, ["medcat_pack="], ["pack=medical"]),
+        ({"llm_slots_enabled": True, "pack": "medical"}, ["set llm"], ["pack=medical", "medcat"]),
+    ],
+)
+def test_a_flag_that_needs_more_says_what_is_not_there(
+    tmp_path: Path, said: dict[str, Any], lacking: list[str], there: list[str]
+) -> None:
+    with pytest.raises(UsageError) as error:
+        flags_of(tmp_path, "full", **said)
+    assert all(what in str(error.value) for what in lacking)
+    assert not any(what in str(error.value) for what in there)
+
+
 @pytest.mark.parametrize("preset", PRESETS)
 def test_what_nobody_says_is_the_presets_or_the_default(preset: str, tmp_path: Path) -> None:
     assert flags_of(tmp_path, preset) == Flags().with_values(PRESETS[preset].flags)

@@ -83,7 +83,7 @@ def test_when_it_fails_or_talks_rubbish_the_rules_stand_in_and_the_answer_says_s
     assert kept == BY_RULES
     assert extractions(server) >= 1
     assert answer.degraded
-    assert any("slots read by rules" in note for note in answer.notes)
+    assert any("규칙으로 읽은 정보" in note for note in answer.notes)
     assert answer.answer.strip()
 
 

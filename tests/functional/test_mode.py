@@ -62,3 +62,15 @@ def test_the_command_line_hears_the_mode(
     assert says in reply["answer"]
     assert reply["preset"] == preset
     assert cli("ask", QUESTION, "--index", settings["path"], "--mode", "robot").code == 2
+
+
+def test_a_mode_that_needs_a_model_says_so_without_one(cli: Cli, settings: dict[str, Any]) -> None:
+    ask = ("ask", QUESTION, "--index", settings["path"], "--set", f"embedder={settings['embedder']}")
+    for way in (("--mode", "llm"), ("--preset", "llm")):
+        outcome = cli(*ask, *way)
+        assert (outcome.code, outcome.out) == (2, "")
+        assert "none is configured" in outcome.err
+    offline = {name: value for name, value in settings.items() if name not in ("llm", "base_url")}
+    with serving(offline) as running, http_client(running.url) as http:
+        reply = http.post("/v1/ask", json={"question": QUESTION, "mode": "llm"})
+        assert (reply.status_code, "none is configured" in reply.json()["error"]["message"]) == (400, True)

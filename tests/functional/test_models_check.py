@@ -1,8 +1,10 @@
 """What a check says of models that judge well, badly, or believe everything; and that a turn heeds it."""
 
 import io
+import itertools
 import json
 import re
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,10 +12,12 @@ from typing import Any
 import pytest
 
 from selfright import Selfright
+from selfright.assembly.models import Models
 from selfright.domain.chat import Job
 from selfright.evals.models.checking import Question, planned_calls, probes
-from selfright.evals.models.report import JobReport
+from selfright.evals.models.report import CheckReport, JobReport
 from selfright.llm.checks import FILE, ModelChecks
+from selfright.settings import load_settings
 from tests.functional.conftest import Cli
 from tests.support.llm import EVALUATION, QUESTION, is_job, rules, write_index
 from tests.support.scripted.requests import Request
@@ -116,7 +120,53 @@ def test_a_good_model_may_be_asked_for_what_it_does_better(cli: Cli) -> None:
 def test_a_bad_model_may_do_nothing(cli: Cli) -> None:
     found = checked(BAD, cli)
     assert may(found) == set()
-    assert any("should not write answers" in sentence for sentence in found["words"])
+    assert any("should not write answers: fewer than half of them are right" in said for said in found["words"])
+    assert any("is worse than the offline role" in sentence for sentence in found["words"])
+
+
+def test_a_job_ends_when_its_answer_is_clear_and_when_its_time_is_over(cli: Cli) -> None:
+    garbage: Mapping[Job, Reply] = {job: lambda _: "The answer is:" for job in GOOD}
+    found = checked(garbage, cli, "--items", 22, "--set", "llm_attempts=1")
+    assert {found["jobs"][job]["items"] for job in ("evaluate", "answer")} == {3}  # more than a tenth of 22
+    assert may(found) == set()
+    good = checked(GOOD, cli, "--items", 22)
+    assert good["jobs"]["answer"]["items"] == 7  # seven of seven: more than 2.5 standard errors above a half
+
+
+def test_a_job_ends_when_its_share_of_the_time_is_over(monkeypatch: pytest.MonkeyPatch, cli: Cli) -> None:
+    seconds = itertools.count(step=10)
+    monkeypatch.setattr("selfright.evals.models.checking.time.perf_counter", lambda: float(next(seconds)))
+    found = checked(GOOD, cli, "--items", 22, "--minutes", 2)
+    asked = {job: one["items"] for job, one in found["jobs"].items()}
+    assert all(1 <= count <= 4 for count in asked.values()), asked
+
+
+def test_nothing_that_is_said_contradicts_its_figures() -> None:
+    def job(job: Job, theirs: float, ours: float, usable: float = 1.0, items: int = 8) -> JobReport:
+        wins, own = round(theirs * items), round(ours * items)
+        return JobReport(
+            job,
+            tuple(float(n < wins) for n in range(items)),
+            tuple(float(n < own) for n in range(items)),
+            usable,
+            1.0,
+            items,
+        )
+
+    jobs = (
+        job(Job.GRADE, 1.0, 0.875),
+        job(Job.EVALUATE, 0.25, 1.0),
+        job(Job.CLASSIFY, 1.0, 0.25),
+        job(Job.REWRITE, 1.0, 0.25, usable=0.5),
+        job(Job.ANSWER, 0.375, 0.25),
+    )
+    assert list(CheckReport("m", jobs, 0, 0).words()) == [
+        "m should not write answers: fewer than half of them are right (0.38, ours 0.25)",
+        "it may be asked for what it does better: telling kinds of messages apart (1.00, ours 0.25)",
+        "it does not keep to the form of a reply: rewriting queries (1.00, ours 0.25, 50% of its replies usable)",
+        "it is worse than the offline role: judging answers (0.25, ours 1.00)",
+        "it is not shown to be better: grading (1.00, ours 0.88)",
+    ]
 
 
 def test_a_model_that_believes_everything_may_write_but_not_judge(cli: Cli) -> None:
@@ -146,7 +196,8 @@ def test_a_check_needs_a_model_and_asks_before_it_costs(cli: Cli, monkeypatch: p
     with ScriptedServer() as server:
         refused = cli("models", "check", f"openai:scripted@{server.url}", "--items", 4)  # nobody says yes
         assert server.calls() == []
-    assert refused.code != 0
+    assert refused.code == 2
+    assert "add --yes" in refused.err
     missing = cli("models", "check", "local:nope.gguf")
     assert (missing.code, "there is no file" in missing.err, "tokens" in missing.err) == (1, True, False)
 
@@ -155,21 +206,30 @@ def test_a_check_needs_a_model_and_asks_before_it_costs(cli: Cli, monkeypatch: p
 
 
 def test_turns_do_not_ask_a_model_for_what_it_does_no_better(tmp_path: Path) -> None:
+    unsure = "Can a map of FxStore be shared?"
     settings = {**write_index(tmp_path), "home": tmp_path / "home", "llm_judging": "auto"}
     with ScriptedServer(rules()) as server:
         with Selfright.open(**settings, base_url=server.url) as selfright:
-            selfright.ask(QUESTION)
+            selfright.ask(unsure)
             name = selfright.settings.llm
         unchecked = {job for job in Job for call in server.calls() if is_job(job, call)}
         judging = {"grade": {"may": False}, "evaluate": {"may": False}, "rewrite": {"may": False}}
         ModelChecks(tmp_path / "home" / FILE).keep(f"{name}@{server.url}", {"jobs": judging})
         server.forget()
         with Selfright.open(**settings, base_url=server.url) as selfright:
-            selfright.ask(QUESTION)
+            selfright.ask(unsure)
         left = {job for job in Job for call in server.calls() if is_job(job, call)}
     assert unchecked & {Job.GRADE, Job.EVALUATE, Job.STRIPS, Job.WEB_QUERY}
     assert not left & {Job.GRADE, Job.STRIPS, Job.EVALUATE, Job.REWRITE, Job.WEB_QUERY, Job.STANDALONE}
     assert Job.ANSWER in left
+
+
+def test_a_check_counts_where_a_service_runs_already(tmp_path: Path) -> None:
+    models = Models(load_settings({"home": tmp_path, "llm": "openai:m", "base_url": "http://127.0.0.1:9/v1"}))
+    assert not models.worse
+    (name,) = set(models.names.values())
+    ModelChecks(tmp_path / FILE).keep(name, {"jobs": {"grade": {"may": False}}})
+    assert models.worse == {Job.GRADE, Job.STRIPS}
 
 
 def test_a_model_that_writes_badly_writes_only_where_nothing_is_judged_or_it_is_wanted(tmp_path: Path) -> None:
@@ -235,3 +295,12 @@ def test_the_probes_are_as_many_as_promised_in_both_languages() -> None:
         assert question.gold in texts[question.document]
         assert question.gold in question.true
         assert question.gold not in question.false
+
+
+def test_a_call_that_outlasts_its_jobs_time_is_broken_off(cli: Cli) -> None:
+    began = time.monotonic()
+    slow = {job: lambda request, reply=reply: (time.sleep(1.5), reply(request))[1] for job, reply in GOOD.items()}
+    found = checked(slow, cli, "--items", 22, "--minutes", 0.1)
+    assert {one["items"] for one in found["jobs"].values()} <= {1, 2}
+    assert all(" only" in sentence for sentence in found["words"])
+    assert time.monotonic() - began < 30

@@ -199,10 +199,16 @@ class Broken(Believing):
         raise RuntimeError("nobody foresaw this")
 
 
-def test_a_judge_of_ones_own_may_fail_in_any_way_and_costs_itself_alone(own_index: Path) -> None:
+class Short(Believing):
+    def read(self, text: str, passages: Sequence[str]) -> list[PairReading]:
+        return super().read(text, passages)[1:]
+
+
+@pytest.mark.parametrize("kind", [Broken, Short])
+def test_a_judge_of_ones_own_may_fail_in_any_way_and_costs_itself_alone(own_index: Path, kind: type) -> None:
     with Selfright.open(own_index, embedder="none") as selfright:
         without = selfright.ask(QUESTION)
-    judges = {"passage_judge": Broken(), "claim_judge": Broken()}
+    judges = {"passage_judge": kind(), "claim_judge": kind()}
     with Selfright.open(own_index, embedder="none", **judges) as selfright:
         answer = selfright.ask(QUESTION)
     assert answer.answer == without.answer

@@ -9,6 +9,7 @@ import pytest
 
 from selfright import Selfright
 from selfright.domain.errors import InputError, SettingsError, UnknownName
+from selfright.domain.judgements import StopReason
 from selfright.entrypoints.cli import main
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
@@ -176,10 +177,89 @@ def test_values_set_by_hand_are_read_as_in_a_message(tmp_path: Path) -> None:
     said = {"age": "18개월", "pregnancy": "not pregnant", "glucose": "7.8 mmol/L", "calcium": 9.5}
     with Selfright.open(tmp_path / "index", pack="medical") as selfright:
         kept = selfright.set_profile(said, "ana").slots
-        assert selfright.profile_summary("ana") == "18-month-old, glucose 141 mg/dL, calcium 9.5 mg/dL"
+        assert selfright.profile_summary("ana") == "18-month-old, glucose 141 mg/dL, calcium 9.5 mg/dL, not pregnant"
     assert [(slot.value, slot.unit, slot.negated) for slot in kept] == [
         ("18", "months", False),
         ("pregnant", None, True),
         ("141", "mg/dL", False),
         ("9.5", "mg/dL", False),
     ]
+
+
+CLINIC = {
+    "metformin.md": "# Metformin\n\nMetformin treats type 2 diabetes. Metformin is taken with or after a meal.\n",
+    "메트포르민.md": "# 메트포르민\n\n메트포르민은 당뇨병 약입니다. 메트포르민은 식사와 함께 복용합니다.\n",
+    "페니실린.md": "# 페니실린\n\n페니실린은 항생제입니다. 페니실린에 알레르기가 있는 사람은 복용하면 안 됩니다.\n",
+}
+
+
+@pytest.fixture
+def clinic(tmp_path: Path) -> Iterator[Selfright]:
+    documents = tmp_path / "clinic"
+    documents.mkdir()
+    for name, text in CLINIC.items():
+        (documents / name).write_text(text, encoding="utf-8")
+    with Selfright.open(tmp_path / "index", pack="medical", home=tmp_path / "home") as selfright:
+        selfright.add([documents])
+        yield selfright
+
+
+@pytest.mark.parametrize(
+    ("message", "question", "said"),
+    [
+        ("이제 62세가 됐고 당뇨가 있어요. 메트포르민은 어떻게 먹나요?", "메트포르민은 어떻게 먹나요?", "식사와 함께"),
+        ("I am 60 now and have kidney disease. How is metformin taken?", "How is metformin taken?", "with or after"),
+    ],
+)
+def test_a_message_that_tells_and_asks_is_answered_by_what_it_asks(
+    clinic: Selfright, message: str, question: str, said: str
+) -> None:
+    answer = clinic.ask(message, user="ana")
+    assert (answer.question, answer.abstained) == (question, False)
+    assert said in answer.answer
+    assert not any("세가 됐" in note or "60" in note for note in answer.notes)
+    assert {slot.name for slot in clinic.profile("ana").slots} >= {"age", "conditions"}
+
+
+@pytest.mark.parametrize(
+    ("message", "reply", "known"),
+    [
+        ("저는 62세이고 페니실린 알레르기가 있어요.", "네, 알겠습니다", "62세, 페니실린 알레르기"),
+        ("페니실린 알레르기 없어요.", "네, 알겠습니다", "페니실린 알레르기 없음"),
+        ("알레르기 없어요", "네, 알겠습니다", "알레르기 없음"),
+        ("I am 60 and diabetic.", "All right", "60-year-old, diabetes"),
+        ("I'm not allergic to penicillin. I take metformin.", "All right", "takes metformin, no allergy to penicillin"),
+    ],
+)
+def test_a_message_that_only_tells_is_acknowledged(clinic: Selfright, message: str, reply: str, known: str) -> None:
+    answer = clinic.ask(message, user="ana")
+    assert answer.answer.startswith(reply)
+    assert (answer.citations, answer.stop_reason) == ((), StopReason.FAST_PATH)
+    assert any(note.endswith(f": {known}") for note in answer.notes)
+    assert not any("금기" in note or "conflicts" in note for note in answer.notes)
+
+
+@pytest.mark.parametrize(
+    "message", ["Diabetes and metformin", "Metformin is for diabetes.", "메트포르민 먹어도 돼요", "두통이 있어요."]
+)
+def test_what_may_ask_is_looked_up(clinic: Selfright, message: str) -> None:
+    assert clinic.ask(message, user="ana").stop_reason is not StopReason.FAST_PATH
+
+
+def test_a_question_about_one_medicine_keeps_another_that_is_told(clinic: Selfright) -> None:
+    message = "와파린을 먹고 있어요. 아스피린 먹어도 되나요?"
+    assert clinic.ask(message, user="ana").question == message
+
+
+def test_what_is_said_both_ways_stands_once_with_its_turn(clinic: Selfright) -> None:
+    turns = ["저는 62세예요.", *["페니실린 알레르기가 있어요.", "페니실린 알레르기 없어요."] * 2]
+    for message in [*turns, "당뇨약으로 메트포르민 500mg을 먹어요."]:
+        clinic.ask(message, user="ana", session="s", flags={"history_limit": 2})
+    kept = clinic.profile("ana")
+    assert [(slot.name, slot.value, slot.negated, slot.turn) for slot in kept.slots] == [
+        ("age", "62", False, 0),
+        ("allergies", "페니실린", True, 4),
+        ("medications", "메트포르민", False, 5),
+    ]
+    assert [(slot.value, slot.negated) for slot in kept.disputed] == [("페니실린", False)]
+    assert clinic.profile_summary("ana").endswith("no allergy to penicillin (said both ways)")

@@ -380,7 +380,8 @@ def test_the_message_names_the_setting_that_keeps_the_old_vectors(name: str) -> 
         meta.check("here", "t", "another", 3)
 
 
-def test_from_the_command_line(cli: Cli, documents: Path, tmp_path: Path) -> None:
+def test_from_the_command_line(cli: Cli, documents: Path, tmp_path: Path, home_folder: Path) -> None:
+    (home_folder / "home").mkdir(parents=True)
     index = ("--index", tmp_path / "index")
     assert cli("index", "add", documents, *index, "--set", "embedder=none").code == 0
     (tmp_path / "index" / "calibration.json").write_text(json.dumps({"origin": {"grader": "words+gone"}}))

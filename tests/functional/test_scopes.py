@@ -171,7 +171,8 @@ def test_a_conversation_is_not_gone_on_with_outside_its_scope(seen: Seen) -> Non
     body = {"question": "And what did I ask before?", "session": "ann, all on bob"}
     with seen.client("ann, her own") as http:
         reply = http.post("/v1/ask", json=body)
-        assert (reply.status_code, reply.json()["error"]["code"]) == (403, "session_hidden")
+        missing = http.get("/v1/sessions/nothing")
+        assert (reply.status_code, reply.text) == (404, missing.text.replace("nothing", body["session"]))
         chat = {"model": "full", "messages": [{"role": "user", "content": "And then?"}]}
         reply = http.post("/v1/chat/completions", json=chat, headers={"X-Selfright-Session": body["session"]})
         assert BOB not in reply.text

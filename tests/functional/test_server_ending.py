@@ -173,6 +173,7 @@ def test_a_port_that_is_taken_is_told(
 ) -> None:
     import socket
 
+    settings["home"].mkdir(exist_ok=True)
     monkeypatch.setenv("SELFRIGHT_HOME", str(settings["home"]))
     monkeypatch.setenv("SELFRIGHT_EMBEDDER", "none")
     with socket.create_server(("127.0.0.1", 0)) as taken:

@@ -19,6 +19,7 @@ import httpx
 import pytest
 
 from selfright.assembly import ingestion
+from selfright.background import Deadline
 from selfright.entrypoints.server.admission import Limits
 from selfright.entrypoints.server.keys import KeyRing
 from selfright.ingest import parallel
@@ -108,6 +109,24 @@ def test_two_lengths_or_a_length_and_chunks_are_refused(running: Running) -> Non
     smuggled = head(5, "/v1/ask", "Content-Length: 6"), head(5, "/v1/ask", "Transfer-Encoding: chunked")
     for sent in smuggled:
         assert talk(running, sent, b"0\r\n\r\n").startswith(b"HTTP/1.1 4")
+
+
+def test_a_length_beside_chunks_is_refused_and_the_connection_closed(running: Running) -> None:
+    chunks = b'5\r\n{"a":\r\n0\r\n\r\n'
+    for version, length in (("1.1", "Content-Length: 30\r\n"), ("1.0", "")):
+        for path in ("/v1/ask", "/healthz"):
+            first = f"POST {path} HTTP/{version}\r\nHost: localhost\r\n{length}Transfer-Encoding: chunked\r\n\r\n"
+            heard = talk(running, first.encode() + chunks, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert heard.startswith(b"HTTP/1.1 400")
+            assert b"bad_framing" in heard
+            assert heard.count(b"HTTP/1.1 ") == 1
+
+
+@pytest.mark.parametrize("sign", ["\0", "\n", "\u202e", "\u200b", "\u2028", "\x7f"])
+def test_names_of_collections_that_nobody_can_read_are_refused(sign: str, http: httpx.Client) -> None:
+    form = {"files": {"files": ("a.md", b"# A\n\nThe text of it.")}, "data": {"collection": f"let{sign}ters"}}
+    reply = http.post("/v1/documents", **form)  # type: ignore[arg-type]
+    assert (reply.status_code, f"U+{ord(sign):04X}" in reply.json()["error"]["message"]) == (400, True)
 
 
 def test_callers_that_hang_up_leave_nothing_behind(running: Running, http: httpx.Client) -> None:
@@ -238,11 +257,11 @@ def test_nobody_waits_for_a_file_that_is_slow_to_come_or_to_be_read(
     first, second = (ring.add(name, name)[1] for name in ("ann", "bob"))
     read, reading, done = ingestion.read_apart, threading.Event(), threading.Event()
 
-    def slowly(file: SourceFile, bounds: Bounds) -> Any:
+    def slowly(file: SourceFile, bounds: Bounds, deadline: Deadline) -> Any:
         if file.name == "slow.txt":
             reading.set()
             assert done.wait(120)
-        return (yield from read(file, bounds))
+        return (yield from read(file, bounds, deadline))
 
     monkeypatch.setattr(ingestion, "read_apart", slowly)
     with (
@@ -263,6 +282,29 @@ def test_nobody_waits_for_a_file_that_is_slow_to_come_or_to_be_read(
         finally:
             done.set()
         assert slow.result().json()["files"][0]["added"] == 1
+
+
+def test_an_upload_ends_with_its_caller(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    began, ended = threading.Event(), threading.Event()
+
+    def embed(upload: ingestion.ReadUpload, **_: object) -> None:
+        began.set()
+        try:
+            while True:
+                upload.check()
+                time.sleep(0.05)
+        finally:
+            ended.set()
+
+    monkeypatch.setattr(running.service.selfright, "embed_upload", embed)
+    files = {"files": ("left.txt", b"The caller of this one leaves.")}
+    with http_client(running.url) as http, pytest.raises(httpx.ReadTimeout):
+        http.post("/v1/documents", files=files, timeout=httpx.Timeout(60, read=3))
+    assert began.is_set()
+    assert ended.wait(20)
+    wait_for(lambda: not running.server.server_state.tasks)
+    with http_client(running.url) as http:
+        assert http.get("/v1/documents/left.txt").status_code == 404
 
 
 def test_looking_whether_turns_can_be_taken_is_not_done_anew_for_everybody(

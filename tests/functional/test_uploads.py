@@ -1,5 +1,7 @@
 """Files that somebody sent: what they are called, what is the same file again, and whose documents stay."""
 
+import threading
+import time
 from collections.abc import Sequence
 from contextlib import closing
 from itertools import count
@@ -10,8 +12,10 @@ import pytest
 from numpy.typing import NDArray
 
 from selfright import Selfright
-from selfright.assembly.ingestion import UploadReport
-from selfright.domain.errors import ModelError
+from selfright.assembly import ingestion
+from selfright.assembly.ingestion import UploadReport, read_upload
+from selfright.background import Deadline
+from selfright.domain.errors import ModelError, UnreadableFile
 from selfright.retrieval.preparing import indexed_text
 from tests.support.embedders import WordHashes
 
@@ -86,6 +90,49 @@ def test_what_was_embedded_ahead_is_not_embedded_while_it_is_stored(tmp_path: Pa
         assert embedder.embedded == []
 
 
+def sheet(folder: Path, rows: int) -> Path:
+    path = folder / "kilns.csv"
+    path.write_text("kiln,wood\n" + "".join(f"K{n},oak {n}\n" for n in range(rows)))
+    return path
+
+
+def test_a_file_of_too_many_passages_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ingestion, "_MOST_PASSAGES", 50)
+    with Selfright.open(tmp_path / "index", embedder="none") as selfright:
+        with pytest.raises(UnreadableFile, match="more than 50 passages; split it"):
+            selfright.read_upload(sheet(tmp_path, 60_000), "kilns.csv")
+        assert selfright.take_in(sheet(tmp_path, 100), "kilns.csv").added
+
+
+@pytest.mark.parametrize("step", ["read", "embed", "store"])
+def test_when_the_time_is_over_nothing_of_a_file_stays(tmp_path: Path, step: str) -> None:
+    embedder, deadline = WordHashes(), Deadline(600)
+    path = sheet(tmp_path, 6_000)
+    with Selfright.open(tmp_path / "index", embeddings=embedder, home=tmp_path / "home") as selfright:
+        selfright.take_in(sheet(tmp_path, 10), "before.csv")
+        if step == "read":
+            deadline.call_off()
+        began = time.monotonic()
+        with pytest.raises(UnreadableFile, match="took more than 600 s"):  # noqa: PT012, SIM117
+            with closing(selfright.read_upload(path, "kilns.csv", deadline)) as upload:
+                if step == "embed":
+                    deadline.call_off()
+                selfright.embed_upload(upload)
+                deadline.call_off()
+                selfright.store_upload(upload)
+        assert time.monotonic() - began < 60
+        assert [document.id for document in selfright.documents()] == ["before.csv"]
+
+
+def test_a_reader_is_ended_when_nobody_waits_for_it(tmp_path: Path) -> None:
+    deadline = Deadline(600)
+    threading.Timer(0.5, deadline.call_off).start()
+    began = time.monotonic()
+    with pytest.raises(UnreadableFile, match="took more than"):
+        read_upload(sheet(tmp_path, 3_000_000), "kilns.csv", deadline)
+    assert time.monotonic() - began < 10
+
+
 def test_an_upload_whose_embedding_failed_can_be_embedded_again(tmp_path: Path) -> None:
     rows, embedder = tmp_path / "kilns.jsonl", WordHashes()
     rows.write_text("".join(f'{{"_id": "{n}", "text": "K{n} takes oak {n}."}}\n' for n in range(600)))
@@ -106,7 +153,7 @@ def test_an_upload_whose_embedding_failed_can_be_embedded_again(tmp_path: Path) 
             selfright.embed_upload(upload)
         selfright.embed_upload(upload)
         assert selfright.store_upload(upload).passages == 600
-        assert len(embedder.embedded) == 256 + 600
+        assert len(embedder.embedded) == 16 + 600
         check_vectors(selfright, embedder, "K599 oak 599")
 
 

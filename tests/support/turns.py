@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from selfright.domain.answers import (
@@ -32,7 +32,7 @@ from selfright.domain.judgements import (
 )
 from selfright.domain.packs import NoSlots
 from selfright.domain.passages import Hit, Passage, Refinement, Retrieval, Strip, WebFinding
-from selfright.domain.ports import Evaluator, Reranker
+from selfright.domain.ports import Evaluator
 from selfright.domain.tools import Tools
 from selfright.domain.turns import Scope, ScopedRetriever
 from selfright.flow.compile import compile_preset
@@ -225,16 +225,16 @@ def run_turn(
     web: Any = None,
     flags: Flags | None = None,
     fallback: Evaluator | None = None,
+    referee: Evaluator | None = None,
     meter: Meter | None = None,
     messages: Sequence[Message] = (),
-    reranker: Reranker | None = None,
     **values: Any,
 ) -> Turn:
     """Runs one turn of a preset with scripted tools."""
     tools = tools_of(
-        preset, judge, role=role, retriever=retriever, web=web, flags=flags, fallback=fallback, meter=meter, **values
-    )
-    tools = replace(tools, reranker=reranker)
+        preset, judge, role=role, retriever=retriever, web=web, flags=flags, fallback=fallback, referee=referee,
+        meter=meter, **values,
+    )  # fmt: skip
     state = asyncio.run(_run(preset, tools, messages))
     return Turn(state, [step.node for step in state["trace"]])
 
@@ -249,6 +249,7 @@ def tools_of(
     flags: Flags | None = None,
     fallback: Evaluator | None = None,
     meter: Meter | None = None,
+    referee: Evaluator | None = None,
     listen: bool = False,
     **values: Any,
 ) -> Tools:
@@ -270,6 +271,7 @@ def tools_of(
         profiles=SqliteProfiles(None, {}),
         abstainer=role,
         summarizer=role,
+        referee=referee or Judge(evaluation(0.3)),
         web=web,
         emit=(lambda _event: None) if listen else None,
     )

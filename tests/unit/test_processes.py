@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from selfright.processes import Workers
+from selfright.processes import Workers, usable_cpus
 
 ENTRY = f"{__name__}:work"
 
@@ -148,7 +148,7 @@ def interrupt(results: Iterator[Any]) -> None:
 SCRIPT = """
 import sys
 print("main")
-from selfright.processes import Workers
+from selfright.processes import Workers, usable_cpus
 workers = Workers("tests.unit.test_processes:work", {"mark": "w"}, 2)
 print(sorted(workers.map([["pid"]] * 2, lambda task: 0))[0] > 0, list(workers.map([5], lambda task: 0)), flush=True)
 print("pid", *{process.pid for process in workers._alive}, flush=True)
@@ -175,3 +175,27 @@ def test_a_script_without_a_main_guard_runs_once_and_takes_its_workers_along(tmp
     while not all(map(gone, pids)) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert all(map(gone, pids))
+
+
+@pytest.mark.parametrize(
+    ("files", "cores"),
+    [
+        ({}, 64),
+        ({"cpu.max": "max 100000"}, 64),
+        ({"cpu.max": "200000 100000"}, 2),
+        ({"cpu.max": "50000 100000"}, 1),
+        ({"cpu.max": "250000 100000"}, 3),
+        ({"cpu.max": "9900000 100000"}, 64),
+        ({"cpu.max": "nonsense"}, 64),
+        ({"cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"}, 64),
+        ({"cpu/cpu.cfs_quota_us": "200000", "cpu/cpu.cfs_period_us": "100000"}, 2),
+    ],
+)
+def test_a_containers_quota_bounds_the_cores(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, str], cores: int
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(64)), raising=False)
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(f"{content}\n", encoding="ascii")
+    assert usable_cpus(tmp_path) == cores

@@ -64,3 +64,14 @@ def test_elsewhere_a_line_comes_now_and_then(
         tell("anything")
         time.sleep(0.01)
     assert capsys.readouterr().err == ""
+
+
+def test_the_time_left_goes_by_all_steps() -> None:
+    """Steps may be a minute apart: rich forgets what is older than 30 s, and then knows nothing."""
+    display = progress._display()
+    display.get_time = iter((0.0, 0.0, *(60.0 * n for n in range(1, 9)))).__next__
+    task = display.add_task("Indexing", total=8, name="")
+    for done in (1, 2, 3):
+        display.update(task, completed=done)
+    (shown,) = display.tasks
+    assert shown.speed == pytest.approx(1 / 60)

@@ -37,3 +37,14 @@ def test_advice_follows_the_intervals(study: Study, said: str) -> None:
 
 def test_advice_for_a_search() -> None:
     assert of_study(retrieval()).startswith("advice: ")
+
+
+def test_advice_names_the_language_where_most_is_lost() -> None:
+    study = answers()
+    (one, *_), others = study.runs[-1].funnels, ("a", "b", "c")
+    nothing = dict.fromkeys(one.lost, ())
+    korean = replace(one, language="ko", lost={**nothing, "looked": others})
+    english = replace(one, language="en", lost={**nothing, "looked": ("d",)})
+    run = replace(study.runs[-1], funnels=(english, korean))
+    advice = of_study(replace(study, runs=(*study.runs[:-1], run)))
+    assert "ask in the language of the documents (most of them in ko)" in advice

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from selfright.domain.errors import InputError
 from selfright.domain.passages import Hit, Passage
@@ -91,6 +91,7 @@ Progress = Callable[[int, int, str], None]
 Accept = bool | Callable[[Sequence[str]], bool]
 """Whether a calibration that makes judging worse is stored all the same; asked with what gets worse."""
 _Questions = Mapping[str, Sequence[Row]]
+Fit = TypeVar("Fit", "GraderCalibration", "ClaimCalibration")
 
 
 def calibrate_grading(
@@ -141,15 +142,16 @@ def calibrate_claims(
 def judged_sets(
     questions: Mapping[str, Sequence[Row]], grader: "OfflineGrader", one_more: Callable[[], None] | None = None
 ) -> "Iterator[JudgedSet]":
-    """Each question's passages graded together, in the order of the file: a set is what a search would bring.
-
+    """Each question's passages graded together, ordered by hash: files tend to have first what answers.
     ``one_more`` is called after each question.
     """
     from selfright.roles.calibration.refit import JudgedSet
 
     for question, group in questions.items():
         for start in range(0, len(group), MOST_PER_QUESTION):
-            part = group[start : start + MOST_PER_QUESTION]
+            part = sorted(
+                group[start : start + MOST_PER_QUESTION], key=lambda row: hashlib.sha256(row.passage.encode()).digest()
+            )
             hits = [_hit(row.passage, rank) for rank, row in enumerate(part, start=1)]
             reading = grader.read(question, hits)
             grading = grader.decided(reading)
@@ -176,6 +178,15 @@ def keep(calibration: "GraderCalibration | ClaimCalibration", index: Path | str,
     return path
 
 
+def state_of(index: Path | str, home: Path) -> tuple[object, ...]:
+    """What changes when a calibration of the index is stored or removed, by whichever process."""
+    from selfright.roles.calibration.stored import ClaimCalibration, GraderCalibration
+
+    files = (_folder(index, home) / name for name in (GraderCalibration.file, ClaimCalibration.file))
+    found = (file.stat() if file.exists() else None for file in files)
+    return tuple(one and (one.st_ino, one.st_mtime_ns, one.st_size) for one in found)
+
+
 def kept_grading(index: Path | str, home: Path, name: str) -> "GraderCalibration | None":
     """The grader's calibration in the index folder; None when there is none, or it is of another grader.
 
@@ -183,20 +194,23 @@ def kept_grading(index: Path | str, home: Path, name: str) -> "GraderCalibration
     """
     from selfright.roles.calibration.stored import GraderCalibration, read_calibration
 
-    path = _folder(index, home) / GraderCalibration.file
-    stored = _stored(path)
-    found = None if stored is None else read_calibration(stored, str(path))
-    return found if found is None or _fits(found.origin.grader, name, path) else None
+    return _kept(_folder(index, home) / GraderCalibration.file, read_calibration, name)
 
 
 def kept_claims(index: Path | str, home: Path, name: str) -> "ClaimCalibration | None":
     """The same for the evaluator's calibration of claims."""
     from selfright.roles.calibration.stored import ClaimCalibration, read_claim_calibration
 
-    path = _folder(index, home) / ClaimCalibration.file
+    return _kept(_folder(index, home) / ClaimCalibration.file, read_claim_calibration, name)
+
+
+def _kept(path: Path, read: Callable[[Any, str], Fit], name: str) -> Fit | None:
     stored = _stored(path)
-    found = None if stored is None else read_claim_calibration(stored, str(path))
-    return found if found is None or _fits(found.origin.grader, name, path) else None
+    found = None if stored is None else read(stored, str(path))
+    if found is None or found.origin.grader == name:
+        return found
+    log.warning("%s was made for other judges and is left out: run 'selfright calibrate' again", path)
+    return None
 
 
 def drop_unfitting(
@@ -227,12 +241,6 @@ def _stored(path: Path) -> Any:
         return None
     except ValueError:
         return {}
-
-
-def _fits(made_for: str, name: str, path: Path) -> bool:
-    if made_for != name:
-        log.warning("%s was made for other judges and is left out: run 'selfright calibrate' again", path)
-    return made_for == name
 
 
 def _folder(index: Path | str, home: Path) -> Path:

@@ -10,7 +10,7 @@ from selfright.assembly.encoders import Preload
 from selfright.assembly.index import IndexService
 from selfright.assembly.judges import JudgeService
 from selfright.assembly.listeners import langchain_listens
-from selfright.assembly.models import Models
+from selfright.assembly.models import Models, check_mode
 from selfright.assembly.overrides import Overrides
 from selfright.assembly.packs import load_pack, open_profiles, with_pack
 from selfright.assembly.persistence import open_database
@@ -55,6 +55,7 @@ class Engine:
         self._models = Models(settings, overrides.llm, overrides.models)
         self._profiles_override = overrides.profiles
         self._judges = JudgeService(settings, overrides, self.index)
+        self._made: tuple[tuple[object, ...], OfflineRoles] | None = None
         self._preload = Preload(self.index, reads=not self._models.jobs)
         # A wrong preset or flag should be heard of now, not at the first question.
         check_strategy(self._flags(find_preset(settings.preset), {}).refine_strategy)
@@ -106,16 +107,14 @@ class Engine:
         self, labelled: Path, risk: float, progress: "CalibrationProgress | None", accept: "Accept"
     ) -> "tuple[CalibrationReport | ClaimReport, Path | None]":
         """Fits the offline judges to labelled pairs and keeps what came of it in the index, for turns from now on."""
-        report, path = self._judges.calibrate(labelled, risk, progress, accept)
-        self.__dict__.pop("_roles", None)
-        return report, path
+        return self._judges.calibrate(labelled, risk, progress, accept)
 
     def reembed(self, to: str | None, progress: "Progress | None") -> "ReembedReport":
         """Gives the index the vectors of the embedder that is set; calibrations for another one go with its vectors."""
         report = self.index.reembed(to, progress)
         if to is not None:
             return report
-        self.__dict__.pop("_roles", None)
+        self._made = None
         return replace(report, dropped=self._judges.drop_unfitting())
 
     @property
@@ -155,16 +154,16 @@ class Engine:
         """The preset's flags; over them those that the settings say; over both the call's."""
         said = self.flags_said(given)
         flags = Flags().with_values({**preset.flags, **said})
-        if flags.medcat2_enabled and (self.settings.medcat_pack is None or self.pack.linker is None):
-            raise UsageError(
-                "flag 'medcat2_enabled' needs, in setting 'pack', a pack that links concepts and, in setting "
-                "'medcat_pack', the folder or .zip of a MedCAT 2 model pack"
-            )
-        if flags.llm_slots_enabled and (self.pack.model_extractor is None or Job.EXTRACT not in self._models.jobs):
-            raise UsageError(
-                "flag 'llm_slots_enabled' needs, in setting 'pack', a pack that a model can read slots for, and a "
-                "model for job 'extract': set llm, or models.extract"
-            )
+        pack, models = self.pack, self._models.jobs
+        needs = (
+            ("medcat2_enabled", pack.linker, "a pack that links concepts, such as pack=medical"),
+            ("medcat2_enabled", self.settings.medcat_pack, "medcat_pack=, the folder or .zip of a MedCAT 2 model pack"),
+            ("llm_slots_enabled", pack.model_extractor, "a pack with slots for models, such as pack=medical"),
+            ("llm_slots_enabled", Job.EXTRACT in models, "a model for job 'extract': set llm, or models.extract"),
+        )
+        lacking = [f"flag '{flag}' needs {what}" for flag, there, what in needs if getattr(flags, flag) and not there]
+        if lacking:
+            raise UsageError("; ".join(lacking))
         return flags
 
     def _tools(
@@ -177,17 +176,19 @@ class Engine:
     ) -> Tools:
         retriever = self.index.retriever(scope, flags)
         meter = Meter(flags.max_llm_calls, flags.max_tokens, flags.deadline_s)
-        roles: Roles = self._roles
+        offline = self._roles
+        roles: Roles = offline
         models = self._models if replayed is None else replayed
+        check_mode(preset.mode, models.jobs)
         chat, passed_over = models.chat(meter, tap) if models.jobs else None, ""
         if chat is not None:
             jobs, judging = _asked(models, flags, preset)
             passed_over = models.names[Job.ANSWER] if Job.ANSWER in models.jobs - jobs else ""
-            roles = with_models(self._roles, chat, jobs, judging)
+            roles = with_models(offline, chat, jobs, judging)
         if tap is not None:
             from selfright.assembly.tapped import tapped_roles
 
-            roles = tapped_roles(roles, self._roles, tap)
+            roles = tapped_roles(roles, offline, tap)
         roles = with_pack(roles, self.pack)
         judge = roles.heuristic if flags.evaluator == "heuristic" else roles.evaluator
         return Tools(
@@ -205,7 +206,7 @@ class Engine:
             profiles=self.profiles,
             abstainer=roles.abstainer,
             summarizer=roles.summarizer,
-            reranker=roles.reranker if preset.grades and flags.rerank_enabled else None,
+            referee=roles.referee,
             floor=roles.floor,
             passed_over=passed_over,
             web=self._web.beside(retriever),
@@ -245,11 +246,15 @@ class Engine:
         model = self.settings.medcat_pack
         return self.pack.linker(model) if self.pack.linker and model else self._extractor
 
-    @cached_property
+    @property
     def _roles(self) -> OfflineRoles:
-        index = self.index
-        judging = self._judges.judging()
-        return offline_roles(index.tokenizer, index.statistics(), index.embedder, judging, index.cached_embedder)
+        """Made once, and once more when a calibration was stored since, perhaps by another process."""
+        state, made = self._judges.state, self._made
+        if made is None or made[0] != state:
+            index, judging = self.index, self._judges.judging()
+            roles = offline_roles(index.tokenizer, index.statistics(), index.embedder, judging, index.cached_embedder)
+            self._made = made = state, roles
+        return made[1]
 
     @cached_property
     def _web(self) -> "Webs":

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from selfright.assembly.overrides import Overrides
 from selfright.assembly.packs import load_pack, tokenizer_for
+from selfright.background import Deadline
 from selfright.domain.errors import IndexNotFound, UnknownName, UsageError
 from selfright.domain.flags import Flags
 from selfright.domain.passages import Origin
@@ -158,12 +159,12 @@ class IndexService:
         with RayCluster(ray) as cluster:
             return add_to(cluster, place, paths, collection, progress, origin)
 
-    def read_upload(self, path: Path, name: str) -> "ReadUpload":
+    def read_upload(self, path: Path, name: str, deadline: Deadline) -> "ReadUpload":
         """Reads one file that somebody sent; to be stored, then closed."""
         from selfright.assembly.ingestion import read_upload
 
         self._check_own()
-        return read_upload(path, name)
+        return read_upload(path, name, deadline)
 
     def embed_upload(self, upload: "ReadUpload", collection: str, apart: bool) -> None:
         """Embeds what was read and is not stored; the index, which is made when there is none, stays as it is.

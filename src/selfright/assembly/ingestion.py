@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from selfright.assembly.encoders import named_embedder
+from selfright.background import Deadline
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document, Origin, Passage
 from selfright.domain.ports import Embedder, Library, Tokenizer
@@ -36,8 +37,11 @@ if TYPE_CHECKING:
 
 _MIB = 2**20
 _LIMITS = FileLimits(file_bytes=100 * _MIB, row_bytes=16 * _MIB, unpacked_bytes=128 * _MIB, ocr_seconds=240.0)
+_MOST_PASSAGES = 20_000  # of a file; embedding them takes some minutes of two cores
 _NAMED = 100
-_BATCH = 256
+_BATCH = 256  # documents
+_WAITING = 2_000  # passages
+_EMBEDDED = 16  # texts; between them an upload can be broken off
 
 
 @dataclass(slots=True)
@@ -59,9 +63,10 @@ class ReadUpload:
     index.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, name: str = "", deadline: Deadline | None = None) -> None:
         self.failed: list[tuple[str, str]] = []
-        self.count = 0
+        self.count = self.passages = 0
+        self._name, self._deadline = name, deadline or Deadline()
         self._kept: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # ``close`` closes it
         self._vectors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
         self._places: dict[bytes, slice] = {}  # which of its numbers are a vector, by the hash of the text
@@ -71,6 +76,18 @@ class ReadUpload:
         """Adds a document."""
         send(self._kept, encoded(reading))
         self.count += 1
+        self.passages += len(reading.spans or ())
+        if self.passages > _MOST_PASSAGES:
+            raise UnreadableFile(
+                self._name,
+                f"it has more than {_MOST_PASSAGES:,} passages; split it, or add it with 'selfright index add'",
+            )
+
+    def check(self) -> None:
+        """Raises ``UnreadableFile`` when there is no time left to go on with it."""
+        if not self._deadline.left:
+            why = f"taking it in took more than {self._deadline.seconds:.0f} s"
+            raise UnreadableFile(self._name, f"{why}; split it, or add it with 'selfright index add'")
 
     def documents(self) -> Iterator[ReadDocument]:
         """All of them, as they were added."""
@@ -102,18 +119,22 @@ class ReadUpload:
         self._vectors.close()
 
 
-def read_upload(path: Path, name: str) -> ReadUpload:
-    """Reads and splits the documents of a file. Raises ``UnreadableFile`` when files of this kind are not read."""
+def read_upload(path: Path, name: str, deadline: Deadline) -> ReadUpload:
+    """Reads and splits the documents of a file; ``deadline`` bounds this, embedding and storing together.
+
+    Raises ``UnreadableFile`` when files of this kind are not read, when it is too much, and when the time is over.
+    """
     if path.suffix.lower() not in SUFFIXES:
         raise UnreadableFile(name, f"files of this kind are not read; supported are {', '.join(sorted(SUFFIXES))}")
-    upload = ReadUpload()
+    upload = ReadUpload(name, deadline)
     try:
-        with closing(_read(SourceFile(path, name, _LIMITS))) as items:
+        with closing(_read(SourceFile(path, name, _LIMITS), deadline)) as items:
             for item in items:
                 if isinstance(item, UnreadableFile):
                     upload.failed.append((item.path, item.why))
                 else:
                     upload.keep(item)
+        upload.check()
     except BaseException:
         upload.close()
         raise
@@ -131,7 +152,8 @@ def embed_upload(upload: ReadUpload, embedder: Embedder, collection: str, librar
         for passage in reading.passages(reading.document)
         if not languages or passage.language in languages
     )
-    while some := list(dict.fromkeys(islice(texts, _BATCH))):
+    while some := list(dict.fromkeys(islice(texts, _EMBEDDED))):
+        upload.check()
         upload.keep_vectors(some, embedder.embed(some))
 
 
@@ -150,10 +172,10 @@ def store_upload(upload: ReadUpload, collection: str, opened: Callable[[], "Stor
     return report
 
 
-def _read(file: SourceFile) -> Generator[ReadDocument | UnreadableFile, None, None]:
+def _read(file: SourceFile, deadline: Deadline) -> Generator[ReadDocument | UnreadableFile, None, None]:
     has_ocr = ocr.is_installed() and file.path.suffix.lower() == ".pdf"
     bounds = Bounds.of(file.path.stat().st_size, _LIMITS.ocr_seconds if has_ocr else 0.0)
-    with closing(read_apart(file, bounds)) as items:
+    with closing(read_apart(file, bounds, deadline)) as items:
         for item in items:
             if isinstance(item, UnreadableFile):
                 yield item
@@ -173,12 +195,14 @@ def _store(upload: ReadUpload, store: "Store", collection: str, report: UploadRe
     batch: dict[str, ReadDocument] = {}
     for reading in _named_readings(upload, collection, store, apart=apart):
         batch[reading.document.id] = reading
-        if len(batch) >= _BATCH:
+        if len(batch) >= _BATCH or sum(len(each.spans or ()) for each in batch.values()) >= _WAITING:
             _put(upload, batch, store, report)
     _put(upload, batch, store, report)
+    upload.check()  # the last moment at which nothing of it stays
 
 
 def _put(upload: ReadUpload, batch: dict[str, ReadDocument], store: "Store", report: UploadReport) -> None:
+    upload.check()
     ready = []
     for reading in batch.values():
         document = reading.document

@@ -43,7 +43,7 @@ class HandedJudge:
     def read(self, text: str, passages: Sequence[str]) -> Sequence[PairReading]:
         """As ``PairJudge``."""
         try:
-            return self.inner.read(text, passages)
+            readings = list(self.inner.read(text, passages))
         except SelfrightError:
             raise
         except Exception as error:
@@ -51,6 +51,12 @@ class HandedJudge:
                 f"the judge {type(self.inner).__name__} should have read {len(passages)} passages, but failed with "
                 f"{type(error).__name__}; check that it works on its own: judge.read('text', ['passage'])"
             ) from error
+        if len(readings) != len(passages):
+            raise JudgeFailed(
+                f"the judge {type(self.inner).__name__} read {len(passages)} passages and gave {len(readings)} "
+                "readings; it must give one for each, in their order"
+            )
+        return readings
 
 
 class JudgeService:
@@ -80,6 +86,15 @@ class JudgeService:
         return ChosenJudges(
             self.passages, self.claims, kept_grading(*where, self._grader_name), kept_claims(*where, self._claims_name)
         )
+
+    @property
+    def state(self) -> tuple[object, ...]:
+        """What changes when another calibration is to be used."""
+        if self._index.is_foreign:
+            return ()
+        from selfright.assembly.calibrating import state_of
+
+        return state_of(self._settings.index, self._settings.home)
 
     def facts(self) -> dict[str, str]:
         """What judging rests on beside the shipped weights: judges by name, calibrations by date and rows' SHA-256."""

@@ -1,12 +1,13 @@
 """Language models by job: those that the user hands over, and those that settings name."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from selfright.domain.budget import Meter
 from selfright.domain.chat import ChatReply, ChatRequest, Job, Say
+from selfright.domain.errors import UsageError
 from selfright.domain.ports import ChatModel
 from selfright.settings import OFFLINE, Settings
 
@@ -51,9 +52,9 @@ class Models:
         known = {name: self._capabilities.mode(name) for name in sorted(set(self.names.values()))}
         return {name: mode.value for name, mode in known.items() if mode is not None}
 
-    @cached_property
+    @property
     def worse(self) -> frozenset[Job]:
-        """The jobs in which a check found that the offline role does as well."""
+        """The jobs in which a check found that the offline role does as well; a check may be made at any time."""
         if not self.names:
             return frozenset()
         from selfright.llm.checks import FILE, ModelChecks
@@ -153,3 +154,12 @@ class _ByJob:
     async def complete(self, request: ChatRequest, say: Say | None = None) -> ChatReply:
         """As the model of that job replies."""
         return await self._models[request.job].complete(request, say)
+
+
+def check_mode(mode: str, jobs: Collection[Job]) -> None:
+    """Raises ``UsageError`` where a model is to answer alone, and none writes answers."""
+    if mode == "llm" and Job.ANSWER not in jobs:
+        raise UsageError(
+            "mode 'llm' lets a language model answer by itself, and none is configured: set llm, or take another "
+            "preset, which looks things up"
+        )

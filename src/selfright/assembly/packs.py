@@ -67,7 +67,8 @@ def with_pack(roles: Roles, pack: DomainPack) -> Roles:
         prompter=BilingualPrompter(pack.hints, roles.first),
         generator=ProfileWarningGenerator(roles.generator),
         evaluator=ConcernedEvaluator(roles.evaluator),
-        floor=(ProfileWarningGenerator(roles.floor[0]), ConcernedEvaluator(roles.floor[1])) if roles.floor else None,
+        referee=ConcernedEvaluator(roles.referee),
+        floor=ProfileWarningGenerator(roles.floor) if roles.floor else None,
     )
 
 

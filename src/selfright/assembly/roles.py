@@ -17,7 +17,6 @@ from selfright.domain.ports import (
     PairJudge,
     Prompter,
     Refiner,
-    Reranker,
     Rewriter,
     Summarizer,
     TermStatistics,
@@ -42,9 +41,8 @@ if TYPE_CHECKING:
 class Roles:
     """Who does which job; ``stand_in`` judges when the evaluator fails, ``first`` lets trusted texts go first.
 
-    ``reranker`` is None where a model grades: what is unsure, it judges itself.
-
-    ``floor``: who writes from documents alone beside a model that writes, and who judges both; None where none does.
+    ``referee`` judges locally, whoever else judges. ``floor``: who writes from documents alone beside a model that
+    writes; None where none does.
     """
 
     classifier: Classifier
@@ -59,8 +57,8 @@ class Roles:
     summarizer: Summarizer
     abstainer: Abstainer
     first: "TrustedFirst"
-    reranker: Reranker | None = None
-    floor: tuple[Generator, Evaluator] | None = None
+    referee: Evaluator
+    floor: Generator | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +101,11 @@ def offline_roles(
     from selfright.roles.evaluate.nli import ClaimNli
     from selfright.roles.evaluate.offline import LocalEvaluator
     from selfright.roles.generate.offline import OfflineGenerator
-    from selfright.roles.generate.scores import PieceScorer
     from selfright.roles.grade.offline import OfflineGrader
     from selfright.roles.prompting import BilingualPrompter
     from selfright.roles.refine import OfflineRefiner
     from selfright.roles.rewrite.rewriters import OfflineRewriter
+    from selfright.roles.selection import PieceScorer
     from selfright.roles.summarize import OfflineSummarizer
     from selfright.roles.trust import TrustedFirst, TrustingGenerator
 
@@ -117,20 +115,22 @@ def offline_roles(
     nli = ClaimNli(judging.claims, judging.claim_calibration, claims)
     grader = OfflineGrader(analyzer, likeness, None, reader, judging.calibration, judging.passages)
     first = TrustedFirst(analyzer, OfflineGrader(analyzer, reader=reader), PieceScorer(analyzer))
+    scorer = PieceScorer(analyzer, reader, likeness)
+    evaluator = LocalEvaluator(analyzer, nli, reader)
     return OfflineRoles(
         classifier=OfflineClassifier(analyzer),
         grader=grader,
-        refiner=OfflineRefiner(analyzer, reader=reader),
+        refiner=OfflineRefiner(analyzer, scorer),
         prompter=BilingualPrompter(first=first),
-        generator=TrustingGenerator(OfflineGenerator(analyzer, reader, likeness), first),
-        evaluator=LocalEvaluator(analyzer, nli, reader),
+        generator=TrustingGenerator(OfflineGenerator(analyzer, scorer), first),
+        evaluator=evaluator,
         heuristic=heuristic,
         stand_in=heuristic,
         rewriter=OfflineRewriter(analyzer, likeness),
         summarizer=OfflineSummarizer(),
         abstainer=CalibratedAbstainer(),
         first=first,
-        reranker=grader,
+        referee=evaluator,
         analyzer=analyzer,
     )
 
@@ -175,8 +175,7 @@ def with_models(
         checker = CitationChecker(offline.analyzer)
         borne_out = BorneOut(offline.analyzer, offline.first.scorer)
         written = ModelGenerator(chat, offline.generator, checker, borne_out=borne_out)
-        floor = (offline.generator, offline.evaluator)
-        roles = replace(roles, generator=TrustingGenerator(written, offline.first), floor=floor)
+        roles = replace(roles, generator=TrustingGenerator(written, offline.first), floor=offline.generator)
     if judging == "never":
         return roles
     if Job.CLASSIFY in jobs:
@@ -184,7 +183,7 @@ def with_models(
     if Job.GRADE in jobs:
         # Reading takes more of a core than the rest of a turn, and a model judges what is unsure by itself.
         grader = ModelGrader(chat, offline.grader.without_reader(), judging)
-        roles = replace(roles, grader=grader, reranker=None, refiner=offline.refiner.without_reader())
+        roles = replace(roles, grader=grader, refiner=offline.refiner.without_reader())
     if Job.STRIPS in jobs:
         refiner = offline.refiner.without_reader()
         roles = replace(roles, refiner=ModelRefiner(chat, refiner, judging))

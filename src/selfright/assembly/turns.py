@@ -136,7 +136,8 @@ class TurnService:
 
         graph = compiled(turn.preset.name).copy({"checkpointer": sessions.checkpointer})
         kept = replace(turn, graph=graph, thread=handle.thread_id, trace_id=handle.turn.trace_id, keep=keep)
-        so_far = {**start, "messages": handle.conversation.messages, "summary": handle.conversation.summary}
+        said = handle.conversation
+        so_far = {**start, "messages": said.messages, "summary": said.summary, "turn": handle.turn.number}
         try:
             async with aclosing(go(kept, None if handle.resumable else so_far)) as events:
                 async for event in events:
@@ -148,10 +149,12 @@ class TurnService:
 
 
 def _start(question: str, turn: Turn, options: TurnOptions, scope: Scope) -> dict[str, Any]:
+    messages = tuple(map(_message, options.get("history") or ()))
     return {
         "user_text": question,
         "mode": turn.preset.mode,
-        "messages": tuple(map(_message, options.get("history") or ())),
+        "messages": messages,
+        "turn": sum(said.role == "user" for said in messages),
         "user": scope.owner,
         "remembers": bool(options.get("user") or options.get("session")),
         "given_profile": Profile(tuple(map(turn.tools.pack.keyed, Profile.of(options.get("profile") or {}).slots))),

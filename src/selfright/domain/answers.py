@@ -189,6 +189,8 @@ class Answer:
 class GenerationRequest:
     """All a generator may use. ``strips`` are the evidence, in document order; prompts are for language models.
 
+    ``hits`` are what the search brought in this pass, the best first.
+
     ``concerns`` are conflicts between the user's profile and the topic of the question. ``summary`` is of what was said
     before ``history``.
     """
@@ -202,6 +204,7 @@ class GenerationRequest:
     history: tuple[Message, ...] = ()
     concerns: tuple[Concern, ...] = ()
     summary: str = ""
+    hits: tuple[Hit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +235,8 @@ class Focus:
     """The parts of a message: the question for the judges, the search query, and what else the message tells.
 
     ``language`` is the one that the message wants the answer in, None where it names none. ``names``: in a conversation
-    the question does no more than name something ("And dogs?"), which may be a new subject.
+    the question does no more than name something ("And dogs?"), which may be a new subject. ``asks``: false where the
+    whole message states something, and asks nothing by its form.
     """
 
     question: str
@@ -240,6 +244,7 @@ class Focus:
     told: str = ""
     language: Language | None = None
     names: bool = False
+    asks: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ _VERSIONS = (
     re.compile(r"(?:\b[vV]ersions?|버전은?|판은?)\s*(?P<v>\d+(?:\.\d+)+)(?!\.?\d|[A-Za-z_])"),
     re.compile(r"(?<![\w.])(?P<v>\d+(?:\.\d+)*)(?=\s?버전)"),
 )
-_YEAR = re.compile(r"[a-z]+-?(?:19|20)\d\d")  # mid-1980s
+_YEAR = re.compile(r"[a-z]+-?(?:19|20)\d\ds?")  # mid-1980s
 _GAP = r"[\s\-‐‑–_]*"
 _HYPHENS = re.compile(r"[-‐‑]")
 _SHORTEST = 3
@@ -37,7 +37,7 @@ def codes_in(text: str) -> frozenset[Code]:
     for pattern in (_NUMBERED, _CONSTANT, _CODE):
         for match in pattern.finditer(text):
             name = _HYPHENS.sub("", match.group())
-            is_code = pattern is not _CODE or not (name.islower() or _YEAR.match(match.group().lower()))
+            is_code = pattern is not _CODE or not (name.islower() or _YEAR.fullmatch(match.group().lower()))
             if is_code and len(name) >= _SHORTEST and match.group().lower() not in {f"v{v}" for _, v in found}:
                 family = name.rstrip("0123456789") if pattern is _CODE else match["family"]
                 found.add(Code(family.lower(), name.lower()))
@@ -49,7 +49,7 @@ def is_named(code: Code, text: str) -> bool:
     return _pattern(code.name).search(text) is not None
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=4_096)  # a question may name some thousand
 def _pattern(name: str) -> re.Pattern[str]:
     signs = _GAP.join(map(re.escape, name.replace("_", "")))
     return re.compile(rf"(?<![A-Za-z0-9.])v?{signs}(?!\.?\d|[A-Za-z_])", re.IGNORECASE)

@@ -48,9 +48,10 @@ class SelfrightError(Exception):
     retryable = False
 
 
-FAILURES = (SelfrightError, OSError, ValueError)
-"""What a judge, a router or a provider may fail of while a turn goes on without it: an error of ours, the system or the
-network (time-outs included), a reply that is none. Anything else is a mistake in the code, and is not taken for it."""
+FAILURES = (SelfrightError, OSError)
+"""What a judge, a router or a provider may fail of while a turn goes on without it: an error of ours (a reply that is
+none is one), the system or the network (time-outs included). Anything else is a mistake in the code, and is not taken
+for it."""
 
 
 class UsageError(SelfrightError):
@@ -133,6 +134,7 @@ class SessionHidden(StoreError):
     """The session holds answers from collections that may not be searched here."""
 
     def __init__(self, session: str) -> None:
+        self.session = session
         super().__init__(
             f"session '{session}' holds answers from collections that may not be searched here; use another session"
         )

@@ -136,7 +136,6 @@ class Flags:
     min_improvement: Share = 0.05
     fusion: Literal["adaptive", "rrf"] = "adaptive"
     top_k: Annotated[int, between(1, 200)] = 8
-    rerank_enabled: bool = True
     rrf_k: Annotated[int, between(1, 10_000)] = 60
     max_llm_calls: Annotated[int, between(1, 1_000)] = 12
     max_tokens: Annotated[int, between(1, 100_000_000)] = 60_000

@@ -4,6 +4,8 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 
+from selfright.domain.errors import JudgeFailed
+
 
 class QueryClass(StrEnum):
     """What kind of message the user sent; it decides whether documents are looked up."""
@@ -140,7 +142,7 @@ class Claim:
 class Evaluation:
     """A judgement of one answer. Scores and confidence lie in 0…1.
 
-    Raises ``ValueError`` for a score that is not a number in that range: a judge that says so has failed, and
+    Raises ``JudgeFailed`` for a score that is not a number in that range: a judge that says so has failed, and
     a failed judgement must never be clamped into a good one.
     """
 
@@ -160,7 +162,7 @@ class Evaluation:
         for name in ("grounding", "completeness", "accuracy", "confidence"):
             value = getattr(self, name)
             if not (isinstance(value, int | float) and math.isfinite(value) and 0.0 <= value <= 1.0):
-                raise ValueError(f"{name} must be a number from 0 to 1, but the judge gave {value!r}")
+                raise JudgeFailed(f"{name} must be a number from 0 to 1, but the judge gave {value!r}")
 
     @property
     def overall(self) -> float:

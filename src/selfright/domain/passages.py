@@ -123,11 +123,15 @@ class Passage:
         """The heading, and the head of a table that begins before the passage: with these it is searched and judged."""
         return self.above(self.text)
 
-    def above(self, part: str) -> str:
-        """The same for a part of the text: the head of the table, too, where the part has rows without it."""
+    def above(self, part: str, *, section: bool = True) -> str:
+        """The same for a part of the text: the head of the table, too, where the part has rows without it.
+
+        Without ``section``, the title stands for the heading.
+        """
         has_rows = "|" in part and self.head not in part
         head = " | ".join(name.strip() for name in self.head.split("|")) if has_rows else ""
-        return f"{self.heading}\n{head}" if self.heading and head else self.heading or head
+        heading = self.heading if section else self.title
+        return f"{heading}\n{head}" if heading and head else heading or head
 
 
 class Ranked(NamedTuple):

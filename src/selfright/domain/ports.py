@@ -208,14 +208,6 @@ class Grader(Protocol):
         ...
 
 
-class Reranker(Protocol):
-    """Chooses among what a search found."""
-
-    async def rerank(self, question: str, hits: Sequence[Hit], k: int) -> tuple[Hit, ...]:
-        """The ``k`` hits that most probably help to answer, the best first. May raise ``JudgeFailed``."""
-        ...
-
-
 class Refiner(Protocol):
     """Decompose, filter, recompose."""
 

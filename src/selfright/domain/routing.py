@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Self
+from unicodedata import category
 
 from selfright.domain.errors import InputError, UnknownName
 from selfright.domain.judgements import QueryClass
 
 MAX_NAME = 200
+_UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")  # Unicode's categories of what controls text, line breaks among them
 MAX_DESCRIPTION = 2_000
 MAX_SLOTS = 50
 _NAMED = 5
@@ -34,9 +36,7 @@ class Collection:
 
         Raises ``UnknownName`` for a class that there is not and ``InputError`` for an empty name or too long a text.
         """
-        name, description = name.strip(), " ".join(description.split())
-        if not 0 < len(name) <= MAX_NAME:
-            raise InputError(f"the name of a collection must have 1 to {MAX_NAME} characters, but has {len(name):,}")
+        name, description = collection_name(name), " ".join(description.split())
         if len(description) > MAX_DESCRIPTION:
             raise InputError(
                 f"a description has at most {MAX_DESCRIPTION:,} characters, but this one has {len(description):,}; "
@@ -51,6 +51,22 @@ class Collection:
     def serves(self, kind: QueryClass | None) -> bool:
         """Whether questions of this class may be sent here; an unknown class may be sent anywhere."""
         return not self.classes or kind in (None, QueryClass.UNKNOWN) or kind in self.classes
+
+
+def collection_name(name: str) -> str:
+    """The name of a collection, without blanks around it.
+
+    Raises ``InputError`` for one that is empty, too long, or would look like another or break a line: with line breaks,
+    NUL, signs that turn the direction of writing or that nobody sees.
+    """
+    name = name.strip()
+    if not 0 < len(name) <= MAX_NAME:
+        raise InputError(f"the name of a collection must have 1 to {MAX_NAME} characters, but has {len(name):,}")
+    if unseen := next((sign for sign in name if category(sign) in _UNSEEN), None):
+        raise InputError(
+            f"the name of a collection must not have the invisible character U+{ord(unseen):04X}; leave it out"
+        )
+    return name
 
 
 def _class_named(name: str) -> QueryClass:

@@ -18,7 +18,6 @@ from selfright.domain.ports import (
     Prompter,
     Refiner,
     RefineStrategy,
-    Reranker,
     Rewriter,
     Router,
     SlotExtractor,
@@ -32,12 +31,10 @@ from selfright.domain.turns import ScopedRetriever
 class Tools:
     """Everything that a node may use in one turn. ``emit`` receives the events; None without a listener.
 
-    ``reranker``: who chooses among twice ``top_k`` hits; None in presets that take a search as it is.
-
-    ``floor``: the offline generator for answers of a model that fail their checks, and the evaluator that compares
-    both; None if no model writes. ``passed_over``: the model that is not asked to write because a check found it bad
-    at that; empty if there is none. ``visiting`` returns a context manager around the run of the named node; None if
-    nobody observes the turn.
+    ``referee``: the local evaluator, which compares drafts that different judges scored. ``floor``: the offline
+    generator for answers of a model that fail their checks; None if no model writes. ``passed_over``: the model that is
+    not asked to write because a check found it bad at that; empty if there is none. ``visiting`` returns a context
+    manager around the run of the named node; None if nobody observes the turn.
     """
 
     flags: Flags
@@ -54,8 +51,8 @@ class Tools:
     profiles: ProfileStore
     abstainer: Abstainer
     summarizer: Summarizer
-    reranker: Reranker | None = None
-    floor: tuple[Generator, Evaluator] | None = None
+    referee: Evaluator
+    floor: Generator | None = None
     passed_over: str = ""
     web: WebSearch | None = None
     router: Router | None = None

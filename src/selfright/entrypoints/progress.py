@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _QUIET_S = 60.0  # between two lines where nobody watches
 _PATIENCE_S = 3.0  # for which nobody wonders whether anything is being done
 _LONGEST = 40
+_ALL_S = 86_400.0
 
 
 @contextmanager
@@ -65,7 +66,8 @@ def _display(*columns: "ProgressColumn") -> "Display":
     name = TextColumn("{task.fields[name]}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis"))
     # What is drawn anew moves the cursor, which nothing else may: it goes past ``TerminalText``.
     file = sys.__stderr__ if isinstance(sys.stderr, TerminalText) else sys.stderr
-    return Display(label, *columns, name, console=Console(file=file), transient=True)
+    # Steps may take a minute, so the time left goes by all of them: by the last 30 s there would be none.
+    return Display(label, *columns, name, console=Console(file=file), transient=True, speed_estimate_period=_ALL_S)
 
 
 def _shown(name: str) -> str:

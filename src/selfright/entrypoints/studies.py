@@ -13,9 +13,10 @@ if TYPE_CHECKING:
 _FEW_QUESTIONS = 50
 _WEAK_AUC = 0.7
 _OFF_BY = 0.1
+_MOST_OF = 0.75
 _REMEDIES = {
     "found": "search does not find them: look at the documents, the tokenizer or the embedder ('selfright search')",
-    "looked": "they are found too far down: raise top_k, or name collections",
+    "looked": "they are found too far down: raise top_k, name collections, or ask in the language of the documents",
     "strips": "grading drops them: label some passages and run 'selfright calibrate'",
     "draft": "they are at hand but not said: try a model that writes (llm=…)",
     "final": "they are drafted and not kept: look at such a turn with 'selfright trace show'",
@@ -39,6 +40,8 @@ def of_calibration(report: "CalibrationReport | ClaimReport") -> str:
 
     origin = report.calibration.origin
     graded = isinstance(report, CalibrationReport)
+    if report.effect.looks_swapped:
+        return "advice: look at the labels: 1 is for what helps to answer, or bears the claim out, and 0 for the rest"
     if report.after.auc == report.after.auc and report.after.auc < _WEAK_AUC:  # not where it is no number
         weak = "passages that help from others" if graded else "claims that are borne out from others"
         setting = "passage_judge" if graded else "claim_judge"
@@ -68,12 +71,14 @@ def _compared(study: "Study", lead: str) -> str:
 
 
 def _largest_loss(study: "Study") -> str:
-    lost = dict.fromkeys(_REMEDIES, 0)
-    for funnel in study.runs[-1].funnels:
-        for name, ids in funnel.lost.items():
-            lost[name] = lost.get(name, 0) + len(ids)
-    name = max(lost, key=lambda step: lost[step])
-    return _REMEDIES.get(name, "") if lost[name] else ""
+    funnels = study.runs[-1].funnels
+    lost = {step: [len(funnel.lost.get(step, ())) for funnel in funnels] for step in _REMEDIES}
+    step = max(lost, key=lambda name: sum(lost[name]))
+    if not sum(lost[step]):
+        return ""
+    of_one = len(funnels) > 1 and max(lost[step]) >= _MOST_OF * sum(lost[step])
+    where = f" (most of them in {funnels[lost[step].index(max(lost[step]))].language})" if of_one else ""
+    return f"{_REMEDIES[step]}{where}"
 
 
 _ANSWERS = (

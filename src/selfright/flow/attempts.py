@@ -6,7 +6,7 @@ from dataclasses import replace
 from selfright.domain.answers import Attempt, Draft, GenerationRequest, Iteration, Restated
 from selfright.domain.chat import Say
 from selfright.domain.composing import with_citations, with_sentences
-from selfright.domain.judgements import ClaimStatus, Evaluation, QueryClass
+from selfright.domain.judgements import ClaimStatus, Evaluation, EvaluationSource, QueryClass
 from selfright.domain.passages import Hit
 from selfright.domain.ports import Generator
 from selfright.flow.evidence import whole
@@ -26,6 +26,7 @@ def generation_request(state: AgentState) -> GenerationRequest:
         history=state.get("messages", ()),
         concerns=state.get("concerns", ()),
         summary=state.get("summary", ""),
+        hits=(*state.get("retrieved_docs", ()), *state.get("web_docs", ())),
     )
 
 
@@ -44,8 +45,13 @@ async def drafted(state: AgentState, writer: Generator, say: Say | None = None) 
     return again.draft
 
 
+def judge_of(evaluation: Evaluation | None) -> EvaluationSource | None:
+    """Who scored a draft: scores of two judges cannot be compared."""
+    return evaluation.source if evaluation else None
+
+
 def better(best: Attempt | None, new: Attempt) -> Attempt:
-    """The attempt with the higher score; on a tie the one with documents, else the earlier one."""
+    """The attempt with the higher score of one judge; on a tie the one with documents, else the earlier one."""
     if best is None or new.score > best.score:
         return new
     return new if new.score == best.score and _has_documents(new) and not _has_documents(best) else best
@@ -91,7 +97,7 @@ def repaired(best: Attempt, evaluation: Evaluation | None, hits: Sequence[Hit]) 
         return best, ()
     strips = (*best.strips, *(strip for strip in whole(hits) if strip.passage in mended.values()))
     draft = with_citations(best.draft, mended)
-    score = max(best.score, after.overall)
+    score = max(best.score, after.overall) if judge_of(before) is judge_of(after) else after.overall
     return replace(best, draft=draft, evaluation=after, score=score, strips=strips), tuple(mended)
 
 

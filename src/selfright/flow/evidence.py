@@ -1,14 +1,34 @@
 """Puts evidence together: whole passages without refinement, strips from index and web."""
 
+import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from selfright.domain.answers import Attempt, Citation
+from selfright.domain.errors import FAILURES
 from selfright.domain.judgements import Grading
-from selfright.domain.passages import Hit, Language, Origin, Passage, Strip
+from selfright.domain.passages import Hit, Language, Origin, Passage, Refinement, Strip
+from selfright.domain.ports import Refiner
 from selfright.domain.text import language_of
 
+log = logging.getLogger(__name__)
+
 _FOREIGN = 1.6
+_NOT_REFINED = {
+    "en": "passages could not be cut down to what helps ({error}); they are used whole",
+    "ko": "필요한 부분만 추려 내지 못해({error}) 문단 전체를 썼습니다",
+}
+
+
+async def refined(
+    refiner: Refiner, question: str, hits: Sequence[Hit], grading: Grading | None, language: Language
+) -> tuple[Refinement, tuple[str, ...]]:
+    """The strips of ``hits`` that help; whole passages and a note if the refiner failed."""
+    try:
+        return await refiner.refine(question, hits, grading), ()
+    except FAILURES as error:
+        log.warning("the refiner failed: %s", type(error).__name__)
+        return Refinement(whole(hits), 0.0), (_NOT_REFINED[language].format(error=type(error).__name__),)
 
 
 def whole(hits: Sequence[Hit]) -> tuple[Strip, ...]:

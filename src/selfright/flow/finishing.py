@@ -16,7 +16,7 @@ from selfright.domain.passages import Language
 from selfright.domain.ports import Evaluator
 from selfright.domain.text import language_of
 from selfright.domain.tools import Tools
-from selfright.flow.attempts import drafted, iteration, without_unsupported
+from selfright.flow.attempts import better, drafted, iteration, judge_of, without_unsupported
 from selfright.flow.state import AgentState
 from selfright.flow.strategies import evaluation_request
 
@@ -47,12 +47,11 @@ async def _quotation(state: AgentState, tools: Tools, written: Attempt) -> Attem
     """An extractive answer from the evidence of ``written``, judged locally; None if the evidence gives none."""
     if tools.floor is None:
         return None
-    writer, judge = tools.floor
     try:
-        draft = await drafted({**state, "strips": written.strips}, writer)
+        draft = await drafted({**state, "strips": written.strips}, tools.floor)
         if draft.refused:
             return None
-        return await _judged_by(judge, state, replace(written, draft=replace(draft, stands_in=True)))
+        return await _judged_by(tools.referee, state, replace(written, draft=replace(draft, stands_in=True)))
     except FAILURES as error:
         log.warning("nothing could be quoted beside the model's answer (%s)", type(error).__name__)
         return None
@@ -71,14 +70,36 @@ async def floored(state: AgentState, tools: Tools) -> Attempt | None:
     The local judge scores both, because scores of two judges cannot be compared.
     """
     best, beside = state.get("best"), state.get("quoted")
-    if best is None or beside is None or tools.floor is None or holds_up(best):
+    if best is None or beside is None or holds_up(best):
         return best
     try:
-        own = await _judged_by(tools.floor[1], state, best)
+        own = await _judged_by(tools.referee, state, best)
     except FAILURES as error:
         log.warning("the model's answer could not be held against a quoting one (%s)", type(error).__name__)
         return best
     return beside if _rank(beside) > _rank(own) else best
+
+
+async def best_of(state: AgentState, tools: Tools, new: Attempt) -> Attempt:
+    """The turn's best attempt, or ``new`` if that is better.
+
+    The local judge scores both if different judges scored them. One that only a heuristic scored is never better.
+    """
+    best = state.get("best")
+    if best is None or judge_of(best.evaluation) is judge_of(new.evaluation):
+        return better(best, new)
+    if _is_verified(best) != _is_verified(new):
+        return best if _is_verified(best) else new
+    try:
+        before, after = [await _judged_by(tools.referee, state, attempt) for attempt in (best, new)]
+    except FAILURES as error:
+        log.warning("the drafts of two passes could not be compared (%s): the first stands", type(error).__name__)
+        return best
+    return new if _rank(after) > _rank(before) else best
+
+
+def _is_verified(attempt: Attempt) -> bool:
+    return attempt.evaluation is not None and attempt.evaluation.verified
 
 
 def holds_up(best: Attempt) -> bool:

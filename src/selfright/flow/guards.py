@@ -37,8 +37,8 @@ def duplicate_guard(state: AgentState, flags: Flags) -> StopReason | None:
 
 
 def progress_guard(state: AgentState, flags: Flags) -> StopReason | None:
-    """Guard 2: quality fell, or hardly rose."""
-    gain = improvement(state.get("quality_score_history", ()))
+    """Guard 2: quality fell, or hardly rose; it does not tell where another judge scored the pass before."""
+    gain = state["iterations"][-1].improvement if state.get("iterations") else None
     if gain is None:
         return None
     if gain < 0:

@@ -81,19 +81,33 @@ def _notes(draft: Draft, state: AgentState, meter: Meter) -> list[str]:
     words = _WORDS[state["language"]]
     notes = [words["degraded"]] if meter.degraded else []
     if meter.troubles:
-        counted = ", ".join(f"{kind} ×{times}" for kind, times in sorted(meter.troubles.items()))
+        counted = ", ".join(f"{_term(kind, state)} ×{times}" for kind, times in sorted(meter.troubles.items()))
         notes.append(words["troubles"].format(troubles=counted))
     if draft.stands_in and not draft.refused:
         notes.append(words["stands_in"])
     if meter.left_out:
-        counted = ", ".join(f"{job} {characters:,}" for job, characters in sorted(meter.left_out.items()))
+        counted = ", ".join(f"{_term(job, state)} {characters:,}" for job, characters in sorted(meter.left_out.items()))
         notes.append(words["left_out"].format(counted=counted))
     if draft.dropped_citations:
         notes.append(words["dropped"].format(count=draft.dropped_citations))
     return notes
 
 
+def _term(name: str, state: AgentState) -> str:
+    """What the meter counts, in the language of the question."""
+    if state["language"] == "en":
+        return name
+    return _KOREAN.get(name) or " ".join(_KOREAN.get(word, word) for word in name.split())
+
+
 _MOST_LACKING = 6
+_KOREAN = {
+    "slots read by rules": "규칙으로 읽은 정보", "circuit open": "잦은 실패로 호출 중지", "unreachable": "연결 안 됨",
+    "timeout": "시간 초과", "failed": "실패", "status": "서버 오류", "rejected": "요청 거부", "refused": "답변 거절",
+    "unusable": "쓸 수 없는 응답", "answer": "(답변 작성)", "classify": "(질문 분류)", "grade": "(문단 평가)",
+    "strips": "(발췌)", "evaluate": "(답변 평가)", "rewrite": "(질의 작성)", "summarize": "(요약)",
+    "web_query": "(웹 검색어 작성)", "standalone": "(이어진 질문 완성)", "extract": "(정보 읽기)",
+}  # fmt: skip
 _WORDS = {
     "en": {
         "lacking": "not covered: {items}",

@@ -29,6 +29,7 @@ class AgentState(TypedDict, total=False):
     messages: tuple[Message, ...]
     summary: str
     summarized: int
+    turn: int
     language: Language
     user: str
     given_profile: Profile
@@ -39,6 +40,7 @@ class AgentState(TypedDict, total=False):
     query_for_retrieval: str
     named: str
     told: str
+    asks: bool
     slot_out: tuple[Slot, ...]
     profile: Profile
     profile_summary: str

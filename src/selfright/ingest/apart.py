@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any, Literal, TypeVar
 
+from selfright.background import Deadline
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
 from selfright.ingest.files import FileLimits, SourceFile
@@ -27,6 +28,7 @@ Item = TypeVar("Item")
 Ending = Literal["done", "late", "memory", "lost", "no process"]
 """How the work of a process ended."""
 
+_LOOK_S = 0.25  # after it a reader that nobody waits for is ended
 _START_S = 30.0  # of the processor, for starting Python and loading a reader
 
 
@@ -43,13 +45,15 @@ class Bounds:
         return cls(seconds=60 + 4 * size / _MIB + more)
 
 
-def read_apart(file: SourceFile, bounds: Bounds) -> Generator[ReadDocument | UnreadableFile, None, None]:
+def read_apart(
+    file: SourceFile, bounds: Bounds, deadline: Deadline | None = None
+) -> Generator[ReadDocument | UnreadableFile, None, None]:
     """The documents of a file, split already, and an error for each row that is none; the last one may be the file's.
 
     The seconds are those in which the reader is waited for: what is done with its documents meanwhile does not count.
-    Close the iterator to end the process.
+    Close the iterator to end the process; it ends by itself when the ``deadline`` is over.
     """
-    ended = yield from map_apart(_ENTRY, task_of(file), bounds, decoded)
+    ended = yield from map_apart(_ENTRY, task_of(file), bounds, decoded, deadline)
     if ended == "no process":
         yield file.refuse("no process could be started to read it in; try again")
     elif ended == "late":
@@ -72,7 +76,11 @@ def read_page_apart(path: Path) -> Document:
 
 
 def map_apart(
-    entry: str, task: dict[str, Any], bounds: Bounds, decode: Callable[[Any], Item]
+    entry: str,
+    task: dict[str, Any],
+    bounds: Bounds,
+    decode: Callable[[Any], Item],
+    deadline: Deadline | None = None,
 ) -> Generator[Item, None, Ending]:
     """What ``entry`` (``module:function``, which calls ``answer``) makes of a task in a process of its own.
 
@@ -88,7 +96,7 @@ def map_apart(
         left = bounds.seconds
         while True:
             since = time.monotonic()
-            piece, late = _waited_for(process, left)
+            piece, late = _waited_for(process, left, deadline or Deadline())
             left -= time.monotonic() - since
             if late or not isinstance(piece, list):
                 return "late" if late else "memory" if piece == "memory" else "done" if piece == "done" else "lost"
@@ -97,23 +105,24 @@ def map_apart(
         end(process)
 
 
-def _waited_for(process: Any, seconds: float) -> tuple[Any, bool]:
+def _waited_for(process: Any, seconds: float, deadline: Deadline) -> tuple[Any, bool]:
     """What the process sends next, None when it ended; and whether it was ended, for that took too long."""
-    late = threading.Event()
+    late, came, until = threading.Event(), threading.Event(), time.monotonic() + seconds
 
-    def ring() -> None:
-        late.set()
-        process.kill()
+    def watch() -> None:
+        while not came.wait(min(_LOOK_S, max(0.0, until - time.monotonic()))):
+            if time.monotonic() >= until or not deadline.left:
+                late.set()
+                process.kill()
+                return
 
-    alarm = threading.Timer(max(0.0, seconds), ring)
-    alarm.daemon = True
-    alarm.start()
+    threading.Thread(target=watch, daemon=True).start()
     try:
         return receive(process.stdout), late.is_set()
     except (OSError, ValueError, MemoryError):
         return None, late.is_set()
     finally:
-        alarm.cancel()
+        came.set()
 
 
 def serve(answers: IO[bytes]) -> None:

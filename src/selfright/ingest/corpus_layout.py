@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, get_args
 
 from selfright.domain.errors import InputError, UnreadableFile
 from selfright.domain.passages import Document, Language
+from selfright.domain.routing import collection_name
 from selfright.ingest.files import SourceFile, readable_name
 from selfright.ingest.readers import jsonl
 from selfright.ingest.readers.rows import BadRow, documents, given_id
@@ -195,7 +196,7 @@ def _language(row: Mapping[str, Any]) -> Language | None:
 def _as_said(document: Document, row: Mapping[str, Any]) -> Document:
     """The document with what an export of ours says about it beside title, text and metadata."""
     said = row.get("collection")
-    collection = said if isinstance(said, str) and said.strip() else document.collection
+    collection = collection_name(said) if isinstance(said, str) and said.strip() else document.collection
     return replace(document, language=_language(row) or document.language, collection=collection)
 
 

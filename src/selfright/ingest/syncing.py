@@ -15,6 +15,7 @@ from typing import TypedDict
 from selfright.domain.errors import InputError
 from selfright.domain.passages import DEFAULT_COLLECTION, Document, DocumentInfo, Origin, Passage
 from selfright.domain.ports import Documents, Writer
+from selfright.domain.routing import collection_name
 from selfright.ingest.files import readable_name
 from selfright.ingest.pipeline import Progress, Report, Run
 from selfright.ingest.reading import Discovery, discover
@@ -36,6 +37,9 @@ class SyncOptions:
     dry_run: bool = False
     allow_empty: bool = False
     states: FileStates | None = None
+
+    def __post_init__(self) -> None:
+        collection_name(self.collection)
 
 
 class SyncKeywords(TypedDict, total=False):

@@ -25,6 +25,7 @@ from selfright.llm.tolerant import read_object
 from selfright.resilience import Breaker, pause
 
 _WRONG_KEY = (401, 403)
+_WRONG_SETTING = (*_WRONG_KEY, 404)  # only whoever runs this can help, and the message says how
 _WIDE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]")
 
 log = logging.getLogger(__name__)
@@ -74,6 +75,8 @@ class TurnModel:
         except (ModelUnavailable, ModelRejected, ReplyUnusable) as error:
             self.meter.degraded = self.meter.degraded or not isinstance(error, ReplyUnusable)
             self.meter.trouble(_kind(error, request))
+            if isinstance(error, ModelRejected) and error.status in _WRONG_SETTING:
+                log.error("%s", error)
             raise
 
     async def _step(self, plan: AttemptPlan, say: Say | None) -> ChatReply | None:

@@ -9,6 +9,8 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from selfright.llm.model_addresses import client_address
+
 if TYPE_CHECKING:
     import ssl
 
@@ -87,6 +89,9 @@ PROVIDERS = {
 ALIASES = {"gemini": "google_genai", "azure_openai": "azure", "mistralai": "mistral", "bedrock_converse": "bedrock"}
 """Other names of providers, as LangChain and their users have them."""
 
+DIRECT = ("openai", "ollama", "google_genai", "local")
+"""Providers whose clients can be told to use no proxy."""
+
 
 @functools.cache
 def trusted() -> "ssl.SSLContext":
@@ -96,14 +101,17 @@ def trusted() -> "ssl.SSLContext":
     return context
 
 
-def chat_settings(provider: str, model: str, address: str | None, key: str | None) -> dict[str, Any]:
-    """What the class of a provider's chat models is made with."""
+def chat_settings(
+    provider: str, model: str, address: str | None, key: str | None, *, direct: bool = False
+) -> dict[str, Any]:
+    """What the class of a provider's chat models is made with; ``direct`` is without the environment's proxies."""
     told: dict[str, Any] = {"model": model, "base_url": address}
+    client = {"verify": trusted(), "trust_env": not direct}
     if provider == "google_genai":
-        told |= {"google_api_key": key, "timeout": TIMEOUT_S, "vertexai": False, "client_args": {"verify": trusted()}}
+        told |= {"google_api_key": key, "timeout": TIMEOUT_S, "vertexai": False, "client_args": client}
         return told | {"max_retries": 1}  # 1 is "no retry": 0 would be its default of five
     if provider == "ollama":
-        return told | {"num_ctx": _OLLAMA_CONTEXT, "client_kwargs": {"timeout": TIMEOUT_S, "verify": trusted()}}
+        return told | {"num_ctx": _OLLAMA_CONTEXT, "client_kwargs": {"timeout": TIMEOUT_S, **client}}
     if provider == "bedrock":
         return told | _amazons()
     told |= {"api_key": key, "timeout": TIMEOUT_S, "max_retries": 0}
@@ -124,11 +132,26 @@ def _amazons() -> dict[str, Any]:
     return {**told, "region_name": region} if region else told
 
 
-def embedding_settings(provider: str, model: str, address: str | None, key: str | None) -> dict[str, Any]:
-    """What the class of a provider's embedding models is made with."""
+def embedding_settings(
+    provider: str, model: str, address: str | None, key: str | None, *, direct: bool = False
+) -> dict[str, Any]:
+    """What the class of a provider's embedding models is made with; ``direct`` as for chat."""
     told: dict[str, Any] = {"model": model, "base_url": address}
     if provider == "openai":
         # Text as it is: to count its tokens, LangChain would download a vocabulary, and other servers want text anyway.
         told |= {"check_embedding_ctx_length": False, "model_kwargs": {"encoding_format": "float"}}
-        return told | {"api_key": key, "max_retries": _EMBEDDING_RETRIES}
-    return told | ({"google_api_key": key, "vertexai": False} if provider == "google_genai" else {})
+        told |= {"base_url": client_address(address), "api_key": key, "max_retries": _EMBEDDING_RETRIES}
+        return told | (_own_clients() if direct else {})
+    if provider == "google_genai":
+        told |= {"google_api_key": key, "vertexai": False}
+        return told | ({"client_args": {"trust_env": False}} if direct else {})
+    return told | ({"client_kwargs": {"trust_env": False}} if direct else {})
+
+
+def _own_clients() -> dict[str, Any]:
+    """OpenAI's clients without the environment's proxies; the one that is used is closed when it goes, as theirs is."""
+    openai: Any = importlib.import_module("openai")
+    closing = type("Client", (openai.DefaultHttpxClient,), {"__del__": lambda client: client.close()})
+    kinds = {"http_client": closing, "http_async_client": openai.DefaultAsyncHttpxClient}
+    clients = {name: kind(verify=trusted(), trust_env=False) for name, kind in kinds.items()}
+    return {**clients, "openai_proxy": ""}

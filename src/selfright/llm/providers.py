@@ -15,9 +15,18 @@ from urllib.parse import urlsplit, urlunsplit
 from selfright.domain.errors import MissingExtra, SettingsError, UnknownName, UsageError
 from selfright.llm.chat import LangChainBackend
 from selfright.llm.clients import PerLoop
+from selfright.llm.model_addresses import (
+    check_proxy,
+    client_address,
+    is_loopback,
+    model_address,
+    ollama_address,
+    split_name,
+)
 from selfright.llm.openai_chat import OpenAIBackend
 from selfright.llm.provider_table import (
     ALIASES,
+    DIRECT,
     PROVIDERS,
     TIMEOUT_S,
     Provider,
@@ -48,7 +57,7 @@ class ModelSpec:
 
     @classmethod
     def parse(cls, text: str, base_url: str | None = None) -> "ModelSpec":
-        """Reads ``provider:model`` or ``provider:model@http://host…``; ``base_url`` gives the address apart.
+        """Reads ``provider:model`` or ``provider:model@ADDRESS``; ``base_url`` gives the address apart.
 
         Raises ``UsageError`` for text of another form and ``UnknownName`` for an unknown provider.
         """
@@ -60,10 +69,10 @@ class ModelSpec:
             raise UnknownName("model provider", provider, PROVIDERS)
         if provider == _LOCAL and rest.strip():
             return cls(provider, rest.strip())  # a path may hold anything
-        model, at, address = rest.partition("@http")
+        model, address = split_name(rest)
         if not model.strip():
             raise UsageError(f"'{provider}:' should be followed by the name of a model, as in openai:gpt-4o-mini")
-        return cls(provider, model.strip(), _address("http" + address if at else base_url))
+        return cls(provider, model.strip(), model_address(address or base_url, provider))
 
     def __str__(self) -> str:
         where = f"@{public_address(self.base_url)}" if self.base_url else ""
@@ -123,11 +132,12 @@ def public_address(address: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Access:
-    """A model, and the key that opens it."""
+    """A model, and the key that opens it; ``direct`` for one of this machine, which no proxy knows."""
 
     spec: ModelSpec
     address: str | None = field(repr=False)
     key: str | None = field(repr=False)
+    direct: bool = False
 
     @classmethod
     def of(cls, spec: ModelSpec | str, base_url: str | None, environment: Mapping[str, str] | None) -> "_Access":
@@ -139,14 +149,20 @@ class _Access:
                 f"the client for {spec.provider} models ({provider.package.replace('_', '-')})",
                 f'python -m pip install "selfright[{provider.extra}]"',
             )
-        spec = ModelSpec(spec.provider, spec.model, spec.base_url or _address(_first(provider.addresses, environment)))
-        return cls(spec, spec.base_url or provider.home or None, _key(spec, provider, environment))
+        set_by = model_address(_first(provider.addresses, environment), spec.provider)
+        spec = ModelSpec(spec.provider, spec.model, spec.base_url or set_by)
+        key, address = _key(spec, provider, environment), spec.base_url or provider.home or None
+        asked = address or (ollama_address(environment) if spec.provider == "ollama" else "")
+        direct = bool(asked) and is_loopback(asked)
+        if direct and spec.provider not in DIRECT:
+            check_proxy(str(spec), asked)
+        return cls(spec, address, key, direct)
 
     def made(self, what: str, settings: Callable[..., dict[str, Any]]) -> Any:
         """LangChain's model; ``what`` is ``chat`` or ``embeddings``."""
         provider = PROVIDERS[self.spec.provider]
         kind = getattr(importlib.import_module(provider.package), getattr(provider, what))
-        return kind(**settings(self.spec.provider, self.spec.model, self.address, self.key))
+        return kind(**settings(self.spec.provider, self.spec.model, self.address, self.key, direct=self.direct))
 
     @property
     def provider(self) -> str:
@@ -181,30 +197,16 @@ def _first(names: tuple[str, ...], environment: Mapping[str, str]) -> str | None
     return next((value for name in names if (value := environment.get(name, "").strip())), None)
 
 
-def _address(text: str | None) -> str | None:
-    """An address that can be asked; raises ``UsageError`` for anything else."""
-    if text is None or not text.strip():
-        return None
-    try:
-        parts = urlsplit(text.strip())
-        valid = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
-    except ValueError:
-        valid = False
-    if not valid:
-        raise UsageError("a base URL looks like http://127.0.0.1:8000/v1, but the one given does not")
-    return text.strip()
-
-
 def _openai(access: _Access) -> "AsyncOpenAI":
     import openai
 
     client = openai.AsyncOpenAI(
         api_key=access.key,
-        base_url=access.address,
+        base_url=client_address(access.address),
         default_headers={"Authorization": f"Bearer {access.key}"},  # else a variable of the library's could replace it
         max_retries=0,
         timeout=TIMEOUT_S,
-        http_client=openai.DefaultAsyncHttpxClient(timeout=TIMEOUT_S, verify=trusted()),
+        http_client=openai.DefaultAsyncHttpxClient(timeout=TIMEOUT_S, verify=trusted(), trust_env=not access.direct),
     )
     if access.spec.base_url:  # an account at OpenAI, of variables that the library reads, is no business of others
         client.organization = client.project = None

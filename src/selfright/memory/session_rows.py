@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from selfright.domain.errors import SessionBusy, SessionLost, StoreError
-from selfright.domain.turns import joined
+from selfright.domain.errors import SessionBusy, SessionHidden, SessionLost, StoreError
+from selfright.domain.turns import Scope, joined
 from selfright.memory.conversation import RunningTurn, TurnRecord
 from selfright.storage.rows import Connection, Rows
 
@@ -140,11 +140,12 @@ class SessionRows:
         found: list[Sequence[Any]] = self.rows.run(connection, query, _bytes(owner), value).fetchall()
         return found
 
-    def take(self, connection: Connection, owner: str, name: str, token: int, now: float) -> Head:
+    def take(self, connection: Connection, scope: Scope, name: str, token: int, now: float) -> Head:
         """A session that is now held with ``token``; it is made where there is none.
 
-        Raises ``SessionBusy`` while somebody else holds it.
+        Raises ``SessionHidden`` for one that ``scope`` does not see, ``SessionBusy`` while somebody else holds it.
         """
+        owner = scope.owner
         place = _bytes(owner), _bytes(name)
         taken = self.rows.run(connection, _TAKE, token, *place, token).rowcount
         head = self.find(connection, owner, name)
@@ -152,6 +153,8 @@ class SessionRows:
             self.rows.run(connection, _MAKE, secrets.token_hex(16), *place, now, now)
             taken = self.rows.run(connection, _TAKE, token, *place, token).rowcount
             head = self.find(connection, owner, name)
+        if head is not None and not scope.covers(head.searched):  # busy or not: nothing is told of it
+            raise SessionHidden(name)
         if head is None or not taken:
             raise busy()
         return head

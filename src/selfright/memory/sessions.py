@@ -15,7 +15,7 @@ from importlib.metadata import version
 from itertools import chain, islice
 from typing import Any
 
-from selfright.domain.errors import InputError, SelfrightError, SessionHidden, StoreError
+from selfright.domain.errors import InputError, SelfrightError, StoreError
 from selfright.domain.turns import Scope
 from selfright.memory.checkpoints import Held, Saver, TurnSaver
 from selfright.memory.conversation import Conversation, Retention, RunningTurn, SessionInfo, TurnRecord
@@ -184,11 +184,9 @@ class Sessions:
         await asyncio.to_thread(self._rows.close)
 
     def _begun(self, scope: Scope, session: str, turn: RunningTurn, token: int, connection: Connection) -> TurnHandle:
-        head = self._sessions.take(connection, scope.owner, session, token, turn.started)
+        head = self._sessions.take(connection, scope, session, token, turn.started)
         if head.id in self._leases:  # this process was not heard of for a while, but it knows that a turn runs
             raise busy()
-        if not scope.covers(head.searched):
-            raise SessionHidden(session)
         left = head.running
         goes_on = left is not None and _asked(left) == _asked(turn)
         if left is None or not goes_on:

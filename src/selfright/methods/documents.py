@@ -6,8 +6,9 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
+from selfright.background import Deadline
 from selfright.domain.passages import Document, DocumentInfo, Origin, StoreInfo
-from selfright.domain.routing import Collection
+from selfright.domain.routing import Collection, collection_name
 from selfright.domain.text import composed, readable, several
 
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ class DocumentMethods:
         ``origin`` sets the trust: documents by ``upload`` or from the ``web`` rank behind your own (``index``). ``ray``
         does the work on a cluster: ``local`` (this machine's cores), ``auto``, or ``host:port``.
         """
-        return self._engine.index.add([Path(path) for path in several(paths)], collection, progress, ray, origin)
+        where = collection_name(readable(collection))
+        return self._engine.index.add([Path(path) for path in several(paths)], where, progress, ray, origin)
 
     def sync(
         self,
@@ -69,23 +71,23 @@ class DocumentMethods:
         with closing(self.read_upload(path, name)) as upload:
             return self.store_upload(upload, collection=collection, apart=apart)
 
-    def read_upload(self, path: str | Path, name: str) -> "ReadUpload":
+    def read_upload(self, path: str | Path, name: str, deadline: Deadline | None = None) -> "ReadUpload":
         """The first half of ``take_in``: reads the file, which may take minutes, and leaves the index alone.
 
-        Close what it gives. Raises ``UnreadableFile``.
+        Close what it gives. Raises ``UnreadableFile``, as the other half does, also when the ``deadline`` is over.
         """
-        return self._engine.index.read_upload(Path(path), readable(name))
+        return self._engine.index.read_upload(Path(path), readable(name), deadline or Deadline())
 
     def embed_upload(self, upload: "ReadUpload", *, collection: str = "default", apart: bool = False) -> None:
         """Embeds what was read, so that ``store_upload``, called with the same options, holds the index for less time.
 
         Optional: ``store_upload`` embeds what is not embedded. Does nothing without an embedder.
         """
-        self._engine.index.embed_upload(upload, readable(collection), apart)
+        self._engine.index.embed_upload(upload, collection_name(readable(collection)), apart)
 
     def store_upload(self, upload: "ReadUpload", *, collection: str = "default", apart: bool = False) -> "UploadReport":
         """The second half of ``take_in``: adds what was read; other changes of the index wait meanwhile."""
-        return self._engine.index.store_upload(upload, readable(collection), apart)
+        return self._engine.index.store_upload(upload, collection_name(readable(collection)), apart)
 
     def collections(self) -> list[Collection]:
         """The collections of the index with their descriptions, ordered by name."""
@@ -116,7 +118,8 @@ class DocumentMethods:
         ``meta`` names the row of each vector, line by line; without ``faiss`` the texts are embedded here.
         """
         vectors, lines = Path(faiss) if faiss else None, Path(meta) if meta else None
-        return self._engine.index.import_corpus(Path(corpus), vectors, lines, collection, progress)
+        where = None if collection is None else collection_name(readable(collection))
+        return self._engine.index.import_corpus(Path(corpus), vectors, lines, where, progress)
 
     def export(
         self,

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 MOST_PASSAGE_PIECES = 224
 MOST_ASKED_PIECES = 48
+_MOST_ASKED_CHARACTERS = 1_000  # of which that many pieces are made; a longer text costs its whole length each time
 _LEAST_CHANCE = 0.001
 _THREADS = 2
 
@@ -101,7 +102,7 @@ def shipped_net() -> PairNet:
 
 def cut_pair(text: str, passage: str) -> Pieces:
     """Of the question or claim the first 46 pieces, of the passage the first 222."""
-    (asked,) = piece_numbers([text])
+    (asked,) = piece_numbers([text[:_MOST_ASKED_CHARACTERS]])
     shown, places = pieces_and_places(passage)
     most = MOST_PASSAGE_PIECES - 2
     first = (BEGIN, *asked[: MOST_ASKED_PIECES - 2], END)

@@ -18,6 +18,7 @@ Term = tuple[int, str]
 _MAX_LINE = 4_096  # characters; longer lines are cut, so that one call stays short
 _MAX_REMEMBERED = 200  # characters
 _MOST_THREADS = 4
+_AT_ONCE = 64  # lines
 _LINE = re.compile(rf"[^\n]{{1,{_MAX_LINE}}}")
 _HANGUL_RUN = re.compile(r"[\uac00-\ud7a3]+")
 # How much Kiwi prefers a user word to its parts. With less, a word stays whole before a particle and falls apart before
@@ -162,8 +163,11 @@ def _analyse_all(texts: Sequence[str], user_words: tuple[str, ...]) -> list[Sequ
     if not texts:
         return []
     kiwi = _loaded(user_words)
-    with _analysing:
-        return list(kiwi.tokenize(texts))  # several texts go to several threads
+    found: list[Sequence[Any]] = []
+    for start in range(0, len(texts), _AT_ONCE):  # whoever asks a question gets in between
+        with _analysing:
+            found += kiwi.tokenize(texts[start : start + _AT_ONCE])  # several texts go to several threads
+    return found
 
 
 def _loaded(user_words: tuple[str, ...]) -> Any:

@@ -1,13 +1,10 @@
 """When it is better to say that the question cannot be answered, and how that is said.
 
 What a turn knows offline of its own answer is put into signals, and a calibrated linear model decides by them. Its
-weights are in ``abstain.json``, which ``training/fit_abstention.py`` writes, with two thresholds: one where a search
-can choose, and a higher one where it brings all there is. There a passage about the thing is always found, and looks
-better because there is nothing else.
+weights are in ``abstain.json``, which ``training/fit_judges.py`` writes.
 """
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -16,11 +13,10 @@ from typing import Any
 
 from selfright.domain.answers import Attempt, Draft, Sentence
 from selfright.domain.flags import Flags
-from selfright.domain.judgements import Evaluation, EvaluationSource, Grading, QueryClass
-from selfright.domain.passages import Hit, Language
-from selfright.domain.text import language_of
+from selfright.domain.judgements import Evaluation, EvaluationSource, Grading, QueryClass, Verdict
+from selfright.domain.passages import Hit, Language, is_of_the_web
 from selfright.roles.evaluate.scoring import DEFAULT_THRESHOLD, support
-from selfright.roles.scoring import Scorer, read_scorer
+from selfright.roles.scoring import Scorer, log_odds, read_scorer
 
 SIGNALS = (
     "sufficiency",  # as the grader judged the retrieved set
@@ -28,7 +24,6 @@ SIGNALS = (
     "cited",  # of the most probable passage that the answer cites
     "completeness",  # as the evaluator judged the answer
 )
-_EDGE = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,34 +36,24 @@ class Grounds:
 
 
 def signals(grounds: Grounds) -> dict[str, float]:
-    """One value by each name in ``SIGNALS``; a signal that nothing is known of is as bad as it can be."""
+    """One value (log-odds) by each name in ``SIGNALS``; what nothing is known of is as bad as it can be."""
     grading = grounds.grading
     cited = {citation.passage_id for citation in grounds.draft.citations}
     known = {g.passage_id: g.probability for g in grading.grades if g.probability is not None} if grading else {}
     return {
-        "sufficiency": _log_odds(grading.sufficiency if grading and grading.sufficiency is not None else 0.0),
-        "best": _log_odds(max(known.values(), default=0.0)),
-        "cited": _log_odds(max((p for name, p in known.items() if name in cited), default=0.0)),
-        "completeness": _log_odds(grounds.evaluation.completeness),
+        "sufficiency": log_odds(grading.sufficiency if grading and grading.sufficiency is not None else 0.0),
+        "best": log_odds(max(known.values(), default=0.0)),
+        "cited": log_odds(max((p for name, p in known.items() if name in cited), default=0.0)),
+        "completeness": log_odds(grounds.evaluation.completeness),
     }
-
-
-def _log_odds(p: float) -> float:
-    if math.isnan(p):
-        return math.nan
-    inside = min(1 - _EDGE, max(_EDGE, p))
-    return math.log(inside / (1 - inside))
 
 
 @dataclass(frozen=True, slots=True)
 class AbstentionModel:
-    """``threshold`` is the least probability with which an answer is given, ``threshold_of_few`` where a search brings
-    all the passages there are.
-    """
+    """``threshold`` is the least probability with which an answer is given."""
 
     scorer: Scorer
     threshold: float
-    threshold_of_few: float
 
     def probability(self, grounds: Grounds) -> float:
         """That the answer is right (0…1); NaN for broken signals."""
@@ -77,7 +62,7 @@ class AbstentionModel:
 
 def read_model(stored: Mapping[str, Any]) -> AbstentionModel:
     """A model from its JSON form."""
-    return AbstentionModel(read_scorer(stored["scorer"]), float(stored["threshold"]), float(stored["threshold_of_few"]))
+    return AbstentionModel(read_scorer(stored["scorer"]), float(stored["threshold"]))
 
 
 @cache
@@ -145,16 +130,25 @@ class CalibratedAbstainer(SupportAbstainer):
         self._model = model or shipped_model()
 
     def should_abstain(self, question: str, query_class: QueryClass, best: Attempt, flags: Flags) -> bool:
-        """True for a refused draft; else, when judged, for one too likely to be wrong."""
+        """True for a refused draft; else, when judged, for one too likely to be wrong, or from passages that are
+        incorrect, where no page of the web stands in for them."""
         evaluation = best.evaluation
+        if flags.abstention_enabled and query_class in _ASKING and _is_incorrect(best):
+            return True
         strange = _asks_nothing(question, query_class)
         if best.draft.refused or evaluation is None or strange or not _is_familiar(best, evaluation, query_class):
             return super().should_abstain(question, query_class, best, flags)
         probability = self._model.probability(Grounds(best.draft, evaluation, best.grading))
-        is_small = _brings_everything(best.hits, flags.top_k) and _cites_in(language_of(question), best)
         # NaN, from a signal that is no number, is no ground for an answer either.
-        least = self._model.threshold_of_few if is_small else self._model.threshold
-        return flags.abstention_enabled and not probability >= least
+        return flags.abstention_enabled and not probability >= self._model.threshold
+
+
+_ASKING = (QueryClass.QUESTION, QueryClass.UNKNOWN)
+
+
+def _is_incorrect(best: Attempt) -> bool:
+    """Whether it was made from passages that are incorrect, and no page of the web stands in for them."""
+    return best.verdict is Verdict.INCORRECT and not any(is_of_the_web(hit.passage.id) for hit in best.hits)
 
 
 def _asks_nothing(question: str, query_class: QueryClass) -> bool:
@@ -164,20 +158,9 @@ def _asks_nothing(question: str, query_class: QueryClass) -> bool:
 
 def _is_familiar(best: Attempt, evaluation: Evaluation, query_class: QueryClass) -> bool:
     """Whether it is the kind of answer that the model was fitted on: a grader that failed says nothing against one."""
-    asked = query_class in (QueryClass.QUESTION, QueryClass.UNKNOWN)
+    asked = query_class in _ASKING
     graded = best.grading is not None and best.grading.sufficiency is not None
     return asked and bool(best.hits) and graded and evaluation.source is EvaluationSource.LOCAL
-
-
-def _brings_everything(hits: Sequence[Hit], wanted: int) -> bool:
-    """Whether there are fewer passages than a search asks for. By words alone it finds those only that share one."""
-    return 0 < len(hits) < wanted and any(hit.cosine is not None for hit in hits)
-
-
-def _cites_in(language: Language, best: Attempt) -> bool:
-    """Whether all that is cited is in the language: the threshold for small indexes was fitted on nothing else."""
-    cited = {citation.passage_id for citation in best.draft.citations}
-    return all(hit.passage.language == language for hit in best.hits if hit.passage.id in cited)
 
 
 def _nearest(best: Attempt, hits: Sequence[Hit]) -> list[str]:

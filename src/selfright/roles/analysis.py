@@ -21,6 +21,7 @@ from selfright.domain.text import has_hangul, language_of
 from selfright.roles.words import KOREAN_LIGHT, mask_stop_words
 
 _CACHED = range(20, 4_001)  # characters; words are tokenized as fast as they are looked up
+_LONG_TEXTS = 32  # longer than that; a turn asks some hundred times for the terms of its question
 _NEVER_SEEN = "\ufffe"  # no tokenizer yields it
 _WORD = re.compile(r"[A-Za-z0-9À-ÿ][\w.%°/+-]*|[가-힣]+[\w-]*|\w+")
 
@@ -48,6 +49,7 @@ class TextAnalyzer:
         self._cached_tokens = lru_cache(maxsize=cache_size)(self._tokenize)
         self._cached_sets = lru_cache(maxsize=cache_size)(self._tokenize_once)
         self._cached_terms = lru_cache(maxsize=cache_size // 4)(self._find_terms)
+        self._long_terms = lru_cache(maxsize=_LONG_TEXTS)(self._find_terms)
 
     def tokens(self, text: str) -> tuple[str, ...]:
         """All index tokens of ``text`` in reading order."""
@@ -74,7 +76,7 @@ class TextAnalyzer:
 
         Stop words, question words, request phrases and polite endings of both languages are left out.
         """
-        return self._cached_terms(text) if len(text) <= _CACHED[-1] else self._find_terms(text)
+        return (self._cached_terms if len(text) <= _CACHED[-1] else self._long_terms)(text)
 
     def coverage(self, question: str, text: str) -> float:
         """The idf-weighted share (0…1) of the question's key terms that occur in ``text``; 0 when it has none."""

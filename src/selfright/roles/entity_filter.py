@@ -84,10 +84,9 @@ class QueryEntities:
         return bool(named) and not named & self.keys
 
     def _other_code(self, whole: str) -> bool:
-        if not self.codes or any(is_named(code, whole) for code in self.codes):
-            return False
         families = {code.family for code in self.codes}
-        return any(code.family in families for code in codes_in(whole))
+        has_kind = bool(families) and any(code.family in families for code in codes_in(whole))
+        return has_kind and not any(is_named(code, whole) for code in self.codes)
 
     def _other_identifier(self, whole: str, text: str) -> bool:
         """Whether the text opens with a sister (FxCacheManager for FxStore) that the question has no word for."""

@@ -13,7 +13,7 @@ from typing import Literal
 
 from selfright.domain.markup import plain
 from selfright.domain.passages import Passage, Strip
-from selfright.domain.text import Block, blocks, sentence_spans
+from selfright.domain.text import Block, blocks, has_hangul, sentence_spans
 from selfright.roles.evidence import visible
 from selfright.roles.questions import AnswerType, answer_type, answer_type_match
 from selfright.roles.words import content_words
@@ -191,7 +191,7 @@ def _row(names: list[str], cells: list[str]) -> str:
 
 
 # Kinds of things that can be told by their look.
-_VISIBLE = (AnswerType.NUMBER, AnswerType.TIME, AnswerType.VERSION, AnswerType.PERSON, AnswerType.PLACE)
+_VISIBLE = (AnswerType.NUMBER, AnswerType.TIME, AnswerType.VERSION, AnswerType.PERSON)
 _ASKING = re.compile(
     r"\b(?:who|whom|whose|which|what|when|where|why|how)\b"
     r"|누구|누가|무엇|무슨|어느|어떤|어디|언제|얼마|(?<![가-힣])(?:몇|왜)(?![가-힣])",
@@ -216,19 +216,31 @@ class Stance(IntEnum):
     SPEAKS_OF = 2  # it repeats the question, is code, demands something, or has what is asked for in quotation marks
 
 
+_QUESTION = re.compile(r"[^.;!?。\n]*[?？][\s\"'”’)\]»]*;?")
+
+
+def beyond_questions(text: str) -> str:
+    """What ``text`` says beside questions; all of it where it says nothing else."""
+    rest = _QUESTION.sub(" ", text)
+    return rest if rest.strip(" ;:") else text
+
+
 def stance(question: str, text: str, *, code: bool = False) -> Stance:
-    """How ``text`` stands to ``question``; ``code`` says that it is code."""
+    """How ``text`` stands to ``question``; ``code`` says that it is code. A question that it answers itself (a pair of
+    question and answer in one row) does not count."""
     asked = _asked(question)
-    visible, quotes = asked.kind in _VISIBLE, _QUOTED.search(text) is not None
+    said = beyond_questions(text)
+    is_pair, text = said != text, said
+    visible = asked.kind in _VISIBLE or (asked.kind is AnswerType.PLACE and not has_hangul(text))
+    quotes = _QUOTED.search(text) is not None
     if code or not _interrogatives(text).isdisjoint(asked.interrogatives) or content_words(text) <= asked.words:
         return Stance.SPEAKS_OF
     if visible and (
         _DEMANDS.search(text) or (quotes and not answer_type_match(asked.kind, question, outside_quotes(text)))
     ):
         return Stance.SPEAKS_OF
-    return (
-        Stance.MAY_STATE if quotes or (visible and not answer_type_match(asked.kind, question, text)) else Stance.STATES
-    )
+    unseen = visible and not is_pair and not answer_type_match(asked.kind, question, text)
+    return Stance.MAY_STATE if quotes or unseen else Stance.STATES
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +252,10 @@ class _Asked:
 
 @lru_cache(maxsize=64)
 def _asked(question: str) -> _Asked:
-    return _Asked(answer_type(question), content_words(question), _interrogatives(question))
+    asking = _ASKING.search(question)
+    return _Asked(
+        answer_type(question), content_words(question), frozenset({asking.group().casefold()} if asking else ())
+    )
 
 
 def _interrogatives(text: str) -> frozenset[str]:

@@ -1,58 +1,38 @@
 """Knowledge refinement: decompose passages into strips, keep those that help, put them together in document order.
 
-A strip is kept when it comes close to the best strip of its passage, for how words are shared differs from passage to
-passage; the weights and the margin are in ``strips.json``, written by ``training/fit_strips.py``. A language model may
-choose instead; what a strip is, and how strips are put together, stays the offline role's.
+A strip is kept when what it says comes close to the best that all passages say. A language model may choose instead;
+what a strip is, and how strips are put together, stays the offline role's.
 """
 
 import asyncio
-import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from selfright.domain.chat import Job
 from selfright.domain.errors import ReplyUnusable
 from selfright.domain.judgements import Grading
 from selfright.domain.passages import Hit, Passage, Refinement, Strip
-from selfright.domain.ports import ChatModel, PairJudge
+from selfright.domain.ports import ChatModel
 from selfright.domain.text import language_of
 from selfright.roles.analysis import TextAnalyzer
-from selfright.roles.grade.features import Asked
-from selfright.roles.grade.networks import AnswerSpans, answer_spans
+from selfright.roles.extractive_units import pieces_of
 from selfright.roles.model_calls import OUT_OF_REACH, STRIPS_SCHEMA, JudgingMode, told
 from selfright.roles.prompting import strips_prompt
-from selfright.roles.scoring import Scorer, read_scorer
-from selfright.roles.strips import strip_signals, strip_spans
+from selfright.roles.reading import Asked
+from selfright.roles.selection import PieceScorer
+from selfright.roles.strips import strip_spans
 
 _LEAST_REMAINDER = 20
-_LIMITS = ("lexical_margin", "read_margin", "floor", "irrelevant", "share_of_best")
-
-
-@dataclass(frozen=True, slots=True)
-class StripModel:
-    """Scorers by words, and with what the reader of that name says; how far (log-odds) a strip may fall behind its
-    passage's best.
-
-    A passage whose best strip is under ``floor`` (log-odds) holds nothing; passages the grader gave less than
-    ``irrelevant`` are not looked at. A strip with less than ``share_of_best`` of the best strip's probability goes too.
-    """
-
-    reader: str
-    lexical: Scorer
-    read: Scorer
-    lexical_margin: float
-    read_margin: float
-    floor: float
-    irrelevant: float
-    share_of_best: float
+# Passages that the grader gives less are not looked at. Strips keep 93 % of what answers questions of the field sets at
+# 0.01, 88 % at 0.02 and 83 % at 0.05.
+IRRELEVANT = 0.01
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A strip with its score (log-odds) and whether it comes close enough to the best of its passage."""
+    """A strip with the score (log-odds) of the best that it says, and whether that comes close to the best of all."""
 
     strip: Strip
     score: float
@@ -68,18 +48,15 @@ class Weighed:
 
 
 class OfflineRefiner:
-    """Implements the port ``Refiner``. ``reader`` is used if the weights know it."""
+    """Implements the port ``Refiner`` with the scores of what could be said."""
 
-    def __init__(
-        self, analyzer: TextAnalyzer, model: StripModel | None = None, reader: PairJudge | None = None
-    ) -> None:
+    def __init__(self, analyzer: TextAnalyzer, scorer: PieceScorer | None = None) -> None:
         self._analyzer = analyzer
-        self._model = model or shipped_model()
-        self._reader = reader if reader is not None and reader.name == self._model.reader else None
+        self._scorer = scorer or PieceScorer(analyzer)
 
     def without_reader(self) -> "OfflineRefiner":
         """The same, by words: for a turn whose grader is a model, where nobody else needs a reader."""
-        return OfflineRefiner(self._analyzer, self._model)
+        return OfflineRefiner(self._analyzer, PieceScorer(self._analyzer, model=self._scorer.model))
 
     async def refine(self, question: str, hits: Sequence[Hit], grading: Grading | None = None) -> Refinement:
         """The strips of ``hits`` that help to answer; documents in the order of their best passage."""
@@ -92,40 +69,27 @@ class OfflineRefiner:
 
     def weighed(self, question: str, hits: Sequence[Hit], grading: Grading | None = None) -> Weighed:
         """All strips of the passages that may be relevant, with what speaks for them."""
-        asked = Asked.of(question, self._analyzer)
-        ranked = _ranked(hits, grading)
-        relevant = [(passage, p) for passage, p in ranked if p is None or p >= self._model.irrelevant] or ranked
-        # In the order of the hits, as the grader reads them: so none is read for this alone.
-        read = answer_spans(asked, [hit.passage for hit in hits], self._reader)
-        scored = [strip for passage, p in relevant for strip in self._scored(asked, passage, p, read.get(passage.id))]
-        return Weighed(tuple(scored), tuple(passage for passage, _ in ranked))
+        asked, order = Asked.of(question, self._analyzer), _ranked(hits, grading)
+        relevant = [(passage, p) for passage, p in order if p is None or p >= IRRELEVANT] or order
+        pieces = pieces_of(Strip(p, p.start, p.end, p.text, 1.0) for p, _ in relevant)
+        judged = self._scorer.judge(asked, pieces, hits)
+        scores = [(piece.start, piece.strip.passage.id, one.score) for piece, one in zip(pieces, judged, strict=True)]
+        best = max((score for _, _, score in scores), default=0.0)
+        fits = not self._scorer.goes_by_words or any(one.coverage for one in judged)
+        found = []
+        for passage, p in relevant:
+            for start, end in strip_spans(passage.text):
+                first, last = passage.start + start, passage.start + end
+                said = [score for at, name, score in scores if name == passage.id and first <= at < last]
+                score = max(said, default=-math.inf)
+                worth = math.exp(score - best) * (1.0 if p is None else p)
+                strip = Strip(passage, first, last, passage.text[start:end], worth)
+                found.append(Scored(strip, score, fits and best - score <= self._scorer.model.margin))
+        return Weighed(tuple(found), tuple(passage for passage, _ in order))
 
     def chosen(self, weighed: Weighed) -> list[Strip]:
         """The strips that are worth keeping; none when no passage holds anything."""
-        least = self._model.share_of_best * max((s.strip.score for s in weighed.scored), default=0.0)
-        return [s.strip for s in weighed.scored if s.kept and s.strip.score >= least]
-
-    def _scored(
-        self, asked: Asked, passage: Passage, probability: float | None, read: AnswerSpans | None
-    ) -> list[Scored]:
-        spans = strip_spans(passage.text)
-        if not spans:
-            return []
-        scorer, margin = self._model.lexical, self._model.lexical_margin
-        if read:
-            scorer, margin = self._model.read, self._model.read_margin
-        signals = strip_signals(asked, passage, spans, read)
-        scores = [scorer.score(values) for values in signals]
-        best = max(scores)
-        # Words alone cannot tell across languages, so all of it stays.
-        blind = read is None and asked.korean != (passage.language == "ko")
-        found = []
-        for (start, end), score in zip(spans, scores, strict=True):
-            chance = scorer.curve(score) * (1.0 if probability is None else probability)
-            strip = Strip(passage, passage.start + start, passage.start + end, passage.text[start:end], chance)
-            kept = blind or (best - score <= margin and best >= self._model.floor)
-            found.append(Scored(strip, score, kept))
-        return found
+        return [s.strip for s in weighed.scored if s.kept]
 
 
 def refinement(weighed: Weighed, kept: Sequence[Strip]) -> Refinement:
@@ -136,22 +100,6 @@ def refinement(weighed: Weighed, kept: Sequence[Strip]) -> Refinement:
     order = [passage.document_id for passage in weighed.passages]
     strips = tuple(_recomposed(kept or [best], order))
     return Refinement(strips, _removed_share(strips, weighed.passages), not kept)
-
-
-def read_model(stored: Mapping[str, Any]) -> StripModel:
-    """A model from its JSON form."""
-    return StripModel(
-        stored["reader"],
-        read_scorer(stored["lexical"]),
-        read_scorer(stored["read"]),
-        *(float(stored[name]) for name in _LIMITS),
-    )
-
-
-@cache
-def shipped_model() -> StripModel:
-    """The model that ships with the package."""
-    return read_model(json.loads(files("selfright.roles").joinpath("strips.json").read_text(encoding="utf-8")))
 
 
 def _ranked(hits: Sequence[Hit], grading: Grading | None) -> list[tuple[Passage, float | None]]:

@@ -18,19 +18,20 @@ from selfright.domain.judgements import Grade, Grading, Verdict
 from selfright.domain.passages import Hit, Passage, Refinement, Strip
 from selfright.domain.ports import Generator, Grader, Refiner
 from selfright.roles.analysis import TextAnalyzer
-from selfright.roles.extractive_units import Piece, Stance, pieces_of, stance
-from selfright.roles.generate.candidates import SAME, candidates, repeated
-from selfright.roles.generate.scores import PieceScorer
+from selfright.roles.extractive_units import Piece, Stance, beyond_questions, pieces_of, stance
+from selfright.roles.generate.candidates import SAME_ELSEWHERE, candidates, repeated
 from selfright.roles.grade.offline import OfflineGrader
+from selfright.roles.selection import PieceScorer
 
-# How far (log-odds) the best sentence of a passage may be ahead of those that go first and still give way, by the
-# verdict on these alone: of less trusted passages, and of passages that are trusted alike. Of questions whose answer
-# stands in the one less trusted passage, beside trusted ones on the same matter, none loses it on SQuAD 2.0, 9 % on
-# COVID-QA, 14 % on KorQuAD (its nearest negatives, without an encoder); where all are trusted alike, 1 %, 3 % and 1 %.
-_AHEAD = {Verdict.CORRECT: 2.0, Verdict.AMBIGUOUS: -1.0, Verdict.INCORRECT: -3.0}
+# How far (log-odds, by words) the best sentence of a passage may be ahead of those that go first and still give way, by
+# the verdict on these alone: of less trusted passages, and of passages that are trusted alike. With these, 4 of 237
+# attacks of the red team succeed and no honest document of 75 is harmed; a page of the web answers where the index has
+# other things only. At -3 for INCORRECT, 12 attacks do; at 2.3 for AMBIGUOUS, with a network, pages no longer rescue.
+_AHEAD = {Verdict.CORRECT: 4.0, Verdict.AMBIGUOUS: 0.0, Verdict.INCORRECT: -1.0}
+_AHEAD_BY_WORDS = {**_AHEAD, Verdict.AMBIGUOUS: 2.3}  # without a network, what answers is seldom called correct
 _AHEAD_ALIKE = {Verdict.CORRECT: 0.0, Verdict.AMBIGUOUS: -1.0, Verdict.INCORRECT: -3.0}
-# What it counts against a sentence that it states nothing.
-_STATES_NOTHING = 4.0
+# What it counts against a sentence that it states nothing, or perhaps nothing.
+_AGAINST = {Stance.STATES: 0.0, Stance.MAY_STATE: 5.0, Stance.SPEAKS_OF: math.inf}
 # How far behind (log-odds) a trusted sentence may be and still stand in place of one that repeats it. Beside the 198
 # passages of SQuAD 2.0 and 199 of KorQuAD that answer a question, a copy of the sentence with another answer in it took
 # their place 24 times and once without this, and does so twice and never with it; of 500 questions whose answer stands
@@ -51,11 +52,11 @@ class _Told:
 
     def worth(self, strictness: Stance) -> float:
         """The score, less what it counts against it when it stands as ``strictness`` or worse."""
-        return self.score - _STATES_NOTHING * (self.stance >= strictness)
+        return self.score - (_AGAINST[self.stance] if self.stance >= strictness else 0.0)
 
     def repeats(self, other: "_Told") -> bool:
         """Whether it says in the same words what ``other`` states about as well, be it with another name or number."""
-        return other.score > self.score - _AS_WELL and repeated(self.words, other.words) > SAME
+        return other.score > self.score - _AS_WELL and repeated(self.words, other.words) > SAME_ELSEWHERE
 
 
 class TrustedFirst:
@@ -73,7 +74,7 @@ class TrustedFirst:
         """The strips that may make an answer, in the same order."""
         strips = tuple(strips)
         sides = {strip.passage.trusted for strip in strips}
-        if len(sides) < 2 and not self._rivals(question, strips):
+        if True in sides and len(sides) < 2 and not self._rivals(question, strips):
             return strips
         return await asyncio.to_thread(self._known, question, strips)
 
@@ -85,9 +86,12 @@ class TrustedFirst:
             own = self._told(question, trusted)
             told = [*own, *(one for one in self._told(question, others) if not any(map(one.repeats, own)))]
             second = {strip.passage.id for strip in others}
-            return self._without(question, strips, told, second, _AHEAD, Stance.MAY_STATE)
+            ahead = _AHEAD if self.grader.reads else _AHEAD_BY_WORDS
+            return self._without(question, strips, told, second, ahead, Stance.MAY_STATE)
         told = self._told(question, strips)
         second = {name for name in {one.passage for one in told} if _states_nothing(name, told)}
+        if others:
+            return tuple(strip for strip in strips if strip.passage.id not in second)
         return self._without(question, strips, told, second, _AHEAD_ALIKE, Stance.SPEAKS_OF)
 
     def _without(
@@ -137,14 +141,17 @@ class TrustedFirst:
             return Verdict.UNKNOWN
 
     def _told(self, question: str, strips: Sequence[Strip]) -> list[_Told]:
+        pieces = pieces_of(strips)
+        stances = {(one.strip.passage.id, one.start): _stance(question, one) for one in pieces}
+        said = [replace(one, text=beyond_questions(one.text)) for one in pieces]
         return [
             _Told(
                 one.pieces[0].strip.passage.id,
                 one.score,
-                min(_stance(question, piece) for piece in one.pieces),
+                min(stances[piece.strip.passage.id, piece.start] for piece in one.pieces),
                 one.words,
             )
-            for one in candidates(question, pieces_of(strips), self.analyzer, self.scorer)
+            for one in candidates(question, said, self.analyzer, self.scorer)
         ]
 
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from selfright.domain.errors import PageUnusable
-from selfright.domain.html_visibility import hidden_names, is_hidden
 from selfright.domain.passages import Document
 from selfright.domain.text import language_of
+from selfright.visibility.pruning import check_attributes, remove_unseen
 from selfright.web.search import clean_title, visible
 from selfright.web.types import HTML, PDF, Reply
 
@@ -36,37 +36,6 @@ _DROPPED = frozenset(
         "select",
     )
 )
-_CLASSES = frozenset(("sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text", "d-none", "hidden"))
-
-
-def prune(root: "HtmlElement") -> None:
-    """Removes what is not shown, as far as the page itself says so: attributes, styles in place, simple style rules.
-
-    What other files or scripts hide is not known here. Text that follows a removed element stays.
-    """
-    names = hidden_names(root)
-    doomed = [element for element in root.iter() if isinstance(element.tag, str) and _is_hidden(element, names)]
-    for element in doomed:
-        if (parent := element.getparent()) is not None and element.tag not in ("html", "body"):
-            _keep_tail(element, parent)
-            parent.remove(element)
-
-
-def _keep_tail(element: "HtmlElement", parent: "HtmlElement") -> None:
-    before = element.getprevious()
-    if not element.tail:
-        return
-    if before is None:
-        parent.text = (parent.text or "") + element.tail
-    else:
-        before.tail = (before.tail or "") + element.tail
-
-
-def _is_hidden(element: "HtmlElement", names: frozenset[str]) -> bool:
-    classes = (element.get("class") or "").split()
-    return element.tag in _DROPPED or not _CLASSES.isdisjoint(classes) or is_hidden(element, names)
-
-
 log = logging.getLogger(__name__)
 
 ReadFile = Callable[[Path], Document]
@@ -146,10 +115,12 @@ def _document(reply: Reply, text: str, title: str, date: str | None) -> Document
 
 
 def _html(text: str, reply: Reply) -> Document:
+    from lxml import etree
+
     root = _parsed(text)
     if root is None:
         raise PageUnusable(f"the page of {reply.target.host} has no text")
-    prune(root)
+    etree.strip_elements(root, *_DROPPED, with_tail=False)
     elements = _shorten(root)
     from trafilatura import bare_extraction
 
@@ -175,7 +146,10 @@ def _parsed(text: str) -> "HtmlElement | None":
 
     parser = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, no_network=True)
     try:
+        check_attributes(text.encode("utf-8", "replace"))
         root = html.document_fromstring(text.encode("utf-8", "replace"), parser=parser)
+        remove_unseen(root)
+        etree.strip_attributes(root, "style")  # trafilatura would judge by it once more
     except (etree.LxmlError, ValueError):
         return None
     return root

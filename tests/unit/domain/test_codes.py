@@ -2,6 +2,7 @@
 
 import pytest
 
+from selfright.domain import codes
 from selfright.domain.codes import Code, codes_in, is_named
 
 
@@ -45,3 +46,10 @@ def test_codes_of_a_kind_share_a_family() -> None:
     assert codes_in("FX-1041") == {Code("fx", "fx1041")}
     assert {code.family for code in codes_in("ERR_A_B ERR_C 2.3.1 v4")} == {"err", "version"}
     assert {code.family for code in codes_in("CYP2C9 CYP3A4")} == {"cyp2c", "cyp3a"}
+
+
+def test_the_codes_of_the_longest_question_are_prepared_once() -> None:
+    many = codes_in(" ".join(f"FX-{number}" for number in range(2_000))[:10_000])
+    for _ in range(2):
+        assert not any(is_named(code, "The log names PX-77.") for code in many)
+    assert codes._pattern.cache_info().hits >= len(many)

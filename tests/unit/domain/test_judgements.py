@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from selfright.domain.errors import JudgeFailed
 from selfright.domain.judgements import (
     AnswerQuality,
     Evaluation,
@@ -47,7 +48,7 @@ def test_overall_is_the_weighted_mean(grounding: float, completeness: float, acc
 @pytest.mark.parametrize("name", SCORES)
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 1.7, -1, -0.0001, "0.9", None])
 def test_a_score_out_of_range_is_refused(name: str, value: object) -> None:
-    with pytest.raises(ValueError, match=f"{name} must be a number from 0 to 1"):
+    with pytest.raises(JudgeFailed, match=f"{name} must be a number from 0 to 1"):
         evaluation(**{name: value})
 
 

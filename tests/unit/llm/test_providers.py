@@ -26,7 +26,7 @@ PLAIN = ChatRequest(Job.ANSWER, "s", "u")
         ("ollama:qwen3:8b", ModelSpec("ollama", "qwen3:8b")),
         (" google_genai:gemini-2.5-flash ", ModelSpec("google_genai", "gemini-2.5-flash")),
         ("openai:org/name@http://127.0.0.1:8000/v1", ModelSpec("openai", "org/name", "http://127.0.0.1:8000/v1")),
-        ("openai:a@b@https://host", ModelSpec("openai", "a@b", "https://host")),
+        ("openai:a@b@https://host", ModelSpec("openai", "a@b", "https://host/v1")),
         ("openai:m@http://user:p@ss@host/v1", ModelSpec("openai", "m", "http://user:p@ss@host/v1")),
     ],
 )
@@ -50,7 +50,7 @@ def test_what_is_no_address(address: str) -> None:
         ModelSpec.parse(f"openai:m@{address}")
 
 
-@pytest.mark.parametrize("address", ["ftp://host", "host:8000"])
+@pytest.mark.parametrize("address", ["ftp://host", "http:/host", "host:port"])
 def test_what_is_no_address_of_http(address: str) -> None:
     with pytest.raises(UsageError, match="base URL"):
         ModelSpec.parse("openai:m", address)
@@ -63,7 +63,7 @@ def test_an_unknown_provider_is_met_with_the_nearest() -> None:
 
 @given(st.sampled_from(sorted(PROVIDERS.keys() - {"local"})), st.text(st.characters(categories=["L", "N"]), min_size=1))
 def test_a_name_reads_as_it_is_written(provider: str, model: str) -> None:
-    spec = ModelSpec(provider, model, "http://host:8000/v1")
+    spec = ModelSpec.parse(f"{provider}:{model}", "http://host:8000/v1")
     assert ModelSpec.parse(str(spec)) == spec
 
 

@@ -9,7 +9,7 @@ from selfright.domain.chat import Say
 from selfright.domain.judgements import QueryClass
 from selfright.roles.generate.citation_check import BorneOut, CitationChecker
 from selfright.roles.generate.llm import ModelGenerator
-from selfright.roles.generate.scores import PieceScorer
+from selfright.roles.selection import PieceScorer
 from tests.support.chat import ScriptedChat
 from tests.support.texts import analyzer, passage, strip
 

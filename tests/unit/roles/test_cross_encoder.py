@@ -7,8 +7,8 @@ import pytest
 
 from selfright.domain.errors import JudgeFailed
 from selfright.domain.judgements import Verdict
+from selfright.roles import reading
 from selfright.roles.calibration.stored import GraderCalibration, Origin
-from selfright.roles.grade import networks
 from selfright.roles.grade.networks import JUDGED_CHARACTERS, MOST_JUDGED
 from selfright.roles.grade.offline import OfflineGrader
 from selfright.roles.scoring import Blend, Curve
@@ -39,7 +39,8 @@ def calibration(blend: Blend | None) -> GraderCalibration:
 
 def test_it_tells_apart_what_the_signals_cannot_without_cosines_or_scorers_that_know_it() -> None:
     signals = ALONE.judge(QUESTION, hits(LEFT, RIGHT))
-    assert signals.probability(LEFT.id) == pytest.approx(signals.probability(RIGHT.id), abs=0.01)
+    turned = ALONE.judge(QUESTION, hits(RIGHT, LEFT))
+    assert signals.probability(LEFT.id) == pytest.approx(turned.probability(RIGHT.id), abs=0.01)
     for word, wanted, other in (("compactor", LEFT, RIGHT), ("archiver", RIGHT, LEFT)):
         grading = grader(own(word)).judge(QUESTION, hits(LEFT, RIGHT))
         assert (grading.probability(wanted.id) or 0) > (signals.probability(wanted.id) or 1)
@@ -106,7 +107,7 @@ def test_a_score_that_is_no_number_fails_the_judge(broken: float) -> None:
 
 
 def test_one_that_cannot_be_used_is_done_without_and_said_once(caplog: pytest.LogCaptureFixture) -> None:
-    networks._say.cache_clear()
+    reading._say.cache_clear()
     broken = Damaged("compactor", name="own-123", languages=("en", "ko"))
     for _ in range(2):
         assert grader(broken).judge(QUESTION, hits(LEFT)) == ALONE.judge(QUESTION, hits(LEFT))

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from selfright.domain.errors import JudgeFailed
 from selfright.domain.judgements import Grading, Verdict
 from selfright.domain.passages import Hit, Passage, Ranked
-from selfright.roles.grade.features import FEATURES, Asked, Read, features
+from selfright.roles.grade.features import FEATURES, features
 from selfright.roles.grade.model import shipped_model
 from selfright.roles.grade.offline import OfflineGrader
 from selfright.roles.likeness import Likeness
+from selfright.roles.reading import Asked
 from tests.support.texts import analyzer, hits
 from tests.support.texts import passage as passage_of
 
@@ -46,14 +47,14 @@ def probability(grading: Grading, passage_id: str) -> float:
 
 def test_the_passage_that_answers_is_preferred() -> None:
     grading = grade(QUESTION, OTHER, NEAR, ANSWER)
-    assert probability(grading, "a") > probability(grading, "b") > probability(grading, "c")
+    assert probability(grading, "a") > max(probability(grading, "b"), probability(grading, "c"))
     assert grading.sufficiency is not None
     assert grading.sufficiency > (grade(QUESTION, OTHER, NEAR).sufficiency or 0.0)
 
 
 def test_korean_needs_no_embedder() -> None:
     grading = grade("압축은 언제 실행되나요?", OTHER, KOREAN)
-    assert probability(grading, "k") > 0.5 > probability(grading, "c")
+    assert probability(grading, "k") > 2 * probability(grading, "c")
 
 
 def test_nothing_found_is_incorrect() -> None:
@@ -111,13 +112,13 @@ def test_cosines_count_only_from_the_encoder_the_weights_know() -> None:
 
 def test_features_are_complete_and_compare_within_the_set() -> None:
     asked = Asked.of(QUESTION, analyzer(*TEXTS))
-    rows = features(asked, [Read.of(asked, p) for p in (ANSWER, OTHER)])
+    rows = features(asked, hits(ANSWER, OTHER), {})
     assert all(set(row) == set(FEATURES) for row in rows)
     assert rows[0]["behind_saturation"] == 0.0 < rows[1]["behind_saturation"]
 
 
 def test_words_that_are_covered_never_count_against_a_passage() -> None:
-    words = ("coverage", "sentence_coverage", "saturation", "adjacent", "cosine", "reader")
+    words = ("coverage", "sentence_coverage", "saturation", "cosine", "nearest", "reading", "place")
     for variant in shipped_model().variants.values():
         weights = dict(zip(variant.passage.names, variant.passage.weights, strict=True))
         assert all(weights.get(word, 0.0) >= 0.0 for word in words)

@@ -1,24 +1,18 @@
 """The grader with a reader beside its signals: when it is asked, what it sees, and what happens when it is broken."""
 
-import asyncio
 import math
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from selfright.domain.errors import JudgeFailed
-from selfright.domain.passages import Hit, Passage
-from selfright.domain.text import language_of
 from selfright.roles.calibration.stored import GraderCalibration, Origin
-from selfright.roles.grade.features import Asked, Read, features
+from selfright.roles.grade.features import features
 from selfright.roles.grade.model import GraderModel, Variant, names_of, shipped_model
-from selfright.roles.grade.networks import MOST_READ, WINDOWS, shown
 from selfright.roles.grade.offline import OfflineGrader
-from selfright.roles.likeness import Likeness
+from selfright.roles.reading import MOST_READ, WINDOWS, Asked, Reading, Window, readings
 from selfright.roles.scoring import Curve, Scorer
 from tests.support.readers import Favourite
 from tests.support.texts import analyzer, hits
@@ -35,9 +29,9 @@ def trusting(reader: str = "favourite") -> GraderModel:
     """A model that believes the reader and nothing else."""
     model, curve = shipped_model(), Curve((-1.0, 1.0), (0.05, 0.95))
     variants = dict(model.variants)
-    for name in ("reader", "both"):
+    for name in ("read", "both"):
         names = names_of(name)
-        only = Scorer(names, tuple(10.0 * (each == "reader_logit") for each in names), 0.0, curve)
+        only = Scorer(names, tuple(10.0 * (each == "reading") for each in names), 0.0, curve)
         variants[name] = Variant(only, model.variants[name].sufficiency)
     return replace(model, reader=reader, variants=variants)
 
@@ -67,43 +61,14 @@ def test_the_reader_is_not_asked_in_a_language_that_it_does_not_know() -> None:
     assert not reader.seen
 
 
-def test_the_first_five_are_read_whatever_their_words_and_the_others_judged_by_signals() -> None:
+def test_the_first_eight_are_read_whatever_their_words_and_the_others_judged_by_signals() -> None:
     far = replace(passage_of("Bread rises in a warm kitchen.", "far"), id="far")
-    near = [replace(passage_of(f"The compactor {n} rewrote the log at night.", f"n{n}"), id=f"n{n}") for n in range(8)]
+    near = [replace(passage_of(f"The compactor {n} rewrote the log at night.", f"n{n}"), id=f"n{n}") for n in range(9)]
     reader = Favourite("compactor")
     asked = grader(reader).judge(QUESTION, hits(far, *near))
-    assert [text.split()[0] for text in reader.seen] == ["Bread", *["The"] * 4]
-    assert asked.probability("n7") == grader(None).judge(QUESTION, hits(far, *near)).probability("n7")
-
-
-class Near:
-    """An encoder of meaning that finds texts with ``word`` near every question; its cosines are the shipped ones'."""
-
-    def __init__(self, word: str) -> None:
-        self.name, self.word = shipped_model().embedder, word
-
-    def best(self, question: str, passages: Sequence[Passage]) -> list[float]:
-        return [0.95 if self.word in passage.text else 0.75 for passage in passages]
-
-
-def with_cosines(found: Sequence[Hit], word: str) -> list[Hit]:
-    return [replace(hit, cosine=0.9 if word in hit.passage.text else 0.75) for hit in found]
-
-
-def test_reranking_brings_up_what_the_search_has_far_down_and_reads_it() -> None:
-    others = [replace(passage_of(f"Bread rises in kitchen {n}.", f"b{n}"), id=f"b{n}") for n in range(12)]
-    found = with_cosines(hits(*others, LEFT), "compactor")
-    reader = Favourite("compactor")
-    near = cast("Likeness", Near("compactor"))
-    knowing = OfflineGrader(analyzer(*TEXTS), near, reader=reader, model=trusting())
-    best = asyncio.run(knowing.rerank(QUESTION, found, 3))
-    assert best[0].passage.id == "left"
-    assert len(best) == 3
-    assert any("compactor" in text for text in reader.seen)
-    assert len(reader.seen) == MOST_READ
-    # Without cosines, the search's order stays.
-    by_words = asyncio.run(grader(reader).rerank(QUESTION, found, 3))
-    assert [hit.passage.id for hit in by_words] == ["b0", "b1", "b2"]
+    assert [text.split()[0] for text in reader.seen] == ["Bread", *["The"] * (MOST_READ - 1)]
+    unread = grader(None).judge(QUESTION, hits(far, *near))
+    assert len({round(grading.probability("n8") or 0, 2) for grading in (asked, unread)}) == 1
 
 
 def test_before_a_model_that_judges_nothing_is_read_unless_calibrated_with_the_reader() -> None:
@@ -126,29 +91,29 @@ def test_a_score_that_is_no_number_fails_the_judge(broken: float) -> None:
 
 def test_of_a_long_passage_the_reader_sees_the_part_to_the_point() -> None:
     filler = " ".join(f"Sentence number {n} is about nothing in particular." for n in range(60))
-    long = passage_of(f"{filler} The compactor rewrote the log at night. {filler}", "long")
-    asked = Asked.of(QUESTION, analyzer(*TEXTS))
-    text = shown(asked, long, Read.of(asked, long))
-    assert "The compactor rewrote the log at night." in text
-    assert text.startswith(long.heading)
-    assert len(text) <= WINDOWS["en"] + len(long.heading) + 1
+    long = passage_of(f"{filler} The compactor rewrote the log at night. {filler}", "long", "Logs")
+    reader = Favourite("compactor")
+    readings(Asked.of(QUESTION, analyzer(*TEXTS)), [long], reader)
+    assert "The compactor rewrote the log at night." in reader.seen[0]
+    assert reader.seen[0].startswith("Logs\n")
+    assert all(len(text) <= WINDOWS["en"] + len("Logs\n") for text in reader.seen)
 
 
 @given(st.text(max_size=3_000))
 def test_what_is_shown_is_a_part_of_the_passage(text: str) -> None:
     asked = Asked.of(QUESTION, analyzer(*TEXTS))
-    whole = passage_of(text.replace("|", "") or "x" if text.strip("| \n") else "x", "")
-    assert not whole.heading
-    seen = shown(asked, whole, Read.of(asked, whole))
-    assert seen in whole.text
-    most = WINDOWS[language_of(whole.text)]
-    assert len(seen) == len(whole.text) if len(whole.text) <= most else 0 < len(seen) <= most
+    whole = replace(passage_of(text.replace("|", "") or "x" if text.strip("| \n") else "x", ""), language="en")
+    reader = Favourite("x")
+    readings(asked, [whole], reader)
+    assert all(0 < len(seen) <= WINDOWS["en"] and seen in whole.text for seen in reader.seen)
 
 
 @given(st.lists(st.one_of(st.none(), st.floats(-50, 50)), min_size=1, max_size=6))
 def test_signals_are_bounded_and_compare_within_the_set(scores: list[float | None]) -> None:
     asked = Asked.of(QUESTION, analyzer(*TEXTS))
-    rows = features(asked, [Read.of(asked, LEFT) for _ in scores], (), scores)
-    assert all(0 <= row["reader"] <= 1 and -1 <= row["reader_logit"] <= 1 for row in rows)
-    behind = [row["behind_reader"] for row in rows]
-    assert min(behind) == 0.0 <= max(behind) <= 1
+    pages = [replace(LEFT, id=str(n)) for n in range(len(scores))]
+    read = {str(n): Reading((Window(0, 9, score, ()),)) for n, score in enumerate(scores) if score is not None}
+    rows = features(asked, hits(*pages), read)
+    assert all(-1 <= row["reading"] <= 1 for row in rows)
+    behind = [row["behind_reading"] for row in rows]
+    assert min(behind) == 0.0 <= max(behind) <= 2

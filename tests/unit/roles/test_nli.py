@@ -15,11 +15,11 @@ from selfright.domain.errors import ModelFilesDamaged
 from selfright.domain.judgements import AnswerQuality, Claim, ClaimStatus, Evaluation, PairReading, QueryClass
 from selfright.domain.passages import Hit, Language
 from selfright.domain.text import language_of
+from selfright.roles import reading
 from selfright.roles.calibration.stored import ClaimCalibration, Origin
 from selfright.roles.evaluate.nli import CHARACTERS, MOST_CLAIMS, ClaimNli, stretch
 from selfright.roles.evaluate.offline import LocalEvaluator
 from selfright.roles.evidence import sources
-from selfright.roles.grade import networks
 from selfright.roles.scoring import Blend, Curve
 from tests.support.texts import analyzer, hits, passage
 
@@ -171,7 +171,7 @@ def test_a_judge_without_a_number_or_in_ruins_leaves_it_to_the_words(
     score: float, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert claim(CLOSE, judge=Entailing("lamp", score=score), among=hits(LAMP)) == claim(CLOSE, among=hits(LAMP))
-    networks._say.cache_clear()
+    reading._say.cache_clear()
     assert claim(CLOSE, judge=Broken("lamp")) == claim(CLOSE)
     assert "nli-123" in caplog.records[-1].message
 

@@ -85,6 +85,41 @@ def test_one_key_cannot_take_all_places() -> None:
     asyncio.run(story())
 
 
+def test_one_key_leaves_half_of_the_places_and_is_the_one_that_is_refused() -> None:
+    async def story() -> None:
+        limiter = TurnLimiter(Limits(turns=4, queue=2, turns_each=10))
+        held = [await limiter.acquire("a"), await limiter.acquire("a")]
+        waiting = [asyncio.create_task(limiter.acquire("a")) for _ in range(2)]
+        await asyncio.sleep(0)
+        assert (limiter.running, limiter.waiting) == (2, 2)
+        held += [await limiter.acquire("b"), await limiter.acquire("c")]  # at once
+        other = asyncio.create_task(limiter.acquire("b"))
+        await asyncio.gather(waiting[1], return_exceptions=True)
+        assert isinstance(waiting[1].exception(), Refused)  # not the one that came last: its key has the most
+        held[0].close()
+        held[2].close()
+        held += [await waiting[0], await other]
+        for permit in held:
+            permit.close()
+        assert (limiter.running, limiter.waiting) == (0, 0)
+
+    asyncio.run(story())
+
+
+def test_of_those_who_wait_the_key_with_the_fewest_turns_is_next() -> None:
+    async def story() -> None:
+        limiter = TurnLimiter(Limits(turns=2, queue=4, turns_each=10))
+        first, held = await limiter.acquire("a"), await limiter.acquire("b")
+        late = [asyncio.create_task(limiter.acquire(key)) for key in "bc"]
+        await asyncio.sleep(0)
+        first.close()
+        (await late[1]).close()
+        held.close()
+        (await late[0]).close()
+
+    asyncio.run(story())
+
+
 def test_who_waits_too_long_is_told() -> None:
     async def story() -> None:
         limiter = TurnLimiter(replace(Limits(), turns=1, queue=1, wait_s=0.01))
@@ -137,7 +172,7 @@ def test_one_keys_uploads_are_let_in_up_to_a_part_and_read_one_at_a_time() -> No
         read: list[str] = []
 
         async def read_one(key: str) -> None:
-            async with limiter.reading(key):
+            async with limiter.working(key) as readers, readers:
                 read.append(key)
                 await asyncio.sleep(60)
 

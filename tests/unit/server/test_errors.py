@@ -8,11 +8,12 @@ from selfright.domain import errors
 from selfright.domain.errors import InputError, SelfrightError, UnknownName, UnreadableFile
 from selfright.entrypoints.server.errors import refusal_of
 
+OTHERS = (UnknownName, UnreadableFile, errors.MissingExtra, errors.SessionHidden)  # made of something else
 PLACE = "the index /srv/secret/index"
 KINDS = [
     kind
     for _, kind in inspect.getmembers(errors, inspect.isclass)
-    if issubclass(kind, SelfrightError) and kind not in (UnknownName, UnreadableFile, errors.MissingExtra)
+    if issubclass(kind, SelfrightError) and kind not in OTHERS
 ]
 
 
@@ -33,6 +34,11 @@ def test_a_missing_extra_is_the_operators_business() -> None:
 def test_what_can_be_tried_again_says_when() -> None:
     for kind in (errors.SessionBusy, errors.IndexBusy, errors.ModelUnavailable):
         assert refusal_of(kind("busy")).headers
+
+
+def test_a_hidden_session_is_told_like_a_missing_one() -> None:
+    refused = refusal_of(errors.SessionHidden("hers"))
+    assert (refused.status_code, refused.detail) == (404, "there is no session 'hers'")
 
 
 def test_the_names_of_collections_are_not_told() -> None:

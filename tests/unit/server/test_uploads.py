@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selfright.assembly.ingestion import UploadReport
+from selfright.background import Deadline
 from selfright.domain.errors import UnreadableFile
 from selfright.entrypoints.server.admission import Limits
 from selfright.entrypoints.server.routes.documents import place_for, remove_leftovers, safe_name
@@ -97,13 +98,13 @@ class Recorder:
     """Stands for Selfright: says at each step whether the index is held."""
 
     def __init__(self) -> None:
-        self.said: list[tuple[str, bool]] = []
+        self.said: list[tuple[str, bool, int]] = []
         self.service = Service(self, Limits())  # type: ignore[arg-type]
 
     def _note(self, step: str) -> None:
-        self.said.append((step, self.service.writing.locked()))
+        self.said.append((step, self.service.writing.locked(), self.service.uploads._readers._value))
 
-    def read_upload(self, path: Path, name: str) -> "Recorder":
+    def read_upload(self, path: Path, name: str, deadline: Deadline) -> "Recorder":
         self._note("read")
         return self
 
@@ -124,8 +125,34 @@ def test_the_index_is_held_while_a_file_is_stored_and_not_while_it_is_read_or_em
 
     async def story() -> None:
         with uploads.admitted(LOCAL.key):
-            report = await recorder.service.take_in(LOCAL, Path("a.md"), "a.md", "default")
+            report = await recorder.service.take_in(LOCAL, Path("a.md"), "a.md", "default", Deadline(60))
         assert report.added == 1
 
     asyncio.run(story())
-    assert recorder.said == [("read", False), ("embed", False), ("store", True), ("close", False)]
+    steps = [("read", False, 1), ("embed", False, 2), ("store", True, 2), ("close", False, 2)]
+    assert recorder.said == steps  # others may be read while it is embedded
+
+
+def test_who_cancels_an_upload_waits_until_its_thread_has_ended() -> None:
+    recorder, began, ended = Recorder(), threading.Event(), threading.Event()
+
+    async def story() -> None:
+        deadline = Deadline(600)
+
+        def work() -> None:
+            began.set()
+            while deadline.left:
+                time.sleep(0.01)
+            ended.set()
+
+        recorder.embed_upload = lambda *_args, **_named: work()  # type: ignore[method-assign]
+        with recorder.service.uploads.admitted(LOCAL.key):
+            taking = asyncio.create_task(recorder.service.take_in(LOCAL, Path("a.md"), "a.md", "default", deadline))
+            await asyncio.to_thread(began.wait)
+            taking.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await taking
+        assert ended.is_set()
+
+    asyncio.run(story())
+    assert [step for step, *_ in recorder.said] == ["read", "close"]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from selfright.domain.text import language_of
 from selfright.models.pieces import tokenizer
 from selfright.retrieval.tokenizer import BilingualTokenizer
-from selfright.roles.grade.networks import WINDOWS
+from selfright.roles.reading import WINDOWS
 from training.pairs import is_left_out
 from training.reading_batches import ASKED_PIECES, PASSAGE_PIECES, UNKNOWN, Example, batch_of, batches, example
 from training.reading_rows import NEITHER, SUPPORTED, Row, Windows, claims_of

@@ -45,9 +45,9 @@ def calibrate(selfright: "Selfright", labelled: Path, out: Path | None, risk: fl
 
     Rows {"claim", "passage", "label"} fit the judging of answers instead: 1 if the passage supports the claim. A
     custom judge (settings passage_judge, claim_judge) is weighted against the built-in signals. The result is stored
-    in the index and used from then on. If a figure gets worse on rows left out of the fit, or every question would get
-    the same verdict, it is stored only after a question. Label the passages that a search returns, several for each
-    question, so that the figures reflect real use.
+    in the index and used from then on, also by a running service. If a figure gets worse on rows left out of the fit,
+    the labels look swapped, or every question would get the same verdict, it is stored only after a question. Label
+    the passages that a search returns, several for each question, so that the figures reflect real use.
     """
     from selfright.domain.errors import InputError
     from selfright.entrypoints.plots import check_installed
@@ -60,14 +60,14 @@ def calibrate(selfright: "Selfright", labelled: Path, out: Path | None, risk: fl
         report, path = selfright.calibrate(labelled, risk=risk, progress=progress, accept=yes or _asked)
     figures = _figures(report)
     files = _written(out, report, figures) if out else []
-    stored = {"stored": str(path) if path else None, "harms": list(harms(report))}
+    stored = {"stored": str(path) if path else None, "harms": harms(report)}
     form = {**figures, **stored, "files": [str(file) for file in files]}
     told = [f"stored in {path}" if path else "not stored", *(f"wrote {file}" for file in files)]
     tell(form, [*_lines(report), *told, of_calibration(report)], as_json=as_json)
     if path is None:
         raise InputError(
-            f"the calibration would make judging worse: {'; '.join(harms(report))}; label more questions, with and "
-            "without passages that help, or store it all the same with --yes"
+            f"the calibration would make judging worse: {'; '.join(harms(report))}; look at the labels and add rows, "
+            "or store it all the same with --yes"
         )
 
 
@@ -115,7 +115,7 @@ def _set_lines(report: "CalibrationReport") -> Iterator[str]:
         yield f"  {point.coverage:4.0%} answered: {point.risk:4.0%} without a passage that helps"
     yield f"  area under the curve: {report.aurc:.3f}"
     if not report.thresholds_fitted:
-        yield "\nthresholds stay: they need questions with a passage that helps, and questions without one"
+        yield "\nthresholds stay: they need 5 questions with a passage that helps, and 5 without one"
         return
     proof = "certified at 90 %" if found.certified else "by the curve: too few rows for a proof"
     yield f"\nthresholds for a risk of {found.origin.risk:.0%}: {found.lower:.3f}, {found.upper:.3f} ({proof})"

@@ -3,6 +3,7 @@
 import asyncio
 import dataclasses
 import json
+import sys
 import tempfile
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -14,7 +15,7 @@ import click
 from selfright.entrypoints.commands.options import json_option, set_option, tell, values_of
 
 if TYPE_CHECKING:
-    from selfright.evals.models.checking import Probes
+    from selfright.evals.models.checking import Limits, Probes
     from selfright.evals.models.report import CheckReport
     from selfright.settings import Settings
 
@@ -84,17 +85,19 @@ def models() -> None:
 @click.argument("name", metavar="NAME")
 @click.option("--yes", is_flag=True, help="Start without asking, even if calls cost money.")
 @click.option("--items", type=click.IntRange(min=4), help="At most this many questions per job: faster, less certain.")
+@click.option("--minutes", type=click.FloatRange(min=0.1), default=20, show_default=True, help="At most this long.")
 @set_option
 @json_option
-def check(name: str, yes: bool, items: int | None, assignments: tuple[str, ...], as_json: bool) -> None:
+def check(name: str, yes: bool, items: int | None, minutes: float, assignments: tuple[str, ...], as_json: bool) -> None:
     """Measure a model job by job, compared with the offline roles.
 
-    NAME is as in the setting llm: openai:gpt-4o-mini, local:smollm2, local:model.gguf. The result is stored for that
-    model. With llm_judging=auto, the default, it is then asked only for jobs that it passed.
+    NAME is as in the setting llm: openai:gpt-4o-mini, local:smollm2, local:model.gguf. A job ends as soon as its
+    answer is clear. The result is stored for that model. With llm_judging=auto, the default, it is then asked only for
+    jobs that it passed.
     """
     from selfright.assembly.models import Models
     from selfright.domain.errors import UsageError
-    from selfright.evals.models.checking import planned_calls, probes
+    from selfright.evals.models.checking import Limits, planned_calls, probes
     from selfright.llm.checks import FILE, ModelChecks
     from selfright.settings import OFFLINE, load_settings
 
@@ -104,19 +107,33 @@ def check(name: str, yes: bool, items: int | None, assignments: tuple[str, ...],
         raise UsageError("a check needs a model: selfright models check openai:gpt-4o-mini, or local:smollm2")
     Models(settings).close()  # a model that is not there costs nothing
     calls = planned_calls(found, items)
-    click.echo(
-        f"{calls} calls of {name}: about {calls * _SENT:,} tokens to it and {calls * _RECEIVED:,} from it", err=True
-    )
+    sent, received = calls * _SENT, calls * _RECEIVED
+    click.echo(f"{calls} calls of {name} at most: about {sent:,} tokens to it and {received:,} from it", err=True)
     if not (yes or as_json or name.startswith("local:")):
-        click.confirm("begin?", default=True, abort=True, err=True)
-    report, seconds = _checked(settings, found, items)
+        _confirm()
+    report, seconds = _checked(settings, found, Limits(items, 60 * minutes))
     stored = _stored(report)
     path = ModelChecks(settings.home / FILE).keep(report.model, stored)
     form = {"model": report.model, **stored, "seconds": round(seconds, 1), "stored": str(path)}
     tell(form, [*_lines(report), f"stored in {path}"], as_json=as_json)
 
 
-def _checked(settings: "Settings", found: "Probes", items: int | None) -> "tuple[CheckReport, float]":
+def _confirm() -> None:
+    """Asks whether to begin. Raises ``UsageError`` where nobody can answer."""
+    from selfright.domain.errors import UsageError
+
+    try:
+        begins = click.confirm("begin?", default=True, err=True)
+    except click.Abort:
+        if sys.stdin.isatty():
+            raise
+        click.echo(err=True)
+        raise UsageError("nobody can be asked here whether to begin; add --yes to begin without asking") from None
+    if not begins:
+        raise click.Abort
+
+
+def _checked(settings: "Settings", found: "Probes", limits: "Limits") -> "tuple[CheckReport, float]":
     import time
 
     from selfright.assembly.examining import open_bench
@@ -130,7 +147,7 @@ def _checked(settings: "Settings", found: "Probes", items: int | None) -> "tuple
         documents.write_text("".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows), encoding="utf-8")
         apart = settings.with_values({"index": Path(folder) / "index", "llm_judging": "always"})
         with open_bench(apart, documents, NoWriter()) as bench, bar("Asking") as progress:
-            report = asyncio.run(check_model(bench, found, progress, items))
+            report = asyncio.run(check_model(bench, found, progress, limits))
     return report, time.perf_counter() - began
 
 

@@ -77,11 +77,20 @@ def tell_missing_index(values: Mapping[str, Any]) -> None:
 
 
 def tell_missing_keys(values: Mapping[str, Any]) -> None:
-    """Says that the service is open to this machine, and where keys were looked for: a mistyped home has none."""
+    """Says that the service is open to this machine, and where keys were looked for.
+
+    Raises ``SettingsError`` for a home folder that was named and is not there: mistyped, it would have no keys.
+    """
+    from selfright.domain.errors import SettingsError
     from selfright.entrypoints.server.keys import open_keys
-    from selfright.settings import load_settings
+    from selfright.settings import default_home, load_settings
 
     settings = load_settings(values)
+    if not (settings.database or settings.home == default_home() or settings.home.is_dir()):
+        raise SettingsError(
+            f"the home folder {settings.home} is not there, and no keys are; correct SELFRIGHT_HOME, or add a key, "
+            "which makes it: selfright keys add"
+        )
     with closing(open_keys(settings)) as keys:
         if keys.any():
             return

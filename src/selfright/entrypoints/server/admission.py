@@ -18,7 +18,8 @@ MIB = 2**20
 class Limits:
     """Settings ``serve_*`` and what hangs on them. Times are seconds, sizes bytes.
 
-    ``turns`` run at once, of one key ``turns_each``, its searches among them; ``queue`` more wait, at most ``wait_s``.
+    ``turns`` run at once, of one key half of them; ``queue`` more wait, at most ``wait_s``. Of one key ``turns_each``
+    run or wait, its searches among them.
     ``rate`` is how many requests a minute a key may make in the long run, ``burst`` how many at once; ``guesses`` and
     ``guess_burst`` are the same of wrong keys from one address. ``spool_bytes`` is what all uploads together may take
     while they come in and wait, None for four of the largest; ``held_bytes`` the same of all other bodies.
@@ -29,6 +30,7 @@ class Limits:
     queue: int = 64
     wait_s: float = 10.0
     turn_s: float = 300.0
+    upload_s: float = 300.0
     rate: float = 300.0
     burst: int = 60
     guesses: float = 10.0
@@ -101,7 +103,7 @@ _READERS = 2  # each may take a core, and the memory that a file may take
 @dataclass(slots=True)
 class _Sender:
     uploads: int = 0
-    reading: asyncio.Lock = field(default_factory=asyncio.Lock)
+    working: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
 class UploadLimiter:
@@ -130,20 +132,43 @@ class UploadLimiter:
                 del self._senders[key]
 
     @asynccontextmanager
-    async def reading(self, key: str) -> AsyncIterator[None]:
-        """While a file of an upload that was let in is read: one at a time of a key, so that others get their turn."""
-        async with self._senders[key].reading, self._readers:
-            yield
+    async def working(self, key: str) -> AsyncIterator[asyncio.Semaphore]:
+        """While a file of an upload that was let in is read and embedded: one at a time of a key.
+
+        Gives what is held while it is read, so that others get their turn.
+        """
+        async with self._senders[key].working:
+            yield self._readers
+
+
+@dataclass(eq=False, slots=True)
+class _Waiter:
+    key: str
+    place: asyncio.Future[None]
 
 
 class TurnLimiter:
-    """Lets so many turns run at once, a bounded number wait in the order they came, and refuses the rest."""
+    """Lets so many turns run at once, has a bounded number wait, and refuses the rest.
+
+    A key runs half of the turns at most, so that there is always room for others. Of those who wait, the one whose key
+    runs the fewest turns comes first. Where no more can wait, the key that has the most turns is refused.
+    """
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._places = asyncio.Semaphore(limits.turns)
-        self._of_key: Counter[str] = Counter()
-        self.running = self.waiting = 0
+        self._of_key: Counter[str] = Counter()  # turns that run or wait, and searches
+        self._running: Counter[str] = Counter()
+        self._waiting: list[_Waiter] = []
+
+    @property
+    def running(self) -> int:
+        """How many turns run."""
+        return self._running.total()
+
+    @property
+    def waiting(self) -> int:
+        """How many turns wait for a place."""
+        return len(self._waiting)
 
     async def acquire(self, key: str) -> ExitStack:
         """The right to run a turn, held until the stack is closed; it comes now or when it is one's turn.
@@ -152,8 +177,8 @@ class TurnLimiter:
         """
         with ExitStack() as held:
             held.enter_context(self.searching(key))
-            await self._place()
-            held.callback(self._leave)
+            await self._place(key)
+            held.callback(self._leave, key)
             return held.pop_all()
 
     @contextmanager
@@ -171,19 +196,51 @@ class TurnLimiter:
             if not self._of_key[key]:
                 del self._of_key[key]
 
-    async def _place(self) -> None:
-        if self._places.locked() and self.waiting >= self._limits.queue:
-            raise Refused(503, "overloaded", "the service is full; try again in a moment", retry_after=2)
-        self.waiting += 1
+    async def _place(self, key: str) -> None:
+        waiter = _Waiter(key, asyncio.get_running_loop().create_future())
+        self._waiting.append(waiter)
+        self._admit()
+        if len(self._waiting) > self._limits.queue:
+            self._refuse_one()
         try:
             async with asyncio.timeout(self._limits.wait_s):
-                await self._places.acquire()
-        except TimeoutError:
-            raise Refused(503, "overloaded", "the service is full; try again later", retry_after=10) from None
-        finally:
-            self.waiting -= 1
-        self.running += 1
+                await waiter.place
+        except BaseException as error:
+            self._give_up(waiter)
+            if isinstance(error, TimeoutError):
+                raise Refused(503, "overloaded", "the service is full; try again later", retry_after=10) from None
+            raise
 
-    def _leave(self) -> None:
-        self.running -= 1
-        self._places.release()
+    def _give_up(self, waiter: _Waiter) -> None:
+        if waiter in self._waiting:
+            self._waiting.remove(waiter)
+        elif not waiter.place.cancelled() and waiter.place.exception() is None:  # the place came in the same moment
+            self._leave(waiter.key)
+
+    def _admit(self) -> None:
+        """Gives free places to those who wait."""
+        while self.running < self._limits.turns:
+            able = [each for each in self._waiting if not each.place.done() and self._has_share(each.key)]
+            if not able:
+                return
+            first = min(able, key=lambda waiter: self._running[waiter.key])  # the oldest of several
+            self._waiting.remove(first)
+            self._running[first.key] += 1
+            first.place.set_result(None)
+
+    def _has_share(self, key: str) -> bool:
+        return key == LOCAL_KEY or self._running[key] < math.ceil(self._limits.turns / 2)
+
+    def _refuse_one(self) -> None:
+        """Takes the newest of those of the key with the most turns out of the queue."""
+        last = max(reversed(self._waiting), key=lambda waiter: self._of_key[waiter.key])
+        self._waiting.remove(last)
+        if not last.place.done():
+            full = "the service is full; try again in a moment"
+            last.place.set_exception(Refused(503, "overloaded", full, retry_after=2))
+
+    def _leave(self, key: str) -> None:
+        self._running[key] -= 1
+        if not self._running[key]:
+            del self._running[key]
+        self._admit()

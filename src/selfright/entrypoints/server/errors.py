@@ -75,7 +75,6 @@ class Refused(HTTPException):
 # What an operator must put right is told without the message: that names files of this machine.
 _TOLD: tuple[tuple[type[SelfrightError], int, str, str | None, float | None], ...] = (
     (SessionBusy, 409, "session_busy", "another turn of this session is running; wait for it, then try again", 1),
-    (SessionHidden, 403, "session_hidden", "this key may not see all of that session; use another session", None),
     (SessionLost, 409, "session_lost", "another turn took this session over; look at it, then ask again", 1),
     (StoreUnavailable, 503, "database_unavailable", "what the service keeps cannot be reached now; try again", 2),
     (IndexBusy, 503, "index_busy", "the index is being written by another program; try again in a moment", 5),
@@ -96,12 +95,19 @@ def refusal_of(error: SelfrightError) -> Refused:
     """What a caller is told of an error of ours."""
     if isinstance(error, UnknownName) and error.kind == "collection":
         return Refused(404, "collection_not_found", "there is no such collection", param="collections")
+    if isinstance(error, SessionHidden):
+        return no_session(error.session)
     if isinstance(error, UnreadableFile):  # without its path
         return Refused(422, "unreadable", error.why)
     for kind, status, code, message, retry_after in _TOLD:
         if isinstance(error, kind):
             return Refused(status, code, message or str(error), retry_after=retry_after)
     return Refused(500, "internal", "the service is not set up for this; its log says why")
+
+
+def no_session(session: str) -> Refused:
+    """What a caller is told of a session that there is not, or not for its key."""
+    return Refused(404, "session_not_found", f"there is no session '{session}'", param="session")
 
 
 def internal() -> Refused:

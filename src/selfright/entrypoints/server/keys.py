@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from selfright.domain.errors import InputError
+from selfright.domain.routing import collection_name
 from selfright.domain.text import several
 from selfright.storage.rows import Connection, DatabaseRows, FileRows, Rows
 from selfright.storage.sqlite import Layout
@@ -156,10 +157,9 @@ class KeyRing(Keys, FileRows):
 
 def made(user: str, collections: str | Sequence[str], *, admin: bool, note: str) -> tuple[Key, str]:
     """A new key that is nowhere kept yet, and its secret. Raises ``InputError``."""
-    collections = several(collections)
-    for what, name in (("user", user), *(("collection", name) for name in collections)):
-        if not 0 < len(name) <= MOST_NAME:
-            raise InputError(f"the name of a {what} has 1 to {MOST_NAME} characters, but has {len(name):,}")
+    collections = [collection_name(name) for name in several(collections)]
+    if not 0 < len(user) <= MOST_NAME:
+        raise InputError(f"the name of a user has 1 to {MOST_NAME} characters, but has {len(user):,}")
     if len(collections) > MOST_COLLECTIONS or len(note) > MOST_NAME:
         raise InputError(f"a key takes at most {MOST_COLLECTIONS} collections and {MOST_NAME} characters of note")
     key = Key(secrets.token_hex(_ID_BYTES), user, tuple(dict.fromkeys(collections)), admin, note, time.time())

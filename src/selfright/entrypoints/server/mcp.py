@@ -1,6 +1,5 @@
 """What agents may ask for over the Model Context Protocol: search, ask, ingest, explain; stdio or streamable HTTP."""
 
-import asyncio
 import logging
 import secrets
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ from mcp.types import ToolAnnotations
 from pydantic import Field
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from selfright.background import Deadline
 from selfright.domain.errors import IndexNotFound, InputError, SelfrightError
 from selfright.domain.passages import DEFAULT_COLLECTION
 from selfright.domain.turns import TurnOptions
@@ -114,8 +114,7 @@ class Tools:
             if not text.strip() or len(text) > MOST_TEXT:
                 raise InputError(f"expected a text of 1 to {MOST_TEXT:,} characters, but it has {len(text):,}")
             safe = safe_name(name if Path(name).suffix else f"{name}.md")
-            # What is being written cannot be broken off: a call that is cancelled leaves it to its end.
-            return await asyncio.shield(self._take_in(caller, safe, text, collection))
+            return await self._take_in(caller, safe, text, collection)
 
     async def explain(
         self,
@@ -132,7 +131,8 @@ class Tools:
         with self.service.uploads.admitted(caller.key):
             async with place_for(name) as path:
                 await in_thread(path.write_text, text, encoding="utf-8", errors="replace")
-                report = await self.service.take_in(caller, path, name, collection)
+                deadline = Deadline(self.service.limits.upload_s)
+                report = await self.service.take_in(caller, path, name, collection, deadline)
         counts = {each: getattr(report, each) for each in ("documents", "added", "replaced", "unchanged", "passages")}
         return {"collection": collection, **counts, "errors": [why for _, why in report.failed]}
 

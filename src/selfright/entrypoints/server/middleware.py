@@ -54,6 +54,7 @@ class Envelope:
 
     async def _guarded(self, passing: "_Passing", scope: Scope, receive: Receive) -> None:
         try:
+            _check_framing(scope)
             await self._app(scope, receive, passing.send)
         except ClientGone:
             raise
@@ -77,6 +78,14 @@ class Envelope:
             bytes=passing.sent,
             key=caller.key if caller else None,
         )
+
+
+def _check_framing(scope: Scope) -> None:
+    """Refuses what a proxy in front may cut into other requests than this service does (RFC 9112, section 6.1)."""
+    names = Headers(scope=scope).keys()
+    if "transfer-encoding" in names and ("content-length" in names or scope["http_version"] == "1.0"):
+        why = "a body has either a Content-Length or, in HTTP/1.1, a Transfer-Encoding; send one of them"
+        raise Refused(400, "bad_framing", why, headers={"Connection": "close"})
 
 
 def refusal_for(error: Exception, request_id: str) -> Refused:

@@ -1,16 +1,17 @@
 """What the endpoints work with: the opened Selfright, the limits, the metrics, its readiness, and who asks."""
 
 import asyncio
-import functools
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, closing, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from starlette.requests import Request
 
+from selfright.background import Deadline
 from selfright.domain.errors import IndexNotFound, SelfrightError
 from selfright.domain.turns import DEFAULT_USER, Scope
 from selfright.entrypoints.server.admission import LOCAL_KEY, Limits, TurnLimiter, UploadLimiter
@@ -136,18 +137,22 @@ class Service:
         await in_thread(self.collections)
         await self.selfright.areachable()
 
-    async def take_in(self, caller: Caller, path: Path, name: str, collection: str) -> "UploadReport":
+    async def take_in(
+        self, caller: Caller, path: Path, name: str, collection: str, deadline: Deadline
+    ) -> "UploadReport":
         """Adds one file that was sent, of an upload that was let in; the index waits for it only while it is stored.
 
-        Raises ``UnreadableFile``.
+        When it is cancelled, nothing of the file stays. Raises ``UnreadableFile``.
         """
-        apart = bool(caller.collections)
+        where: Any = {"collection": collection, "apart": bool(caller.collections)}
         async with AsyncExitStack() as ends:
-            async with self.uploads.reading(caller.key):
-                upload = ends.enter_context(closing(await in_thread(self.selfright.read_upload, path, name)))
-                await in_thread(self.selfright.embed_upload, upload, collection=collection, apart=apart)
+            async with self.uploads.working(caller.key) as readers:
+                async with readers:
+                    upload = await deadline.run(partial(self.selfright.read_upload, path, name, deadline))
+                ends.enter_context(closing(upload))
+                await deadline.run(partial(self.selfright.embed_upload, upload, **where))
             async with self.writing:
-                return await in_thread(self.selfright.store_upload, upload, collection=collection, apart=apart)
+                return await deadline.run(partial(self.selfright.store_upload, upload, **where))
 
     def collections(self) -> list[str]:
         """The names of the collections that exist; none where there is no index yet."""
@@ -170,4 +175,4 @@ def service_of(request: Request) -> Service:
 
 async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """What ``work`` gives, on a thread, so that others are served meanwhile."""
-    return await asyncio.to_thread(functools.partial(work, *args, **kwargs))
+    return await asyncio.to_thread(partial(work, *args, **kwargs))

@@ -3,6 +3,8 @@
 The set ships: questions over small documents, answers true and false, messages, follow-ups, queries.
 """
 
+import asyncio
+import math
 import random
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -75,12 +77,21 @@ def planned_calls(probes: Probes, most: int | None = None) -> int:
     return sum(count if most is None else min(count, most) for count in jobs)
 
 
-async def check_model(
-    bench: Bench, probes: Probes, progress: Progress | None = None, most: int | None = None
-) -> CheckReport:
-    """Asks everything once, one call after the other. Raises nothing of a model's: what fails counts as unusable.
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """``items``: at most so many of a job, None for all; ``seconds``: for the check, but each job has one item."""
 
-    With ``most``, no more items of a job than that, always the same ones: quicker, and less is told apart.
+    items: int | None = None
+    seconds: float = math.inf
+
+
+async def check_model(
+    bench: Bench, probes: Probes, progress: Progress | None = None, limits: Limits = Limits()
+) -> CheckReport:
+    """Asks one call after the other. Raises nothing of a model's: what fails counts as unusable.
+
+    The items come in an order that is always the same, and that mixes their kinds. A job ends when its answer is clear,
+    or when its share of the seconds that are left is over.
     """
     hits = {question.text: await _found(bench, question) for question in probes.questions}
     jobs: dict[Job, Items] = {
@@ -97,11 +108,13 @@ async def check_model(
         ],
         Job.ANSWER: [partial(_written, bench, q, hits[q.text]) for q in probes.questions],
     }
-    jobs = {job: _some(items, most) for job, items in jobs.items()}
-    total, begun = sum(map(len, jobs.values())), 0
+    jobs = {job: _some(items, limits.items) for job, items in jobs.items()}
+    total, begun, until = sum(map(len, jobs.values())), 0, time.perf_counter() + limits.seconds
     reports: list[JobReport] = []
     for job, items in jobs.items():
-        reports.append(await _job(bench, job, items, partial(_tell, progress, begun, total)))
+        now = time.perf_counter()
+        share = now + (until - now) / (len(jobs) - len(reports))
+        reports.append(await _job(bench, job, items, partial(_tell, progress, begun, total), share))
         begun += len(items)
     return CheckReport(bench.name, tuple(reports), bench.meter.prompt_tokens, bench.meter.completion_tokens)
 
@@ -112,25 +125,32 @@ def _tell(progress: Progress | None, begun: int, total: int, done: int) -> None:
 
 
 def _some(items: Items, most: int | None) -> Items:
-    """At most ``most`` of them, from all parts of the list."""
-    if most is None or len(items) <= most:
-        return items
-    chosen = random.Random(_CHOICE).sample(range(len(items)), most)  # noqa: S311 - a choice that repeats, no secret
-    return [items[n] for n in sorted(chosen)]
+    """At most ``most`` of them, mixed."""
+    count = len(items) if most is None else min(most, len(items))
+    return random.Random(_CHOICE).sample(items, count)  # noqa: S311 - a choice that repeats, no secret
 
 
-async def _job(bench: Bench, job: Job, items: Items, tell: Callable[[int], None]) -> JobReport:
+async def _job(bench: Bench, job: Job, items: Items, tell: Callable[[int], None], until: float) -> JobReport:
     values: list[tuple[float, float]] = []
     calls, failed, began = bench.meter.llm_calls, 0, time.perf_counter()
+    report = JobReport(job, (), (), 0.0, 0.0, 0)
     for n, item in enumerate(items, start=1):
         before = _failures(bench)
-        values.append(await item())
+        left = until - time.perf_counter()
+        try:
+            async with asyncio.timeout(left if values and left < math.inf else None):
+                values.append(await item())
+        except TimeoutError:  # an item that is not finished counts neither way
+            break
         failed += _failures(bench) > before
         tell(n)
-    asked = bench.meter.llm_calls - calls
-    usable = 1 - failed / len(items) if items and asked else 0.0
-    theirs, ours = (tuple(value[place] for value in values) for place in (0, 1))
-    return JobReport(job, theirs, ours, usable, time.perf_counter() - began, asked)
+        asked, now = bench.meter.llm_calls - calls, time.perf_counter()
+        theirs, ours = (tuple(value[place] for value in values) for place in (0, 1))
+        report = JobReport(job, theirs, ours, 1 - failed / n if asked else 0.0, now - began, asked)
+        if now > until or report.is_clear(len(items)):
+            break
+    tell(len(items))
+    return report
 
 
 def _failures(bench: Bench) -> int:

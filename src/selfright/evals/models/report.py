@@ -12,6 +12,8 @@ Verdict = Literal["better", "no better", "worse"]
 
 SURE = 1.64
 """How many standard errors a difference must have: one in twenty comes so by chance."""
+CLEAR, FEWEST = 2.5, 6
+"""So many standard errors end a job early, after so many items; more than ``SURE``, for each item is another try."""
 LEAST_FORM = 0.9
 LEAST_WRITING = 0.5
 
@@ -52,12 +54,9 @@ class JobReport:
     @property
     def verdict(self) -> Verdict:
         """Whether the model is better, as far as the items tell: a sign test weighted by differences."""
-        differences = [a - b for a, b in zip(self.theirs, self.ours, strict=True)]
-        spread = math.sqrt(sum(d * d for d in differences))
-        z = sum(differences) / spread if spread else 0.0
-        if z >= SURE and self.usable >= LEAST_FORM:
+        if self._lead >= SURE and self.usable >= LEAST_FORM:
             return "better"
-        return "worse" if z <= -SURE or self.usable < LEAST_FORM else "no better"
+        return "worse" if self._lead <= -SURE or self.usable < LEAST_FORM else "no better"
 
     @property
     def may(self) -> bool:
@@ -65,6 +64,30 @@ class JobReport:
         if self.job is Job.ANSWER:
             return self.score >= LEAST_WRITING and self.usable >= LEAST_FORM
         return self.verdict == "better"
+
+    def is_clear(self, planned: int) -> bool:
+        """Whether the rest of ``planned`` items would hardly change ``may``."""
+        count = len(self.theirs)
+        failed = round((1 - self.usable) * count)
+        if (planned - failed) / planned < LEAST_FORM:  # even if all that follow are usable
+            return True
+        if self.job is Job.ANSWER:
+            return self._is_clear_writing(planned)
+        return count >= FEWEST and abs(self._lead) >= CLEAR and (self._lead < 0 or self.usable >= LEAST_FORM)
+
+    def _is_clear_writing(self, planned: int) -> bool:
+        count, right = len(self.theirs), sum(self.theirs)
+        if right + planned - count < LEAST_WRITING * planned:
+            return True
+        lead = 2 * (self.score - LEAST_WRITING) * math.sqrt(count)
+        return count >= FEWEST and abs(lead) >= CLEAR and (lead < 0 or self.usable >= LEAST_FORM)
+
+    @property
+    def _lead(self) -> float:
+        """How far the model is ahead, in standard errors."""
+        differences = [a - b for a, b in zip(self.theirs, self.ours, strict=True)]
+        spread = math.sqrt(sum(d * d for d in differences))
+        return sum(differences) / spread if spread else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,21 +106,32 @@ class CheckReport:
 
     def words(self) -> Iterator[str]:
         """The verdict in sentences."""
-        writes = next((one for one in self.jobs if one.job is Job.ANSWER), None)
-        if writes is not None:
-            may = "may write answers" if writes.may else "should not write answers: quoting does better"
-            yield f"{self.model} {may} ({writes.score:.2f} right, ours {writes.own:.2f})"
+        for one in self.jobs:
+            if one.job is Job.ANSWER:
+                yield f"{self.model} {_writing(one)} ({_figures(one)})"
         judging = [one for one in self.jobs if one.job is not Job.ANSWER]
-        yield from _judging([one for one in judging if one.may], "may be asked for")
-        yield from _judging([one for one in judging if not one.may], "should not be asked for")
+        yield from _judging([one for one in judging if one.may], "may be asked for what it does better")
+        left = [one for one in judging if not one.may]
+        yield from _judging([one for one in left if one.usable < LEAST_FORM], "does not keep to the form of a reply")
+        left = [one for one in left if one.usable >= LEAST_FORM]
+        yield from _judging([one for one in left if one.verdict == "worse"], "is worse than the offline role")
+        yield from _judging([one for one in left if one.verdict == "no better"], "is not shown to be better")
+
+
+def _writing(one: JobReport) -> str:
+    if one.may:
+        return "may write answers: at least half of them are right"
+    if one.usable < LEAST_FORM:
+        return "should not write answers: too many cannot be used"
+    return "should not write answers: fewer than half of them are right"
 
 
 def _judging(jobs: Sequence[JobReport], what: str) -> Iterator[str]:
     if jobs:
-        each = "; ".join(f"{NOUNS[one.job]} ({_why(one)})" for one in jobs)
-        yield f"it {what} {each}"
+        yield f"it {what}: {'; '.join(f'{NOUNS[one.job]} ({_figures(one)})' for one in jobs)}"
 
 
-def _why(one: JobReport) -> str:
+def _figures(one: JobReport) -> str:
     form = f", {one.usable:.0%} of its replies usable" if one.usable < LEAST_FORM else ""
-    return f"{one.score:.2f}, ours {one.own:.2f}{form}"
+    few = f", of {len(one.theirs)} only" if len(one.theirs) < FEWEST else ""
+    return f"{one.score:.2f}, ours {one.own:.2f}{form}{few}"

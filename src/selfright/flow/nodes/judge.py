@@ -14,9 +14,9 @@ from selfright.domain.events import DraftWithdrawn
 from selfright.domain.judgements import Claim, ClaimStatus, Grading
 from selfright.domain.passages import Hit
 from selfright.domain.tools import Tools
-from selfright.flow.attempts import better, iteration, repaired, said_again
+from selfright.flow.attempts import iteration, judge_of, repaired, said_again
 from selfright.flow.evidence import together, whole
-from selfright.flow.finishing import finished, floored, instead_of_refusal, quoted
+from selfright.flow.finishing import best_of, finished, floored, instead_of_refusal, quoted
 from selfright.flow.guards import spent, stop_reason
 from selfright.flow.state import AgentState
 
@@ -39,10 +39,11 @@ async def evaluate(state: AgentState, tools: Tools) -> dict[str, Any]:
         hits=(*state.get("retrieved_docs", ()), *state.get("web_docs", ())),
         grading=_graded(state),
     )
-    scores = (*state.get("quality_score_history", ()), score)
+    before = (*state.get("quality_score_history", ()), score)
+    scores = before if judge_of(state.get("evaluation")) is judge_of(attempt.evaluation) else ()
     return {
         **update,
-        "best": better(state.get("best"), attempt),
+        "best": await best_of(state, tools, attempt),
         "quoted": await quoted(state, tools, attempt),
         "quality_score_history": (score,),
         "iterations": (iteration(state, scores, score if update.get("evaluation") else None),),

@@ -16,11 +16,11 @@ from selfright.domain.events import VerdictReached
 from selfright.domain.flags import Flags
 from selfright.domain.judgements import Grading, Verdict
 from selfright.domain.passages import Hit, Retrieval, WebFinding
-from selfright.domain.ports import Grader, Router
+from selfright.domain.ports import Router
 from selfright.domain.routing import RoutingDecision, RoutingReason
 from selfright.domain.slots import Profile
 from selfright.domain.tools import Tools
-from selfright.flow.evidence import as_hits, nearest
+from selfright.flow.evidence import as_hits, nearest, refined
 from selfright.flow.guards import text_hashes
 from selfright.flow.routes import instead_of_index
 from selfright.flow.state import AgentState
@@ -28,14 +28,26 @@ from selfright.flow.state import AgentState
 log = logging.getLogger(__name__)
 
 
-async def judged(grader: Grader, question: str, hits: Sequence[Hit], flags: Flags) -> tuple[Grading, tuple[str, ...]]:
+_FAILED = {
+    "en": {
+        "grader": "the grader failed ({why}); its verdict is unknown",
+        "web": "the web search failed ({why}) and was left out",
+    },
+    "ko": {
+        "grader": "찾은 글을 평가하지 못해({why}) 검색 판정을 알 수 없습니다",
+        "web": "웹 검색에 실패하여({why}) 색인의 문서만 썼습니다",
+    },
+}
+
+
+async def judged(state: AgentState, tools: Tools, hits: Sequence[Hit]) -> tuple[Grading, tuple[str, ...]]:
     """The grading, with the flags' thresholds applied, and a note if the grader failed."""
     try:
-        return decided(_checked(await grader.grade(question, hits)), flags), ()
+        return decided(_checked(await tools.grader.grade(state["question"], hits)), tools.flags), ()
     except FAILURES as error:
         log.warning("the grader failed: %s", type(error).__name__)
-        reason = f"the grader failed ({type(error).__name__})"
-        return Grading(Verdict.UNKNOWN, None, reason=reason), (f"{reason}; its verdict is unknown",)
+        note = _FAILED[state["language"]]["grader"].format(why=type(error).__name__)
+        return Grading(Verdict.UNKNOWN, None, reason=note), (note,)
 
 
 def decided(grading: Grading, flags: Flags) -> Grading:
@@ -69,7 +81,7 @@ async def retrieve(state: AgentState, tools: Tools) -> dict[str, Any]:
     asked: dict[str, Any] = {}
     if state.get("named"):
         found, asked = await _on_named(found, state, tools)
-    hits = await _best(found.hits, {**state, **asked}, tools)  # type: ignore[typeddict-item]  # keys of the state
+    hits = nearest(found.hits, state["language"], tools.flags.top_k)
     return {
         **asked,
         "named": "",
@@ -95,18 +107,6 @@ async def _on_named(found: Retrieval, state: AgentState, tools: Tools) -> tuple[
     if not question:
         return found, {}
     return await tools.retriever.search(question, k), {"question": question, "query_for_retrieval": question}
-
-
-async def _best(found: Sequence[Hit], state: AgentState, tools: Tools) -> tuple[Hit, ...]:
-    """The ``top_k`` hits to go on with: chosen by the reranker among twice as many, or the first."""
-    k, ordered = tools.flags.top_k, nearest(found, state["language"], 2 * tools.flags.top_k)
-    if tools.reranker is None:
-        return ordered[:k]
-    try:
-        return await tools.reranker.rerank(state["question"], ordered, k)
-    except FAILURES as error:
-        log.warning("reranking failed (%s): the search's own order stays", type(error).__name__)
-        return ordered[:k]
 
 
 async def _found(state: AgentState, tools: Tools) -> tuple[Retrieval, RoutingDecision | None]:
@@ -145,7 +145,7 @@ async def _suffices(router: Router, query: str, found: Retrieval) -> bool:
 
 async def grade(state: AgentState, tools: Tools) -> dict[str, Any]:
     """Judges the passages against the original question, not against a rewritten one."""
-    grading, notes = await judged(tools.grader, state["question"], state["retrieved_docs"], tools.flags)
+    grading, notes = await judged(state, tools, state["retrieved_docs"])
     ask_web = tools.web is not None and tools.flags.web_search_enabled
     if not ask_web and grading.verdict is Verdict.INCORRECT:
         notes = (*notes, _NO_WEB[state["language"]])
@@ -172,7 +172,7 @@ async def web_search(state: AgentState, tools: Tools) -> dict[str, Any]:
     hits = as_hits(finding.passages)
     if not hits:
         return {"web_docs": (), "web_grading": None, "web_provider": finding.provider, "notes": notes}
-    grading, trouble = await judged(tools.grader, state["question"], hits, tools.flags)
+    grading, trouble = await judged(state, tools, hits)
     update: dict[str, Any] = {
         "web_docs": hits,
         "web_grading": grading,
@@ -180,8 +180,9 @@ async def web_search(state: AgentState, tools: Tools) -> dict[str, Any]:
         "notes": (*notes, *trouble),
     }
     if not instead_of_index(state):
-        refinement = await tools.refiner.refine(state["question"], hits, grading)
+        refinement, unrefined = await refined(tools.refiner, state["question"], hits, grading, state["language"])
         update["web_strips"] = () if refinement.fell_back else refinement.strips
+        update["notes"] += unrefined
     return update
 
 
@@ -197,7 +198,7 @@ async def _search(state: AgentState, tools: Tools, missing: tuple[str, ...]) -> 
         log.warning("the web search failed: %s", type(error).__name__)
         why = str(error) if isinstance(error, SelfrightError) else type(error).__name__
         requests = getattr(error, "requests", 0)
-        return WebFinding((), "none", requests), (f"the web search failed ({why}) and was left out",)
+        return WebFinding((), "none", requests), (_FAILED[state["language"]]["web"].format(why=why),)
 
 
 ANSWER_CHARACTERS = 200

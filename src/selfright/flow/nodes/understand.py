@@ -33,6 +33,7 @@ async def contextualize(state: AgentState, tools: Tools) -> dict[str, Any]:
         "query_for_retrieval": query,
         "named": focus.question if focus.names and question != focus.question else "",
         "told": focus.told,
+        "asks": focus.asks,
         "language": focus.language or language_of(message),
     }
 
@@ -55,8 +56,7 @@ async def _context(state: AgentState, tools: Tools) -> dict[str, Any]:
 
 async def extract_slots(state: AgentState, tools: Tools) -> dict[str, Any]:
     """Reads facts about the user from the whole message, not only from its question."""
-    turn = sum(said.role == "user" for said in state.get("messages", ()))
-    return {"slot_out": await tools.slots.extract(state["user_text"], turn)}
+    return {"slot_out": await tools.slots.extract(state["user_text"], state.get("turn", 0))}
 
 
 async def store_memory(state: AgentState, tools: Tools) -> dict[str, Any]:
@@ -71,15 +71,25 @@ async def store_memory(state: AgentState, tools: Tools) -> dict[str, Any]:
     known = await tools.profiles.remember(state["user"], slots) if keeps else Profile()
     given = (tools.pack.keyed(slot) for slot in state.get("given_profile", Profile()).slots)
     profile = known.with_slots((*given, *slots), tools.pack.kinds_by_name)
+    summary, tells = tools.pack.summary(profile, language), _only_tells(state, tools)
+    notes = (_FLEETING[language],) if keeps and slots and tools.profiles.ephemeral else ()
     return {
         "profile": profile,
-        "profile_summary": tools.pack.summary(profile, language),
+        "profile_summary": summary,
         "personal": tools.pack.terms(profile),
-        "concerns": tools.pack.concerns(state["question"], profile, language),
-        "notes": (_FLEETING[language],) if keeps and slots and tools.profiles.ephemeral else (),
+        "concerns": () if tells else tools.pack.concerns(state["question"], profile, language),
+        "notes": (*notes, _KNOWN[language].format(summary=summary)) if tells and summary else notes,
     }
 
 
+def _only_tells(state: AgentState, tools: Tools) -> bool:
+    """Whether the message says who the user is, and asks nothing."""
+    kinds, slots = tools.pack.kinds_by_name, state.get("slot_out", ())
+    describes = (slot.subject != "other" and slot.name in kinds and kinds[slot.name].describes for slot in slots)
+    return bool(slots) and not state.get("asks", True) and all(describes)
+
+
+_KNOWN = {"en": "known of you: {summary}", "ko": "알고 있는 내용: {summary}"}
 _FLEETING = {
     "en": "profiles cannot be written here: what you say of yourself is forgotten when the program ends",
     "ko": "프로필을 저장할 수 없어, 알려 주신 내용은 프로그램이 끝나면 사라집니다",
@@ -92,6 +102,8 @@ async def classify(state: AgentState, tools: Tools) -> dict[str, Any]:
     if first and (again := await _restated(state, tools)) is not None:
         asked = {"question": again.question, "query_for_retrieval": again.question} if again.question else {}
         return {"query_class": QueryClass.QUESTION, "fast_path": True, "restated": again, **asked}
+    if first and state["mode"] != "llm" and _only_tells(state, tools):
+        return {"query_class": QueryClass.CHITCHAT, "fast_path": True}
     kind = await tools.classifier.classify(state["user_text"], state.get("messages", ()))
     if not first and kind is QueryClass.CHITCHAT:
         kind = QueryClass.QUESTION

@@ -10,7 +10,7 @@ from selfright.domain.events import AnswerToken
 from selfright.domain.passages import Strip
 from selfright.domain.tools import Tools
 from selfright.flow.attempts import drafted, said_again
-from selfright.flow.evidence import carried, cited, merged, outweighs, whole, with_strips
+from selfright.flow.evidence import carried, cited, merged, outweighs, refined, whole, with_strips
 from selfright.flow.routes import instead_of_index
 from selfright.flow.state import AgentState
 
@@ -23,18 +23,21 @@ async def refine_knowledge(state: AgentState, tools: Tools) -> dict[str, Any]:
 
     Web results replace those of the index only if the grader finds them more sufficient; otherwise both are used.
     """
-    question, verdict = state["question"], state["verdict"]
+    question, verdict, language = state["question"], state["verdict"], state["language"]
     web = state.get("web_docs", ()) if instead_of_index(state) else ()
-    found = await tools.refiner.refine(question, web, state.get("web_grading")) if web else None
-    if found is not None and outweighs(state.get("web_grading"), state.get("grading")):
-        return {"strips": found.strips, "verdict": verdict, "removed_share": found.removed_share}
-    refinement = await tools.refiner.refine(question, state["retrieved_docs"], state.get("grading"))
+    grading = state.get("web_grading")
+    found, notes = await refined(tools.refiner, question, web, grading, language) if web else (None, ())
+    if found is not None and outweighs(grading, state.get("grading")):
+        return {"strips": found.strips, "verdict": verdict, "removed_share": found.removed_share, "notes": notes}
+    docs = state["retrieved_docs"]
+    refinement, trouble = await refined(tools.refiner, question, docs, state.get("grading"), language)
     if refinement.fell_back and verdict is not None:
         verdict = verdict.lowered()
     beside = found.strips if found and not found.fell_back else ()
     warnings = await _profile_warnings(state, tools)
     strips = merged(with_strips(refinement.strips, warnings), beside)
-    return {"strips": strips, "verdict": verdict, "removed_share": refinement.removed_share}
+    notes = (*notes, *trouble)
+    return {"strips": strips, "verdict": verdict, "removed_share": refinement.removed_share, "notes": notes}
 
 
 async def _profile_warnings(state: AgentState, tools: Tools) -> list[Strip]:
@@ -42,17 +45,16 @@ async def _profile_warnings(state: AgentState, tools: Tools) -> list[Strip]:
     found: list[Strip] = []
     for concern in state.get("concerns", ())[:_MOST_CONCERNS]:
         bearing = [h for h in state["retrieved_docs"] if concern.bears(h.passage.heading, h.passage.text)]
-        refined = await tools.refiner.refine(concern.text, bearing) if bearing else None
-        strips = refined.strips if refined else ()
-        found += [s for s in strips if concern.bears(s.passage.heading, s.text)][:_MOST_STRIPS]
+        if bearing:
+            refinement, _ = await refined(tools.refiner, concern.text, bearing, None, state["language"])
+            found += [s for s in refinement.strips if concern.bears(s.passage.heading, s.text)][:_MOST_STRIPS]
     return found
 
 
 async def assemble_context(state: AgentState, tools: Tools) -> dict[str, Any]:
     """Merges the evidence and builds the prompts; in mode ``llm`` the model gets the message unchanged."""
     if state["mode"] == "llm":
-        notes = (_NO_MODEL[state["language"]],) if tools.generator.needs_documents else ()
-        return {"strips": (), "system_prompt": "", "user_prompt": state["user_text"], "notes": notes}
+        return {"strips": (), "system_prompt": "", "user_prompt": state["user_text"]}
     again = said_again(state)
     strips = _evidence(state, tools)
     system, user = await tools.prompter.prompts(
@@ -79,16 +81,10 @@ def _evidence(state: AgentState, tools: Tools) -> tuple[Strip, ...]:
     if again := said_again(state):
         # An extractive writer repeats the draft; a model may use all sources of the previous answer.
         return cited(again.draft.citations if tools.generator.needs_documents else again.sources)
-    refined = state.get("strips")
-    index = whole(state.get("retrieved_docs", ())) if refined is None else refined
+    strips = state.get("strips")
+    index = whole(state.get("retrieved_docs", ())) if strips is None else strips
     fresh = merged(index, state.get("web_strips", ()))
     return (*carried(state.get("best"), fresh), *fresh)
-
-
-_NO_MODEL = {
-    "en": "this preset lets a language model answer by itself, and none is configured; another preset looks things up",
-    "ko": "이 프리셋은 언어 모델이 스스로 답하게 하지만 설정된 모델이 없습니다. 다른 프리셋은 문서를 찾아봅니다",
-}
 
 
 async def generate(state: AgentState, tools: Tools) -> dict[str, Any]:

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from selfright.domain.html_visibility import hidden_names, is_hidden
 from selfright.domain.passages import Document
 from selfright.ingest.files import SourceFile, decode
 from selfright.ingest.readers import markup
 from selfright.ingest.readers.html_writer import HEADINGS, Writer, whole
 from selfright.ingest.readers.tables import Cell, labels, tables
+from selfright.visibility.pruning import check_attributes, remove_unseen
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -37,9 +37,8 @@ def read(file: SourceFile) -> Iterator[Document]:
     data = file.read_bytes()
     declared = _DECLARED.search(data[:4096])
     root = _parse(decode(data, file.refuse, declared.group(1).decode("ascii") if declared else None), file)
-    hidden = hidden_names(root)
-    text = markup.joined(_blocks(root, hidden))
-    yield file.document(text, _title(root, hidden), "text/html", _canonical(root))
+    text = markup.joined(_blocks(root))
+    yield file.document(text, _title(root), "text/html", _canonical(root))
 
 
 def _parse(text: str, file: SourceFile) -> "HtmlElement":
@@ -47,7 +46,9 @@ def _parse(text: str, file: SourceFile) -> "HtmlElement":
 
     parser = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True, no_network=True)
     try:
+        check_attributes(text.encode())
         root = html.document_fromstring(text.encode(), parser=parser)
+        remove_unseen(root)
     except (etree.LxmlError, ValueError) as error:
         raise file.refuse(f"no HTML that can be parsed ({error}); save the page again") from error
     # The parser stops without a word at some depth; half a page must not pass for the whole.
@@ -64,15 +65,15 @@ def _canonical(root: "HtmlElement") -> str | None:
     return None
 
 
-def _title(root: "HtmlElement", hidden: frozenset[str]) -> str:
+def _title(root: "HtmlElement") -> str:
     """A page's own title: the first heading where ``<title>`` repeats it, else ``<title>`` up to its first ``|``."""
-    headings = (_line(_blocks(node, hidden)) for node in root.iter("h1"))
+    headings = (_line(_blocks(node)) for node in root.iter("h1"))
     titles = (markup.one_blank(node.text_content()) for node in root.iter("title"))
     heading, title = next(filter(None, headings), ""), next(filter(None, titles), "")
     return heading if not title or (heading and heading in title) else title.split(" | ")[0]
 
 
-def _blocks(root: "HtmlElement", hidden: frozenset[str]) -> list[markup.Block]:
+def _blocks(root: "HtmlElement") -> list[markup.Block]:
     """The tree in reading order, walked without recursion: pages may nest as deep as they like."""
     from lxml import etree
 
@@ -84,12 +85,12 @@ def _blocks(root: "HtmlElement", hidden: frozenset[str]) -> list[markup.Block]:
             if element is not skipped:
                 writer.close(element)
             writer.add(element.tail if element is not root else None)
-        elif _is_dropped(element, hidden):
+        elif _is_dropped(element):
             skipped = element
             walker.skip_subtree()
         elif element.tag == "table" and element is not root and _is_data(element):
             walker.skip_subtree()
-            for kind, text in _data(element, hidden):
+            for kind, text in _data(element):
                 writer.block(kind, text)
         else:
             writer.open(element)
@@ -97,7 +98,7 @@ def _blocks(root: "HtmlElement", hidden: frozenset[str]) -> list[markup.Block]:
     return writer.blocks()
 
 
-def _is_dropped(element: "HtmlElement", hidden: frozenset[str]) -> bool:
+def _is_dropped(element: "HtmlElement") -> bool:
     if element.tag == "header":  # a page's banner goes, an article's own head stays
         return not any(above.tag in ("article", "main") for above in element.iterancestors())
     if element.tag == "button" and element.get("aria-expanded") is not None:  # it opens what its heading is about
@@ -106,7 +107,7 @@ def _is_dropped(element: "HtmlElement", hidden: frozenset[str]) -> bool:
         return True
     if element.tag == "a" and _is_anchor(element):
         return True
-    return is_hidden(element, hidden) or _lies_over(element)
+    return _lies_over(element)
 
 
 def _lies_over(element: "HtmlElement") -> bool:
@@ -170,13 +171,13 @@ def _group(row: "HtmlElement") -> str:
     return str(above.tag) if above is not None else ""
 
 
-def _data(table: "HtmlElement", hidden: frozenset[str]) -> Iterator[markup.Block]:
+def _data(table: "HtmlElement") -> Iterator[markup.Block]:
     """Caption, table and behind it the tables in its cells; a row of headers among the others begins a new table."""
     for caption in table.iterchildren("caption"):
-        yield "paragraph", _line(_blocks(caption, hidden))
-    own = [row for row in _own_rows(table) if not _is_dropped(row, hidden)]
+        yield "paragraph", _line(_blocks(caption))
+    own = [row for row in _own_rows(table) if not _is_dropped(row)]
     inner: list[markup.Block] = []
-    rows, kinds = _cells(own, hidden, inner)
+    rows, kinds = _cells(own, inner)
     is_head = [_is_head(row, cells) for row, cells in zip(own, kinds, strict=True)]
     yield from ([] if any(is_head) else labels(rows, kinds)) or _parts(rows, is_head)
     yield from inner
@@ -198,9 +199,7 @@ def _parts(rows: Sequence[Sequence[Cell]], is_head: Sequence[bool]) -> Iterator[
             begin = n
 
 
-def _cells(
-    own: Sequence["HtmlElement"], hidden: frozenset[str], inner: list[markup.Block]
-) -> tuple[list[list[Cell]], list[list[Cell]]]:
+def _cells(own: Sequence["HtmlElement"], inner: list[markup.Block]) -> tuple[list[list[Cell]], list[list[Cell]]]:
     """The rows, and their kinds (see ``labels``); tables in cells go to ``inner``."""
     groups = [row.getparent() for row in own]
     left = Counter(groups)
@@ -210,10 +209,10 @@ def _cells(
         rows.append([])
         kinds.append([])
         for cell in row.iterchildren("td", "th"):
-            if _is_dropped(cell, hidden):
+            if _is_dropped(cell):
                 continue
             text: markup.Block = "paragraph", cell.text or ""
-            blocks = _blocks(cell, hidden) if len(cell) else [text]
+            blocks = _blocks(cell) if len(cell) else [text]
             inner += (block for block in blocks if block[0] == "table")
             # A cell ends with its group of rows, whatever it says.
             deep = min(whole(cell.get("rowspan"), 1) or _MOST_CELLS, left[group])

@@ -53,13 +53,18 @@ def quality(probabilities: ArrayLike, labels: ArrayLike) -> Quality:
 def auc(scores: ArrayLike, labels: ArrayLike) -> float:
     """The chance that a positive scores above a negative, ties counting half (Mann–Whitney U over its maximum)."""
     s, y = checked(scores, labels)
-    positives = int(y.sum())
-    negatives = len(y) - positives
-    if not positives or not negatives:
-        return float("nan")
-    _, rank_of, counts = np.unique(s, return_inverse=True, return_counts=True)
-    ranks = (np.cumsum(counts) - (counts - 1) / 2)[rank_of]
-    return float((ranks[y == 1].sum() - positives * (positives + 1) / 2) / (positives * negatives))
+    return float(np.mean(placements(s, y)[y == 1])) if 0 < y.sum() < len(y) else float("nan")
+
+
+def placements(s: Array, y: Array) -> Array:
+    """For each row the share of rows of the other label that are below it (of a negative: above), ties half."""
+    found = np.empty(len(s))
+    for label in (0.0, 1.0):
+        others = np.sort(s[y != label])
+        below, above = np.searchsorted(others, s[y == label], "left"), np.searchsorted(others, s[y == label], "right")
+        share = (below + above) / (2 * max(len(others), 1))
+        found[y == label] = share if label else 1 - share
+    return found
 
 
 def brier(probabilities: ArrayLike, labels: ArrayLike) -> float:

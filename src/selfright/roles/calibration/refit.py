@@ -4,12 +4,13 @@ Each comes with figures that tell whether it was worth it.
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from selfright.domain.errors import InputError
+from selfright.roles.calibration.effects import Effect
 from selfright.roles.calibration.fitting import blended, certified, fitted, keeping
 from selfright.roles.calibration.measures import (
     Array,
@@ -100,7 +101,7 @@ class CalibrationReport:
 
     ``curve`` is the risk–coverage curve of the sets: the risk is the share of answered questions whose set does not
     help. ``method`` is ``platt`` or ``isotonic``. ``opinions`` compare signals and judge, where the user has one.
-    ``thresholds_fitted`` is False where all sets help, or none does: such rows say nothing of thresholds.
+    ``thresholds_fitted`` is False where fewer than 5 sets help, or do not: such rows say little of thresholds.
     """
 
     calibration: GraderCalibration
@@ -115,6 +116,8 @@ class CalibrationReport:
     aurc: float
     verdicts: tuple[Shares, ...]
     thresholds_fitted: bool
+    effect: Effect
+    sets_effect: Effect
     opinions: Opinions | None = None
 
 
@@ -136,8 +139,9 @@ def refit(
     check_enough(y.astype(int).tolist())
     s, helps = _sets(judged)
     passages, method, after = fitted(p, y, of_question)
-    sets, _, sets_after = fitted(s, helps, [one.question for one in judged])
-    both_kinds = 0.0 < float(helps.mean()) < 1.0
+    names = [one.question for one in judged]
+    sets, _, sets_after = fitted(s, helps, names)
+    both_kinds = FEWEST_OF_A_LABEL <= helps.sum() <= len(helps) - FEWEST_OF_A_LABEL
     lower, upper, proven = _thresholds(s, helps, sets, risk) if both_kinds else (*thresholds, False)
     calibration = GraderCalibration(passages, sets, lower, upper, proven, origin, judge)
     return CalibrationReport(
@@ -152,7 +156,9 @@ def refit(
         curve=risk_coverage(s, 1 - helps),
         aurc=aurc(s, 1 - helps),
         verdicts=_verdicts(calibration, s, helps),
-        thresholds_fitted=both_kinds,
+        thresholds_fitted=bool(both_kinds),
+        effect=Effect.of(p, after, y, of_question),
+        sets_effect=Effect.of(s, sets_after, helps, names),
         opinions=_opinions(judged, weighed_on),
     )
 
@@ -224,6 +230,7 @@ class ClaimReport:
     after: Quality
     reliability_before: tuple[Bin, ...]
     reliability_after: tuple[Bin, ...]
+    effect: Effect
     opinions: Opinions | None
 
 
@@ -238,7 +245,8 @@ def refit_claims(rows: Sequence[ClaimRow], origin: Origin) -> ClaimReport:
         rows = rest
     p = np.array([_together(row.opinions, judge or UNCALIBRATED_CLAIMS) for row in rows])
     y = np.array([float(row.label) for row in rows])
-    curve, method, after = fitted(p, y, [row.claim for row in rows])
+    names = [row.claim for row in rows]
+    curve, method, after = fitted(p, y, names)
     questions = len({row.claim for row in weighed}) if judge else 0
     return ClaimReport(
         ClaimCalibration(curve, origin, judge),
@@ -247,6 +255,7 @@ def refit_claims(rows: Sequence[ClaimRow], origin: Origin) -> ClaimReport:
         quality(after, y),
         reliability(p, y),
         reliability(after, y),
+        Effect.of(p, after, y, names),
         _claim_opinions(rows, p, questions),
     )
 
@@ -264,25 +273,15 @@ def _claim_opinions(rows: Sequence[ClaimRow], p: Array, weighed_on: int) -> Opin
     return Opinions(len(places), weighed_on, words, judge, auc(p[places], labels))
 
 
-# A curve does not change the order of rows, but five folds have five curves, so the pooled AUC moves a little.
-_AUC_LOST, _BRIER_GAINED = 0.02, 0.01
-
-
 def harms(report: CalibrationReport | ClaimReport) -> tuple[str, ...]:
-    """One sentence for each figure of rows left out of the fit that got worse, and for thresholds that give every
-    question the same verdict; none where the calibration is safe to store."""
+    """One sentence for labels that look swapped, for each figure of rows left out of the fit that got worse beyond
+    chance, and for thresholds that give every question the same verdict; none where the calibration is safe to store.
+    """
     if isinstance(report, ClaimReport):
-        return tuple(_worse("claims", report.before, report.after))
-    found = [*_worse("passages", report.before, report.after)]
+        return report.effect.harms("claims")
+    found = report.effect.harms("passages")
     if report.thresholds_fitted:
-        found += _worse("questions", report.sets_before, report.sets_after)
-        found += [f"the thresholds call every question '{one.verdict}'" for one in report.verdicts if one.share == 1.0]
-    return tuple(found)
-
-
-def _worse(of: str, before: Quality, after: Quality) -> Iterator[str]:
-    # Comparisons with NaN are false: a figure that the rows do not yield tells nothing.
-    if after.auc < before.auc - _AUC_LOST:
-        yield f"the AUC of {of} falls from {before.auc:.3f} to {after.auc:.3f}"
-    if after.brier > before.brier + _BRIER_GAINED:
-        yield f"the Brier score of {of} rises from {before.brier:.3f} to {after.brier:.3f}"
+        found += report.sets_effect.harms("questions")
+        same = (one.verdict for one in report.verdicts if one.share == 1.0)
+        found += tuple(f"the thresholds call every question '{verdict}'" for verdict in same)
+    return found

@@ -9,10 +9,9 @@ from operator import or_
 
 from selfright.domain.text import has_hangul
 from selfright.roles.analysis import Term, TextAnalyzer
-from selfright.roles.evaluate.edits import Edits
 from selfright.roles.evidence import Source, letters
 from selfright.roles.quantities import Quantity, quantities
-from selfright.roles.words import negated, opposed
+from selfright.roles.words import negated
 
 _WINDOW = 2
 _COMPARABLE = 0.5
@@ -33,10 +32,9 @@ class ClaimFacts:
     ``verbatim``: the evidence says it in the same words. ``coverage``: idf share of its words in the best two
     neighbouring sentences of one passage; ``anywhere``: in that whole passage. ``names_missing`` and
     ``numbers_missing``: shares of its names and quantities that the passage lacks. ``number_conflict`` and
-    ``negation_conflict``: a sentence on the same matter gives another number, or says the opposite, by denial or by a
-    word for it. ``weight``: how much it says. ``nearest``: of the three best sources, by number, the sentence with the
-    most of its words. ``edits``: what speaks for an edit, None where nobody looked (Korean). ``judged``: what was made
-    of it by calibration and by a judge of the user's own, None without either.
+    ``negation_conflict``: the sentences on the same matter give another number, or deny it. ``weight``: how much it
+    says. ``nearest``: of the three best sources, by number, the sentence with the most of its words. ``judged``: what
+    the networks made of it, None where none read it.
     """
 
     text: str
@@ -51,7 +49,6 @@ class ClaimFacts:
     specific: bool = False
     passage_ids: tuple[str, ...] = ()
     nearest: tuple[tuple[int, int], ...] = ()
-    edits: Edits | None = None
     judged: "JudgedClaim | None" = None
 
 
@@ -95,7 +92,7 @@ def claim_facts(text: str, sources: Sequence[Source], analyzer: TextAnalyzer) ->
         numbers_missing=len(missing) / len(amounts) if amounts else 0.0,
         number_conflict=(comparable and _conflicts(missing, quantities(best.nearest[0])))
         or _misquotes(text, terms, best, analyzer),
-        negation_conflict=comparable and _opposes(text, best.nearest, analyzer),
+        negation_conflict=comparable and _denies(text, best.nearest),
         specific=specific,
         passage_ids=near,
         nearest=tuple((read.number, read.place) for read in reads[:_MOST_PER_CLAIM]),
@@ -203,16 +200,10 @@ def _conflicts(missing: Sequence[Quantity], said: Sequence[Quantity]) -> bool:
     return any(amount.unit == other.unit and amount.value != other.value for amount in missing for other in said)
 
 
-def _opposes(text: str, nearest: Sequence[str], analyzer: TextAnalyzer) -> bool:
-    """Whether each of the nearest sentences says the opposite: one of the two denies, or has the opposite word for it.
-
-    A denied opposite ("does not rise", "falls") says nearly the same.
-    """
-    denied, tokens = negated(text), analyzer.token_set(text)
-    return all(
-        (negated(sentence) != denied) != opposed(tokens, analyzer.token_set(sentence), analyzer.tokens)
-        for sentence in nearest
-    )
+def _denies(text: str, nearest: Sequence[str]) -> bool:
+    """Whether of the claim and each of the nearest sentences one denies."""
+    denied = negated(text)
+    return all(negated(sentence) != denied for sentence in nearest)
 
 
 def _misquotes(text: str, terms: Sequence[Term], best: "_Reading", analyzer: TextAnalyzer) -> bool:

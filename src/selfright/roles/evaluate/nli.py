@@ -14,7 +14,7 @@ from selfright.roles.calibration.stored import UNCALIBRATED_CLAIMS, ClaimCalibra
 from selfright.roles.evaluate.claims import ClaimFacts, JudgedClaim
 from selfright.roles.evaluate.scoring import UNSUPPORTED, words_support
 from selfright.roles.evidence import Source
-from selfright.roles.grade.networks import WINDOWS, read_pairs
+from selfright.roles.reading import WINDOWS, read_pairs, spaced
 from selfright.roles.scoring import Blend, log_odds
 
 MOST_CLAIMS = 20
@@ -109,7 +109,7 @@ class ClaimNli:
 
 
 def stretch(source: Source, place: int, most: int = CHARACTERS) -> str:
-    """The heading of a source, and the sentences around the one at ``place`` that ``most`` characters have room for."""
+    """The title of a source, and the sentences around the one at ``place`` that ``most`` characters have room for."""
     sentences = source.sentences or ("",)
     first = last = min(place, len(sentences) - 1)
     length = len(sentences[first])
@@ -124,4 +124,5 @@ def stretch(source: Source, place: int, most: int = CHARACTERS) -> str:
         if first > 0 and length + before + 1 <= most:
             first, length = first - 1, length + before + 1
     text = " ".join(sentences[first : last + 1])[:most]
-    return f"{source.passage.context}\n{text}" if source.passage.context else text
+    above = source.passage.above(text, section=False)
+    return f"{above}\n{spaced(text)}" if above else spaced(text)

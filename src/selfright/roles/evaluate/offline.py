@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 
 from selfright.domain.answers import Draft, EvaluationRequest
 from selfright.domain.judgements import AnswerQuality, Claim, ClaimStatus, Evaluation, EvaluationSource, QueryClass
@@ -11,16 +10,8 @@ from selfright.domain.ports import PairJudge
 from selfright.domain.text import language_of, sentence_spans
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.evaluate.claims import ClaimFacts, claim_facts
-from selfright.roles.evaluate.completeness import (
-    AnswerReader,
-    PartFacts,
-    missing_names,
-    missing_points,
-    missing_words,
-    part_facts,
-)
-from selfright.roles.evaluate.edits import edits
-from selfright.roles.evaluate.nli import QUOTED, ClaimNli
+from selfright.roles.evaluate.completeness import AnswerReader, PartFacts, missing_words
+from selfright.roles.evaluate.nli import ClaimNli
 from selfright.roles.evaluate.scoring import (
     ADEQUATE_OVERALL,
     SUPPORTED,
@@ -60,14 +51,12 @@ _REASONS: dict[Language, dict[str, str]] = {
 }
 _SUGGESTIONS: dict[Language, dict[str, str]] = {
     "en": {
-        "add": "Add what the documents say: {what}",
         "address": "Address what was asked: {what}",
         "correct": "Correct what the evidence says otherwise: {what}",
         "support": "Find evidence for, or leave out: {what}",
         "heed": "Say what holds for this user: {what}",
     },
     "ko": {
-        "add": "문서에 있는 내용 추가: {what}",
         "address": "질문에서 다루지 않은 부분 보완: {what}",
         "correct": "근거와 다른 내용 바로잡기: {what}",
         "support": "근거를 찾거나 삭제: {what}",
@@ -84,7 +73,7 @@ def reason(language: Language, kind: str, what: Sequence[str] = ()) -> str:
 
 
 def suggestion(language: Language, kind: str, what: Sequence[str]) -> str:
-    """One thing to do about the answer: ``add``, ``address``, ``correct``, ``support`` or ``heed``."""
+    """One thing to do about the answer: ``address``, ``correct``, ``support`` or ``heed``."""
     return _SUGGESTIONS[language][kind].format(what=_listed(what))
 
 
@@ -94,20 +83,19 @@ def _listed(what: Sequence[str]) -> str:
 
 
 _MOST_CLAIMS = 40
-_MOST_SUGGESTED = 3
 
 
 class LocalEvaluator:
-    """Judges an answer by the words, numbers, names and negations it shares with the evidence (port ``Evaluator``).
+    """Judges an answer by what networks read in it beside the evidence and the question (port ``Evaluator``).
 
     ``nli`` has the last word on claims: the network that ships, a judge that the user chose, an index's own
-    calibration. ``reader`` says whether an answer in the evidence's own words answers the question.
+    calibration. ``reader`` says how probably each part of the question is answered.
     """
 
     def __init__(self, analyzer: TextAnalyzer, nli: ClaimNli | None = None, reader: PairJudge | None = None) -> None:
         self._analyzer = analyzer
         self._nli = nli or ClaimNli()
-        self._answering = AnswerReader(reader)
+        self._answering = AnswerReader(analyzer, reader)
 
     async def evaluate(self, request: EvaluationRequest) -> Evaluation:
         """The judgement, with ``source=local``. Deterministic; raises nothing of its own."""
@@ -119,7 +107,7 @@ class LocalEvaluator:
         None where the passage says it word for word, for then nobody is asked.
         """
         evidence = sources((), (Hit(passage, 1.0),))
-        (fact,) = self._seen([claim], evidence, language_of(claim))
+        fact = claim_facts(claim, evidence, self._analyzer)
         return None if fact.verbatim else self._nli.opinions(fact, evidence)
 
     def _evaluate(self, request: EvaluationRequest) -> Evaluation:
@@ -132,20 +120,17 @@ class LocalEvaluator:
         return self._judged(request, evidence, language)
 
     def _refused(self, request: EvaluationRequest, evidence: Sequence[Source]) -> Evaluation:
-        nothing = Draft("")
-        parts = part_facts(request.question, nothing, evidence, self._analyzer)
+        parts = self._answering.parts(request.question, Draft(""), evidence)
         why = reason(request.language, "refused")
         return _verdict(Scores(0.0, 0.0, 0.5), AnswerQuality.NEEDS_DOCS, 0.9, why, missing=missing_words(parts))
 
     def _judged(self, request: EvaluationRequest, evidence: Sequence[Source], language: Language) -> Evaluation:
-        facts = self._nli(self._seen(_claims(request.draft), evidence, language), evidence)
-        parts = part_facts(request.question, request.draft, evidence, self._analyzer)
-        same = language_of(request.question) == language
-        quoted = all(fact.verbatim or fact.coverage >= QUOTED for fact in facts)
-        answers = self._answering.chance([part.text for part in parts], request.draft) if quoted else None
-        scores = score_answer(facts, parts, request.query_class, _helps(request), answers, same_language=same)
-        quality = label_answer(scores, facts, parts, has_evidence=bool(evidence), same_language=same)
-        missing, advice = self._lacking(request, evidence, facts, parts, quality, language)
+        seen = [claim_facts(text, evidence, self._analyzer) for text in _claims(request.draft)]
+        facts = self._nli(seen, evidence)
+        parts = self._answering.parts(request.question, request.draft, evidence)
+        scores = score_answer(facts, parts, request.query_class)
+        quality = label_answer(scores, facts, parts, request.query_class, evidence=bool(evidence))
+        missing, advice = _lacking(facts, parts, quality, language)
         return _verdict(
             scores,
             quality,
@@ -156,51 +141,20 @@ class LocalEvaluator:
             claims=[_claim(fact) for fact in facts],
         )
 
-    def _seen(self, claims: Sequence[str], evidence: Sequence[Source], language: Language) -> list[ClaimFacts]:
-        """What can be seen of each claim; of English ones also whether it looks like an edit."""
-        seen = [claim_facts(text, evidence, self._analyzer) for text in claims]
-        if language != "en":
-            return seen
-        said = [sentence for source in evidence for sentence in source.sentences]
-        return [
-            fact if fact.verbatim or not fact.nearest else replace(fact, edits=edits(fact.text, said, self._analyzer))
-            for fact in seen
-        ]
 
-    def _lacking(
-        self,
-        request: EvaluationRequest,
-        evidence: Sequence[Source],
-        facts: Sequence[ClaimFacts],
-        parts: Sequence[PartFacts],
-        quality: AnswerQuality,
-        language: Language,
-    ) -> tuple[list[str], list[str]]:
-        """Missing info and suggestions; an adequate answer lacks nothing worth a word."""
-        if quality is AnswerQuality.ADEQUATE:
-            return [], []
-        across = language_of(request.question) != language
-        words = missing_names(parts) if across else missing_words(parts)
-        # An answer in the evidence's own words has passed over what else the evidence says. Rows of tables get their
-        # headers put in front, so they are not verbatim; all their words are still there.
-        quoted = 2 * sum(fact.verbatim or fact.coverage >= QUOTED for fact in facts) >= len(facts)
-        points = [] if quoted else missing_points(request.question, request.draft, evidence, self._analyzer)
-        advice = [suggestion(language, "add", points[:_MOST_SUGGESTED])] if points else []
-        if words:
-            advice.append(suggestion(language, "address", words))
-        if wrong := [fact.text for fact in facts if contradicted(fact)]:
-            advice.append(suggestion(language, "correct", wrong))
-        elif weak := [fact.text for fact in facts if claim_support(fact) < UNSUPPORTED]:
-            advice.append(suggestion(language, "support", weak))
-        return [*points, *words], advice
-
-
-def _helps(request: EvaluationRequest) -> float | None:
-    """The best score among the strips that the draft cites. Whole passages are evidence that nobody has judged."""
-    if all(strip.text == strip.passage.text for strip in request.strips):
-        return None
-    cited = {citation.passage_id for citation in request.draft.citations}
-    return max((strip.score for strip in request.strips if strip.passage.id in cited), default=None)
+def _lacking(
+    facts: Sequence[ClaimFacts], parts: Sequence[PartFacts], quality: AnswerQuality, language: Language
+) -> tuple[list[str], list[str]]:
+    """Missing info and suggestions; an adequate answer lacks nothing worth a word."""
+    if quality is AnswerQuality.ADEQUATE:
+        return [], []
+    words = missing_words(parts)
+    advice = [suggestion(language, "address", words)] if words else []
+    if wrong := [fact.text for fact in facts if contradicted(fact)]:
+        advice.append(suggestion(language, "correct", wrong))
+    elif weak := [fact.text for fact in facts if claim_support(fact) < UNSUPPORTED]:
+        advice.append(suggestion(language, "support", weak))
+    return words, advice
 
 
 def _claims(draft: Draft) -> list[str]:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 from selfright.domain.judgements import AnswerQuality, Evaluation, QueryClass
 from selfright.roles.evaluate.claims import ClaimFacts
@@ -14,26 +15,10 @@ BIAS, COVERAGE, ANYWHERE = -2.6, 4.5, 1.0
 NAMES_MISSING, NUMBERS_MISSING, NUMBER_CONFLICT, NEGATION_CONFLICT = -1.2, -2.5, -1.5, -3.5
 SUPPORTED, UNSUPPORTED = 0.5, 0.35
 
-# The same where an edit was looked for (English), by ``training/fit_claims.py``; more shared words than CAP stands for
-# say nothing.
-CAP = 0.5
-SHARED, EXPLAINED, MISNAMED, TURNED, ABSOLUTE, EDITED = 0.54, 4.77, -3.06, -3.02, -1.96, -0.68
-WEIGHTS = "claims-3"  # what a calibration was made for: another number with other weights
+WEIGHTS = "claims-4"  # what a calibration was made for: another number with other weights
 
-# An answer less complete than this speaks of something else, and what it says, however well supported, is no ground
-# for an answer.
-BEARING = 0.5
-
-# Completeness: a logistic of the share of the question that is answered and of the belief in the evidence (log-odds).
-# The weights are the best of a coarse grid by the mean AUC of right answers on
-# the demo, SQuAD 2.0, CLAPNQ, COVID-QA and KorQuAD; a fit on the English sets alone forgets the share, which is what
-# tells unanswerable questions about a known thing.
-ANSWERED, BELIEF, EVEN = 4.0, 0.2, 0.6
-NAMES_ABSENT, TYPE_ABSENT = 0.4, 0.1
-# Of an answer in another language than the question words say nothing but what names are there: it is taken for
-# half an answer before what is believed of its evidence.
-UNKNOWN = 0.5
-SURE = 4.0
+# An answer to something else counts at most this, however well it is supported: less than ``quality_threshold``.
+MISSED = 0.49
 
 COMPLETE = 0.6
 ADEQUATE_OVERALL = 0.5
@@ -64,21 +49,7 @@ def claim_support(fact: ClaimFacts) -> float:
 
 def words_support(fact: ClaimFacts) -> float:
     """The same by what was seen alone, without calibration and without a judge of the user's own."""
-    if fact.verbatim:
-        return 1.0
-    shared = _shared(fact)
-    if fact.edits is None:
-        return _sigmoid(shared)
-    logit = (
-        EDITED
-        + SHARED * min(shared, CAP)
-        + EXPLAINED * fact.edits.explained
-        + MISNAMED * fact.edits.misnamed
-        + TURNED * fact.edits.turned
-        + ABSOLUTE * fact.edits.absolute
-    )
-    # Whatever speaks for a rewording, a contradiction is none.
-    return _sigmoid(min(logit, shared) if fact.number_conflict or fact.negation_conflict else logit)
+    return 1.0 if fact.verbatim else _sigmoid(_shared(fact))
 
 
 def _shared(fact: ClaimFacts) -> float:
@@ -98,57 +69,23 @@ def _sigmoid(logit: float) -> float:
     return 1.0 / (1.0 + math.exp(-logit))
 
 
-def score_answer(
-    facts: Sequence[ClaimFacts],
-    parts: Sequence[PartFacts],
-    query_class: QueryClass,
-    helps: float | None,
-    answers: float | None = None,
-    *,
-    same_language: bool,
-) -> Scores:
-    """The scores. ``helps`` is the probability that what the answer cites helps to answer, as judged before it was
-    written, and ``answers`` that the answer does, by a reader; None where nobody can tell.
+def score_answer(facts: Sequence[ClaimFacts], parts: Sequence[PartFacts], query_class: QueryClass) -> Scores:
+    """The scores.
 
-    Grounding: weighted share of supported claims. Completeness: how far, and how probably, the question is answered.
-    Accuracy: absence of contradiction. An answer to something else is no good ground and no accurate answer, so both
-    are lowered.
+    Grounding: weighted share of supported claims. Completeness: the mean, over the parts of the question, of how
+    probably they are answered; a summary is complete as far as it keeps to the topic. Accuracy: absence of
+    contradiction. An answer to something else is no good ground and no accurate answer: where no part of the question
+    is answered, both are lowered until all together is less than a half.
     """
     total = sum(fact.weight for fact in facts)
     supported = sum(fact.weight * claim_support(fact) for fact in facts) / total
     true = sum(fact.weight * _accuracy(fact) for fact in facts) / total
-    # A summary answers by what it condenses: the topic is enough.
     if query_class is QueryClass.SUMMARY:
-        complete = min(1.0, 0.5 + _mean([(part.weight, part.titled) for part in parts]) / 2)
+        complete, misses = min(1.0, 0.5 + fmean(part.share for part in parts) / 2), False
     else:
-        complete = _completeness(parts, helps, same_language) if answers is None else answers
-    bearing = 0.25 + 0.75 * min(1.0, complete / BEARING)
+        complete, misses = fmean(part.chance for part in parts), all(part.is_open for part in parts)
+    bearing = min(0.25 + 1.5 * complete, (MISSED - 0.4 * complete) / 0.6) if misses else 1.0
     return Scores(*(round(min(1.0, value), 4) for value in (supported * bearing, complete, true * bearing)))
-
-
-def _completeness(parts: Sequence[PartFacts], helps: float | None, same_language: bool) -> float:
-    if not same_language:
-        absent = _mean([(1.0, part.names_missing) for part in parts])
-        return (1.0 - NAMES_ABSENT * absent) * (UNKNOWN + (1.0 - UNKNOWN) * (helps or 0.0))
-    answered = _mean([(1.0, _answered(part)) for part in parts])
-    logit = ANSWERED * (answered - EVEN)
-    if helps is not None:
-        logit += BELIEF * max(-SURE, min(SURE, _log_odds(helps)))
-    return _sigmoid(logit)
-
-
-def _answered(part: PartFacts) -> float:
-    """How far (0…1) one part of the question is answered: its words are taken up, and the type asked for is there."""
-    return part.direct * (1.0 - NAMES_ABSENT * part.names_missing) * (1.0 - TYPE_ABSENT * (1.0 - part.offered))
-
-
-def _log_odds(p: float) -> float:
-    return math.log(max(p, 1e-6) / max(1.0 - p, 1e-6))
-
-
-def _mean(pairs: Sequence[tuple[float, float]]) -> float:
-    total = sum(weight for weight, _ in pairs)
-    return sum(weight * value for weight, value in pairs) / total if total else pairs[0][1]
 
 
 def contradicted(fact: ClaimFacts) -> bool:
@@ -163,21 +100,20 @@ def _accuracy(fact: ClaimFacts) -> float:
 
 
 def label_answer(
-    scores: Scores,
-    facts: Sequence[ClaimFacts],
-    parts: Sequence[PartFacts],
-    *,
-    has_evidence: bool,
-    same_language: bool,
+    scores: Scores, facts: Sequence[ClaimFacts], parts: Sequence[PartFacts], query_class: QueryClass, *, evidence: bool
 ) -> AnswerQuality:
-    """The label: contradictions and inventions first, then whether it speaks of the question, then the scores."""
+    """The label: contradictions and inventions first, then whether each part of the question is answered.
+
+    ``evidence``: whether there is any.
+    """
     unsupported = [fact for fact in facts if claim_support(fact) < UNSUPPORTED]
     invented = any(fact.specific for fact in unsupported)
     if any(contradicted(fact) for fact in facts) or (invented and 2 * len(unsupported) >= len(facts)):
         return AnswerQuality.HALLUCINATION
-    if same_language and all(part.titled == 0.0 and part.weight > 0 for part in parts) and not has_evidence:
-        return AnswerQuality.OFF_TOPIC
-    if scores.completeness < COMPLETE or scores.overall < ADEQUATE_OVERALL or not has_evidence:
+    if not evidence:
+        return AnswerQuality.NEEDS_DOCS if any(part.share for part in parts) else AnswerQuality.OFF_TOPIC
+    is_open = query_class is not QueryClass.SUMMARY and any(part.is_open for part in parts)
+    if is_open or scores.overall < ADEQUATE_OVERALL:
         return AnswerQuality.NEEDS_DOCS
     return AnswerQuality.ADEQUATE
 

@@ -9,17 +9,18 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from selfright.domain.passages import Hit
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.evidence import heading_above
 from selfright.roles.extractive_units import Piece
-from selfright.roles.generate.scores import PieceScorer, ScoredPiece
-from selfright.roles.grade.features import Asked
-from selfright.roles.questions import AnswerType, question_parts
+from selfright.roles.questions import question_parts
+from selfright.roles.reading import Asked
+from selfright.roles.selection import PieceScorer, ScoredPiece
 from selfright.roles.words import word_stems
 
-_LISTED = (AnswerType.LIST, AnswerType.MANNER)
-# How far (log-odds) an entry may be behind the best of its list to be said with it.
-_LIST_MARGIN, _ENTRY_MARGIN = 3.0, 0.7
+# How far (log-odds) an entry may be behind the best of its list or table to be said with it: rows are apart from one
+# another, what a list names belongs together.
+_ITEM_MARGIN, _ROW_MARGIN = 2.0, 1.5
 _MOST_ITEMS = 8
 _MOST_GROUP_CHARACTERS = 900
 
@@ -46,18 +47,22 @@ class Candidate:
         return sum(len(piece.text.split()) for piece in self.pieces)
 
 
-def candidates(question: str, pieces: Sequence[Piece], analyzer: TextAnalyzer, scorer: PieceScorer) -> list[Candidate]:
-    """A candidate for each sentence, and for each list or table the entries of it that answer, in reading order."""
+def candidates(
+    question: str, pieces: Sequence[Piece], analyzer: TextAnalyzer, scorer: PieceScorer, hits: Sequence[Hit] = ()
+) -> list[Candidate]:
+    """A candidate for each sentence, and for each list or table the entries of it that answer, in reading order.
+
+    ``hits`` are what the search brought, the best first.
+    """
     said = [piece for piece in pieces if _is_evidence(piece)]
-    asked = Asked.of(question, analyzer, translated=True)
     parts = question_parts(question)
-    of_parts = [Asked.of(part, analyzer, translated=True) for part in parts] if len(parts) > 1 else []
-    whole, *each_part = scorer.judge([asked, *of_parts], said)
+    texts = [question, *(parts if len(parts) > 1 else ())]
+    whole, *each_part = (scorer.judge(Asked.of(text, analyzer), said, hits) for text in texts)
     scored = [
         Candidate((piece,), judged.score, _by_part(judged, of_piece), judged.coverage, word_stems(piece.text))
         for piece, judged, *of_piece in zip(said, whole, *each_part, strict=True)
     ]
-    return [candidate for group in _groups(scored) for candidate in _entries(group, asked)]
+    return [candidate for group in _groups(scored) for candidate in _entries(group)]
 
 
 def _by_part(judged: ScoredPiece, of_parts: Sequence[ScoredPiece]) -> tuple[float, ...]:
@@ -83,13 +88,12 @@ def _place(piece: Piece) -> tuple[str, int]:
     return piece.strip.passage.document_id, piece.group
 
 
-def _entries(group: list[Candidate], asked: Asked) -> list[Candidate]:
-    """The entries of a list that answer together: those not far behind the best, or all where a list is asked for."""
+def _entries(group: list[Candidate]) -> list[Candidate]:
+    """The entries of a list that answer together: those not far behind the best."""
     if len(group) == 1:
         return group
-    best = max(entry.score for entry in group)
-    margin = _LIST_MARGIN if asked.kind in _LISTED else _ENTRY_MARGIN
-    near = sorted((entry for entry in group if entry.score >= best - margin), key=lambda entry: -entry.score)
+    least = max(entry.score for entry in group) - (_ROW_MARGIN if group[0].pieces[0].kind == "row" else _ITEM_MARGIN)
+    near = sorted((entry for entry in group if entry.score >= least), key=lambda entry: -entry.score)
     chosen: list[Candidate] = []
     for entry in near[:_MOST_ITEMS]:
         length = sum(len(other.pieces[0].text) for other in chosen) + len(entry.pieces[0].text)
@@ -117,9 +121,9 @@ def _is_evidence(piece: Piece) -> bool:
 
 # In log-odds: how far behind the best a candidate may be and still be said; how far the best may be behind a candidate
 # on one part of the question before that one must be said.
-_MARGIN, _CLEARLY = 1.8, 1.0
-_WORDS_OF_TWO, _WORDS_OF_MORE = 80, 60
-SAME = 0.55
+_MARGIN, _CLEARLY = 2.0, 1.0
+_WORDS_OF_TWO, _WORDS_OF_MORE = 100, 60
+SAME, SAME_ELSEWHERE = 0.8, 0.55  # share of its words that a sentence may have from one said, of its document or not
 _MOST_SALIENT = 60
 
 
@@ -127,7 +131,7 @@ def choose_answer(candidates: Sequence[Candidate], limit: int = 5) -> list[Candi
     """The most direct answer, one for each part of the question that it leaves open, then what answers nearly as well.
 
     What is under another heading of a passage is not added to what is under one. None repeats another. What is added
-    last keeps the answer short: a second one within 80 words, more within 60.
+    last keeps the answer short: a second one within 100 words, more within 60.
     """
     if not candidates:
         return []
@@ -137,7 +141,7 @@ def choose_answer(candidates: Sequence[Candidate], limit: int = 5) -> list[Candi
     for rival in sorted(near, key=lambda candidate: -candidate.score):
         words = sum(candidate.length for candidate in (*chosen, rival))
         fits = len(chosen) < limit and words <= (_WORDS_OF_TWO if len(chosen) == 1 else _WORDS_OF_MORE)
-        if fits and _repeats(rival, chosen) <= SAME and not _is_elsewhere(rival, chosen):
+        if fits and not _repeats(rival, chosen) and not _is_elsewhere(rival, chosen):
             chosen.append(rival)
     return chosen
 
@@ -175,7 +179,7 @@ def _for_each_part(best: Candidate, candidates: Sequence[Candidate]) -> list[Can
     for part in range(len(best.by_part)):
         reached = max(candidate.by_part[part] for candidate in chosen)
         other = max(candidates, key=lambda candidate: candidate.by_part[part])
-        if reached < other.by_part[part] - _CLEARLY and _repeats(other, chosen) <= SAME:
+        if reached < other.by_part[part] - _CLEARLY and not _repeats(other, chosen):
             chosen.append(other)
     return chosen
 
@@ -185,11 +189,17 @@ def _summary_gain(candidate: Candidate, salient: dict[str, float]) -> float:
     return new * (0.3 + candidate.coverage) / math.sqrt(8 + len(candidate.words))
 
 
-def _repeats(candidate: Candidate, chosen: Sequence[Candidate]) -> float:
-    """The share of the candidate's words that one chosen candidate already has."""
-    return max((repeated(candidate.words, other.words) for other in chosen), default=0.0)
+def _repeats(candidate: Candidate, chosen: Iterable[Candidate]) -> bool:
+    """Whether it says in the same words what one chosen candidate says. Where another document does, be it with another
+    name or number, fewer words are enough: the better one is said."""
+
+    def most(other: Candidate) -> float:
+        document = other.pieces[0].strip.passage.document_id
+        return SAME if candidate.pieces[0].strip.passage.document_id == document else SAME_ELSEWHERE
+
+    return any(repeated(candidate.words, other.words) > most(other) for other in chosen)
 
 
 def repeated(words: frozenset[str], others: frozenset[str]) -> float:
-    """The share (0…1) of the words that ``others`` have, too; above ``SAME`` a sentence repeats another."""
+    """The share (0…1) of the words that ``others`` have, too."""
     return len(words & others) / max(1, len(words))

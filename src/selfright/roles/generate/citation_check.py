@@ -19,7 +19,7 @@ from selfright.roles.evidence import Source, letters, sources
 from selfright.roles.extractive_units import Piece, outside_quotes, pieces_of
 from selfright.roles.generate.answer_parsing import ParsedSentence
 from selfright.roles.generate.candidates import candidates
-from selfright.roles.generate.scores import PieceScorer
+from selfright.roles.selection import PieceScorer
 
 # The least support that keeps a citation. Lenient beside the judge's 0.5, for one sentence may rest on two passages,
 # each of which has half of it.
@@ -144,7 +144,7 @@ def _text(parsed: Sequence[ParsedSentence], sentences: Iterable[Sentence]) -> st
 
 
 # How far (log-odds) behind the best sentence of the evidence one may be that an answer rests on.
-_FAR = 4.0
+_FAR = 2.0
 _SECRET_LETTERS = 24
 
 

@@ -14,11 +14,13 @@ from selfright.domain.ports import PairJudge
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.calibration.stored import UNCALIBRATED, GraderCalibration
 from selfright.roles.evidence import visible
-from selfright.roles.grade.features import Asked, Read, features, with_scores
-from selfright.roles.grade.model import GraderModel, Variant, set_signals, shipped_model, without_opposing
-from selfright.roles.grade.networks import MOST_READ, opinions, read_pairs, shown
+from selfright.roles.grade.features import features
+from selfright.roles.grade.model import GraderModel, Variant, set_signals, shipped_model
+from selfright.roles.grade.networks import opinions
 from selfright.roles.likeness import Likeness
-from selfright.roles.scoring import Blend
+from selfright.roles.questions import question_parts
+from selfright.roles.reading import Asked, readings
+from selfright.roles.scoring import Blend, log_odds
 
 _MOST_HITS = 50
 _LIKELY = 0.5
@@ -41,12 +43,12 @@ class GradedHits:
 
 
 class OfflineGrader:
-    """Implements the port ``Grader`` with a small trained model over cheap signals and what a reader says.
+    """Implements the port ``Grader`` with a small trained model over what a reader says, cosines and words.
 
     ``likeness`` is by the encoder whose cosines the hits carry; both count only if the weights were fitted on it.
-    ``reader``, if the weights know it, is asked about five passages: the most probable, or the first without cosines.
+    ``reader``, if the weights know it, is asked about the first eight passages.
     ``judge`` is one that the user chose: it takes the reader's place, and ``calibration`` says what it counts beside
-    the signals. Also implements the port ``Reranker``.
+    the signals.
     """
 
     def __init__(
@@ -65,6 +67,11 @@ class OfflineGrader:
         self._model = model or shipped_model()
         self._likeness = likeness if likeness is not None and likeness.name == self._model.embedder else None
         self._reader = reader if reader is not None and reader.name == self._model.reader and judge is None else None
+
+    @property
+    def reads(self) -> bool:
+        """Whether a network reads the passages."""
+        return self._reader is not None
 
     @property
     def has_judge(self) -> bool:
@@ -95,8 +102,15 @@ class OfflineGrader:
         return await asyncio.to_thread(self.judge, question, hits)
 
     def judge(self, question: str, hits: Sequence[Hit]) -> Grading:
-        """As ``grade``, without waiting."""
-        return self.decided(self.read(question, hits))
+        """As ``grade``, without waiting.
+
+        Few passages answer two questions at once: where several are asked, each is graded with the whole.
+        """
+        whole = self.decided(self.read(question, hits))
+        parts = question_parts(question)
+        if len(parts) < 2 or not hits or whole.verdict is Verdict.CORRECT:
+            return whole
+        return _together(whole, [self.decided(self.read(part, hits)) for part in parts])
 
     def read(self, question: str, hits: Sequence[Hit]) -> GradedHits:
         """The first 50 hits with their signals and probabilities; raises as ``grade`` does."""
@@ -107,49 +121,22 @@ class OfflineGrader:
         _require_numbers([score for hit in graded for score in _scores(hit)])
         if not graded:
             return GradedHits((), (), (), (), withheld)
-        asked = Asked.of(question, self._analyzer)
-        reads = [Read.of(asked, hit.passage) for hit in graded]
-        nearest = self._likeness.best(question, [hit.passage for hit in graded]) if self._likeness else None
-        cosines = [hit.cosine if nearest else None for hit in graded]
-        rows = features(asked, reads, cosines, (), nearest)
-        variants, chances = self._chances(rows, cosines)
-        # By words alone, nobody knows better than the search which of its hits deserve to be read.
-        scores = self._scores(asked, graded, reads, chances if self._likeness else [0.0] * len(graded))
-        if any(score is not None for score in scores):
-            rows = with_scores(rows, scores)
-            variants, chances = self._chances(rows, cosines, scores)
-        chances = without_opposing(chances, asked, reads, self._analyzer)
-        said = opinions(self._judge, asked, [h.passage for h in graded], reads, chances) if self._judge else ()
-        together = [self._blend(one) if one else chance for one, chance in zip_longest(said, chances)]
-        _require_numbers(together)
-        return GradedHits(graded, tuple(rows), variants, tuple(together), withheld, tuple(said))
-
-    def _chances(
-        self, rows: Sequence[Mapping[str, float]], cosines: Sequence[float | None], scores: Sequence[float | None] = ()
-    ) -> tuple[tuple[Variant, ...], list[float]]:
-        """The scorers that fit what is known of each passage, and its probability by them."""
+        asked, passages = Asked.of(question, self._analyzer), [hit.passage for hit in graded]
+        read = readings(asked, passages, self._reader)
+        nearest = self._likeness.best(question, passages) if self._likeness else None
+        rows = features(asked, graded, read, nearest)
         variants = tuple(
             self._model.variant(
-                has_cosine=cosine is not None,
-                was_read=score is not None,
-                korean=bool(row["korean"] and not row["cross_language"]),
+                has_cosine=nearest is not None and hit.cosine is not None, was_read=hit.passage.id in read
             )
-            for cosine, score, row in zip_longest(cosines, scores, rows)
+            for hit in graded
         )
         chances = [v.passage.probability(row) for v, row in zip(variants, rows, strict=True)]
         _require_numbers(chances)
-        return variants, chances
-
-    async def rerank(self, question: str, hits: Sequence[Hit], k: int) -> tuple[Hit, ...]:
-        """The ``k`` most probable hits, the best first (port ``Reranker``); raises as ``grade`` does.
-
-        The search's own order stays where there are no cosines to judge by.
-        """
-        if self._likeness is None or len(hits) <= 1:
-            return tuple(hits[:k])
-        reading = await asyncio.to_thread(self.read, question, hits)
-        order = sorted(range(len(reading.hits)), key=lambda i: -reading.probabilities[i])
-        return (*(reading.hits[i] for i in order), *reading.withheld)[:k]
+        said = opinions(self._judge, asked, passages, chances) if self._judge else ()
+        together = [self._blend(one) if one else chance for one, chance in zip_longest(said, chances)]
+        _require_numbers(together)
+        return GradedHits(graded, tuple(rows), variants, tuple(together), withheld, tuple(said))
 
     def decided(
         self,
@@ -192,20 +179,23 @@ class OfflineGrader:
         found = [i for i, p in enumerate(reading.probabilities) if p >= self._model.lower]
         return found or [max(range(len(reading.hits)), key=reading.probabilities.__getitem__)]
 
-    def _scores(
-        self, asked: Asked, hits: Sequence[Hit], reads: Sequence[Read], chances: Sequence[float]
-    ) -> list[float | None]:
-        """The reader's scores of the passages with the best ``chances`` in a language that it reads, else None."""
-        scores: list[float | None] = [None] * len(hits)
-        if self._reader is None or ("ko" if asked.korean else "en") not in self._reader.languages:
-            return scores
-        readable = [i for i, hit in enumerate(hits) if hit.passage.language in self._reader.languages]
-        chosen = sorted(sorted(readable, key=lambda i: -chances[i])[:MOST_READ])
-        texts = [shown(asked, hits[i].passage, reads[i]) for i in chosen]
-        judged = read_pairs(self._reader, asked.text, texts)
-        for i, found in zip(chosen, judged, strict=True) if judged is not None else ():
-            scores[i] = found.score
-        return scores
+
+def _together(whole: Grading, parts: Sequence[Grading]) -> Grading:
+    """Correct when all parts are, incorrect when none is more; a passage helps as far as it helps with one part."""
+    verdicts = {part.verdict for part in parts}
+    verdict = verdicts.pop() if len(verdicts) == 1 else Verdict.AMBIGUOUS
+    chances = [
+        max(_mean(own.probability, one.probability) for one in of_parts)
+        for own, *of_parts in zip(whole.grades, *(part.grades for part in parts), strict=True)
+    ]
+    grades = tuple(Grade(own.passage_id, chance) for own, chance in zip(whole.grades, chances, strict=True))
+    sufficiency = sum(_mean(whole.sufficiency, part.sufficiency) for part in parts) / len(parts)
+    return Grading(verdict, sufficiency, grades, _reason(chances))
+
+
+def _mean(one: float | None, other: float | None) -> float:
+    """Of two probabilities, by their log-odds."""
+    return 1 / (1 + math.exp(-(log_odds(one or 0.0) + log_odds(other or 0.0)) / 2))
 
 
 def _zeros(reading: GradedHits) -> tuple[Grade, ...]:

@@ -17,9 +17,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from selfright.domain.answers import Focus, Message
-from selfright.domain.packs import DomainPack
+from selfright.domain.packs import GENERAL, DomainPack
 from selfright.domain.passages import Language
-from selfright.domain.text import language_of, sentence_spans
+from selfright.domain.text import has_hangul, language_of, sentence_spans
 from selfright.roles.analysis import TextAnalyzer, distinct
 from selfright.roles.likeness import Likeness
 from selfright.roles.restating import again
@@ -114,7 +114,10 @@ _FIRST_PERSON = re.compile(
     r"\b(?:i|i['’]m|my|me|we|our|us)\b|(?<![가-힣])(?:저는|제|제가|나는|내가|내|우리|저희)(?![가-힣])", re.IGNORECASE
 )
 _ANYBODY = re.compile(r"\b(?:do|can|may|must|should|could) (?:i|we)\b", re.IGNORECASE)
-_STATES = re.compile(r"(?:다|요|음|함)\W*$|\b(?:is|are|was|were|has|have|had)\b", re.IGNORECASE)
+_STATES = re.compile(
+    r"(?:다|요|음|함)\W*$|\b(?:am|is|are|was|were|has|have|had|takes?)\b|['’](?:m|ve)\b", re.IGNORECASE
+)
+_MAY_ASK = re.compile(r"(?:도|면)\s*(?:돼|되|됩|괜찮|안)|싶|부탁|바랍니다")  # with the ending of a statement
 
 
 class MessageParts(NamedTuple):
@@ -136,10 +139,13 @@ class _Part(NamedTuple):
     of_self: bool = False
 
 
-def asking_part(message: str, analyzer: TextAnalyzer, follows: bool = False) -> MessageParts:
+def asking_part(
+    message: str, analyzer: TextAnalyzer, follows: bool = False, pack: DomainPack = GENERAL
+) -> MessageParts:
     """What ``message`` asks, in its own words and order; all of it but courtesies where nothing is asked or told.
 
-    A question that ``follows`` a conversation points back to that, and not to what is said of oneself.
+    A question that ``follows`` a conversation points back to that, and not to what is said of oneself. One that names
+    something of the pack's field is understood by itself, unless such a thing is told that must be told apart.
     """
     parts = list(_parts(message))
     if not parts:
@@ -149,7 +155,7 @@ def asking_part(message: str, analyzer: TextAnalyzer, follows: bool = False) -> 
         return MessageParts(_joined(parts))
     kept = [part for part in parts if part.asks or part.of_self or _stays(part, parts[0], asking)]
     story = [part for part in parts if part not in kept]
-    if story and not _stands(_joined(asking), _joined(story), analyzer):
+    if story and not _stands(_joined(asking), _joined(story), analyzer, pack):
         kept, story = parts, []
     without = [part for part in kept if not part.of_self]
     of_self = [part for part in kept if part.of_self]
@@ -180,6 +186,13 @@ def _parts(message: str) -> Iterator[_Part]:
         yield part._replace(asks=asking, of_self=part.of_self and not asking)
 
 
+def _only_states(message: str) -> bool:
+    """Whether every sentence states something, in English of the one who writes."""
+    said = [part.text for part in _parts(message)]
+    own = all(has_hangul(text) or _FIRST_PERSON.search(text) for text in said)
+    return bool(said) and own and all(_STATES.search(t) and not (asks(t) or _MAY_ASK.search(t)) for t in said)
+
+
 def asks(sentence: str) -> bool:
     """Whether a sentence has the form of a question or a request, or words of one."""
     return _ASKS.search(sentence) is not None
@@ -200,12 +213,16 @@ def _is_title(sentence: str) -> bool:
     return short and not _FIRST_PERSON.search(sentence) and not _STATES.search(sentence)
 
 
-def _stands(asking: str, story: str, analyzer: TextAnalyzer) -> bool:
+def _stands(asking: str, story: str, analyzer: TextAnalyzer, pack: DomainPack) -> bool:
     """Whether a question is understood without the story before it: no pronoun, nobody's own, and specific."""
     if _points_back(asking, analyzer) or _FIRST_PERSON.search(_ANYBODY.sub("", asking)):
         return False
     # Korean leaves out what was said before, so that few words say little of what a question is about.
-    return _is_specific(asking, analyzer) or (language_of(asking) == "en" and _outweighs(asking, story, analyzer))
+    return (
+        bool(pack.names(asking) and not pack.things(story))
+        or _is_specific(asking, analyzer)
+        or (language_of(asking) == "en" and _outweighs(asking, story, analyzer))
+    )
 
 
 def _needs(asking: str, of_self: str, analyzer: TextAnalyzer) -> bool:
@@ -260,13 +277,14 @@ def focus(message: str, pack: DomainPack, analyzer: TextAnalyzer, follows: bool 
     if has_no_topic(message):
         how = again(message) if follows else None
         return Focus(message, message, message if how else "", how if how in ("ko", "en") else None)
-    asked = asking_part(message, analyzer, follows)
+    asked = asking_part(message, analyzer, follows, pack)
     text, story = (respelt(part, pack.vocabulary, analyzer) for part in (asked.question, asked.story))
     names = pack.names(f"{story} {text}".strip())[:_MOST_NAMES]
     searched = f"{_subject(story, pack)} {text if asked.alone else _asking(text)}".strip()
     # Names that are there already count double: they are what a message is about, among words that are not.
     query = " ".join((bounded(searched), *names)).strip() or message
-    return Focus(asked.question, query, asked.told, names=follows and only_names(asked.question, analyzer))
+    named = follows and only_names(asked.question, analyzer)
+    return Focus(asked.question, query, asked.told, names=named, asks=not _only_states(message))
 
 
 def _subject(story: str, pack: DomainPack) -> str:

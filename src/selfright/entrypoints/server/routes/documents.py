@@ -17,12 +17,15 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException
 
+from selfright.background import Deadline
 from selfright.domain.errors import IndexNotFound, UnreadableFile
 from selfright.domain.passages import DEFAULT_COLLECTION, Document
+from selfright.domain.routing import collection_name
 from selfright.entrypoints.server.admission import Limits
 from selfright.entrypoints.server.errors import Refused
 from selfright.entrypoints.server.routes.names import NAME
 from selfright.entrypoints.server.service import Caller, Service, caller_of, in_thread, service_of
+from selfright.entrypoints.server.turns import unless_gone
 from selfright.entrypoints.wire.answers import CollectionsReply, DocumentReply, DocumentsReply, UploadReply
 from selfright.entrypoints.wire.user_data import DeletedReply
 
@@ -80,8 +83,9 @@ async def receive_upload(request: Request, limits: Limits) -> AsyncIterator[Sent
 
 async def take_in(service: Service, caller: Caller, sent: Sent, collection: str) -> dict[str, Any]:
     """Reads and indexes the files one by one. Raises ``Refused`` (422) when nothing in any of them could be read."""
+    deadline = Deadline(service.limits.upload_s)
     with service.uploads.admitted(caller.key):
-        taken = [await _take(service, caller, name, file, collection) for name, file in sent.files]
+        taken = [await _take(service, caller, name, file, collection, deadline) for name, file in sent.files]
     service.metrics.indexed(sum(each["passages"] for each in taken))
     if not any(each["added"] + each["replaced"] + each["unchanged"] for each in taken):
         said = "; ".join(f"{each['name']}: {error}" for each in taken for error in each["errors"][:1])
@@ -89,13 +93,15 @@ async def take_in(service: Service, caller: Caller, sent: Sent, collection: str)
     return {"collection": collection, "files": taken}
 
 
-async def _take(service: Service, caller: Caller, name: str, file: UploadFile, collection: str) -> dict[str, Any]:
+async def _take(
+    service: Service, caller: Caller, name: str, file: UploadFile, collection: str, deadline: Deadline
+) -> dict[str, Any]:
     empty = {"name": name[:_MOST_NAME], "added": 0, "replaced": 0, "unchanged": 0, "passages": 0, "documents": []}
     try:
         safe = safe_name(name)
         async with place_for(safe) as path:
             await in_thread(_copy, file, path)
-            report = await service.take_in(caller, path, safe, collection)
+            report = await service.take_in(caller, path, safe, collection, deadline)
     except UnreadableFile as error:
         return {**empty, "errors": [error.why]}
     told = {count: getattr(report, count) for count in ("added", "replaced", "unchanged", "passages", "documents")}
@@ -150,9 +156,9 @@ def _checked(form: FormData) -> Sent:
         )
     if unknown := sorted(set(form) - {"files", "collection"}):
         raise Refused(400, "bad_form", f"the form has a part '{unknown[0][:100]}'; known are 'files' and 'collection'")
-    if not isinstance(collection, str) or len(collection) > 200:
-        raise Refused(400, "bad_form", "'collection' must be a name of at most 200 characters", param="collection")
-    return Sent(files, collection.strip())
+    if not isinstance(collection, str):
+        raise Refused(400, "bad_form", "'collection' must be a name, not a file", param="collection")
+    return Sent(files, collection_name(collection) if collection.strip() else "")
 
 
 router = APIRouter(tags=["documents"])
@@ -200,7 +206,7 @@ async def upload(request: Request) -> Any:
         collection = sent.collection or (caller.collections[0] if caller.collections else DEFAULT_COLLECTION)
         if not caller.changes(collection):
             raise Refused(403, "read_only", f"this key may not change collection '{collection}'", param="collection")
-        return await take_in(service, caller, sent, collection)
+        return await unless_gone(request.receive, take_in(service, caller, sent, collection))
 
 
 @router.get(f"/v1/documents/{{document_id:{NAME}}}", response_model=DocumentReply)

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Path, Query, Request
 
 from selfright.domain.passages import Language
 from selfright.domain.turns import Erased
-from selfright.entrypoints.server.errors import Refused
+from selfright.entrypoints.server.errors import Refused, no_session
 from selfright.entrypoints.server.routes.names import NAME
 from selfright.entrypoints.server.service import Caller, Service, caller_of, in_thread, service_of
 from selfright.entrypoints.wire.user_data import (
@@ -36,7 +36,7 @@ async def get_session(session: Name, request: Request) -> Any:
     selfright, scope = service_of(request).selfright, caller_of(request).scope
     so_far = await selfright.aconversation(session, scope)
     if not so_far.turns and so_far.unfinished is None:
-        raise _unknown(session)
+        raise no_session(session)
     return {
         "session": session,
         "turns": so_far.turns,
@@ -54,7 +54,7 @@ async def delete_session(session: Name, request: Request) -> Any:
     """Deletes a conversation for good."""
     deleted = await service_of(request).selfright.aforget(session, caller_of(request).scope)
     if not deleted:
-        raise _unknown(session)
+        raise no_session(session)
     return {"deleted": deleted}
 
 
@@ -62,10 +62,6 @@ async def delete_session(session: Name, request: Request) -> Any:
 async def delete_sessions(request: Request) -> Any:
     """Deletes all of the caller's conversations for good."""
     return {"deleted": await service_of(request).selfright.aforget(None, caller_of(request).scope)}
-
-
-def _unknown(session: str) -> Refused:
-    return Refused(404, "session_not_found", f"there is no session '{session}'", param="session")
 
 
 ME = "me"

@@ -1,4 +1,4 @@
-"""Questions really asked of a small index, and what each turn knew of its answer: what abstention is fitted on.
+"""Questions really asked of a small index, and what each turn knew of its answer: to measure how turns end.
 
 Each set is indexed as a user would, and every question goes through the preset ``full`` without abstention, and through
 ``basic``. Only questions are asked that the network has not learnt from, for on questions that it knows it is surer
@@ -24,11 +24,10 @@ from selfright.domain.passages import Hit
 from selfright.domain.ports import RefineStrategy
 from selfright.domain.text import has_hangul
 from selfright.flow.strategies import CorrectiveRAGStrategy, register_strategy
-from selfright.models.reader import PairViews, shipped_net
 from selfright.roles.abstain import Grounds, signals
-from selfright.roles.evaluate.completeness import AnswerReader
 from selfright.roles.evaluate.scoring import support
-from training import field as field_sets
+from training.asked_sets import FIELD as QUESTIONS
+from training.asked_sets import FIELD_SETS
 from training.labelled import read_rows
 from training.reading_rows import learnt_questions
 
@@ -86,8 +85,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Row:
-    """One question's outcome. ``x`` are the signals of ``full``'s best draft, None when it was refused or unjudged;
-    ``read`` is what the network that reads pairs makes of that draft."""
+    """One question's outcome. ``x`` are the signals of ``full``'s best draft, None when it was refused or unjudged."""
 
     dataset: str
     id: str
@@ -101,7 +99,6 @@ class Row:
     seconds: float
     basic_seconds: float
     x: dict[str, float] | None
-    read: float | None
     support: float
     retrieval: dict[str, float]
 
@@ -260,16 +257,14 @@ def asked(task: Task, limit: int) -> Iterator[Row]:
             selfright.add(
                 [documents if isinstance(documents, Path) else _written(documents, place / "documents.jsonl")]
             )
-            reader = AnswerReader(PairViews(shipped_net()).questions)
             for question in chosen[:limit]:
-                yield _row(task.name, question, selfright, reader, kept)
+                yield _row(task.name, question, selfright, kept)
 
 
 def _row(
     name: str,
     question: Question,
     selfright: Selfright,
-    reader: AnswerReader,
     kept: list[Mapping[str, Any]],
 ) -> Row:
     basic, basic_seconds = _timed(
@@ -292,7 +287,6 @@ def _row(
         seconds=seconds,
         basic_seconds=basic_seconds,
         x=signals(grounds) if grounds else None,
-        read=reader.score(question.text, grounds.draft) if grounds else None,
         support=support(grounds.evaluation) if grounds else 0.0,
         retrieval=_retrieval(best["retrieved_docs"] if best else ()),
     )
@@ -324,7 +318,7 @@ def _written(documents: Iterable[Mapping[str, str]], path: Path) -> Path:
 
 TASKS = {task.__name__: task for task in (squad2, clapnq, tydiqa, covidqa, covidqa_missing, korquad_missing)}
 SMALL = ("few_squad2", "few_clapnq")
-FIELD = tuple(f"field_{name}" for name in field_sets.SETS)
+FIELD = tuple(f"field_{name}" for name in FIELD_SETS)
 TRAINED_ON = ("squad2", "clapnq", *SMALL, *FIELD)
 
 
@@ -337,7 +331,7 @@ def unseen(task: Task, data: Path) -> Task:
 def field_task(name: str, documents: Path) -> Task:
     """The field set ``name`` (``field_handbook``), whose documents are in ``documents``."""
     short = name.removeprefix("field_")
-    rows = read_rows(field_sets.QUESTIONS / short / "questions.jsonl")
+    rows = read_rows(QUESTIONS / short / "questions.jsonl")
     questions = [FieldQuestion(r["id"], r["question"], tuple(r.get("patterns") or ()), r["id"]) for r in rows]
     return Task(name, documents / short, questions)
 

@@ -8,12 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selfright.domain.passages import Passage
-from selfright.roles import refine
-from selfright.roles.grade import networks
-from selfright.roles.grade.features import Asked
-from selfright.roles.grade.networks import MOST_READ, WINDOWS, answer_spans
+from selfright.roles import reading, selection
 from selfright.roles.grade.offline import OfflineGrader
+from selfright.roles.reading import WINDOWS, Asked, Reading, readings
 from selfright.roles.refine import OfflineRefiner
+from selfright.roles.selection import PieceScorer
 from tests.support.readers import Damaged, Favourite
 from tests.support.texts import analyzer, hits, passage
 
@@ -31,12 +30,16 @@ def asked(question: str = QUESTION) -> Asked:
 
 
 def refiner(reader: Favourite | None) -> OfflineRefiner:
-    return OfflineRefiner(READ, reader=reader)
+    return OfflineRefiner(READ, PieceScorer(READ, reader))
+
+
+def read(page: Passage, reader: Favourite, question: str = QUESTION) -> Reading:
+    return readings(asked(question), [page], reader)[page.id]
 
 
 def knowing(word: str) -> Favourite:
     """A reader that the shipped weights of strips and sentences take for theirs."""
-    return Favourite(word, name=refine.shipped_model().reader)
+    return Favourite(word, name=selection.shipped_model().reader)
 
 
 @pytest.mark.parametrize("before", ["", "Ships pass. ", "Nothing of it is known here, and nobody asks. " * 30])
@@ -44,13 +47,29 @@ def knowing(word: str) -> Favourite:
 def test_positions_are_those_of_the_passage_whatever_is_shown_of_it(before: str, title: str) -> None:
     page = replace(passage(before + TEXT, "lamp.md", title), start=1_000)
     reader = Favourite("Edda Marsh")
-    found = answer_spans(asked(), [page], reader)[page.id]
+    found = read(page, reader)
     start = page.text.index("Edda Marsh")
     assert all(len(text) <= WINDOWS["en"] + len(title) + 1 for text in reader.seen)
-    assert [(place.start, place.end) for place in found.places] == [(start, start + len("Edda Marsh"))]
-    assert found.covers(start, start + 10)
-    assert found.covers(0, 10) == (len(page.text) <= WINDOWS["en"])
-    assert found.chance > 0.9
+    places = [(place.start, place.end) for window in found.windows for place in window.places]
+    assert places == [(start, start + len("Edda Marsh"))]
+    assert found.pointing(start, start + 10) == (1.0, 3.0)
+    assert found.score == 3.0
+
+
+def test_the_section_is_not_shown() -> None:
+    page = replace(PAGE, section="Keepers")
+    reader = Favourite("Edda Marsh")
+    read(page, reader)
+    assert reader.seen[0].startswith("Northern cape\n")
+    assert "Keepers" not in reader.seen[0]
+
+
+def test_of_a_long_passage_a_second_window_is_read() -> None:
+    page = passage("The lamp of the lighthouse burns. " * 30 + "Edda Marsh looks on. " + "It rains. " * 40, "long.md")
+    reader = Favourite("Edda Marsh")
+    start = page.text.index("Edda Marsh")
+    assert len(read(page, reader).windows) == 2
+    assert read(page, reader).pointing(start, start + 20) == (1.0, 3.0)
 
 
 def test_positions_in_tables_are_those_of_the_passage() -> None:
@@ -58,7 +77,7 @@ def test_positions_in_tables_are_those_of_the_passage() -> None:
         passage("|keeper|since|\n|---|---|\n|Ada Finch|2001|\n|Edda Marsh|2012|", "k.csv"), head="keeper|since"
     )
     reader = Favourite("Edda Marsh")
-    found = answer_spans(asked(), [page], reader)[page.id]
+    (found,) = read(page, reader).windows
     assert all("| Edda Marsh | 2012 |" in text for text in reader.seen)  # as networks have learnt to read rows
     assert [page.text[place.start : place.end] for place in found.places] == ["Edda Marsh"]
 
@@ -67,27 +86,26 @@ def test_rows_from_the_middle_of_a_table_are_shown_under_its_head() -> None:
     rows = "".join(f"|Keeper {n}|{1900 + n}|\n" for n in range(100))
     page = replace(passage(f"|keeper|since|\n|---|---|\n{rows}|Edda Marsh|2012|", "k.csv"), head="keeper|since")
     reader = Favourite("Edda Marsh")
-    found = answer_spans(asked("Since when is Edda Marsh keeper?"), [page], reader)[page.id]
+    first = read(page, reader, "Since when is Edda Marsh keeper?").windows[0]
     assert "Keeper 0 " not in reader.seen[0]
     assert "keeper | since\n" in reader.seen[0]
-    assert [page.text[place.start : place.end] for place in found.places] == ["Edda Marsh"]
+    assert [page.text[place.start : place.end] for place in first.places] == ["Edda Marsh"]
 
 
 @given(st.lists(st.integers(0, len(TEXT)), max_size=6))
 def test_the_parts_of_a_passage_share_its_answer(cuts: list[int]) -> None:
-    found = answer_spans(asked(), [PAGE], Favourite("Marsh"))[PAGE.id]
+    (found,) = read(PAGE, Favourite("Marsh")).windows
     shares = [found.within(a, b) for a, b in pairwise(sorted([0, *cuts, len(TEXT)]))]
     assert sum(shares) == pytest.approx(1.0)
     assert all(0 <= share <= 1 for share in shares)
 
 
-def test_only_a_few_passages_are_read_and_none_in_a_language_that_the_reader_does_not_know() -> None:
+def test_none_is_read_in_a_language_that_the_reader_does_not_know() -> None:
     korean = replace(passage("등대의 등은 밤에 켜진다.", "ko.md"), id="ko", language="ko")
-    many = [replace(PAGE, id=str(n)) for n in range(MOST_READ + 3)]
     reader = Favourite("Marsh")
-    assert list(answer_spans(asked(), [korean, *many], reader)) == [str(n) for n in range(MOST_READ)]
-    assert answer_spans(asked("등대의 등은 누가 돌보나요?"), many, reader) == {}
-    assert len(reader.seen) == MOST_READ
+    assert list(readings(asked(), [korean, PAGE], reader)) == [PAGE.id]
+    assert readings(asked("등대의 등은 누가 돌보나요?"), [PAGE], reader) == {}
+    assert len(reader.seen) == 1
 
 
 def kept(reader: Favourite | None, page: Passage = PAGE) -> str:
@@ -108,8 +126,8 @@ def test_the_strip_that_a_reader_points_at_stays_whatever_its_words() -> None:
 
 
 def test_a_damaged_reader_is_done_without_and_said(caplog: pytest.LogCaptureFixture) -> None:
-    networks._say.cache_clear()
-    damaged = Damaged("Marsh", name=refine.shipped_model().reader)
+    reading._say.cache_clear()
+    damaged = Damaged("Marsh", name=selection.shipped_model().reader)
     grader = OfflineGrader(READ, reader=damaged)
     assert grader.judge(QUESTION, hits(PAGE)) == OfflineGrader(READ).judge(QUESTION, hits(PAGE))
     assert grader._reader is damaged
@@ -128,4 +146,4 @@ def test_a_damaged_reader_is_done_without_and_said(caplog: pytest.LogCaptureFixt
     ],
 )
 def test_bars_of_tables_have_blanks_beside_them(text: str, shown: str) -> None:
-    assert networks.spaced(text) == shown
+    assert reading.spaced(text) == shown

@@ -1,0 +1,43 @@
+"""Names of collections: what nobody can read, or what looks like another, is none."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from selfright import Selfright
+from selfright.domain.errors import InputError
+from selfright.domain.routing import collection_name
+from selfright.entrypoints.server.keys import made
+from selfright.ingest.syncing import SyncOptions
+
+UNSEEN = ["a\0b", "a\nb", "a\r\nb", "a\u202eb", "a\u200bb", "a\u2066b", "a\ufeffb", "a\u2028b", "a\x1bb", "\ud800"]
+
+
+@pytest.mark.parametrize("name", UNSEEN)
+def test_invisible_characters_are_named(name: str) -> None:
+    with pytest.raises(InputError, match=r"U\+[0-9A-F]{4}"):
+        collection_name(name)
+
+
+@pytest.mark.parametrize("name", ["편지", "Briefe 2026 – A/B", " notes ", "données", "書類"])
+def test_readable_names_stay(name: str) -> None:
+    assert collection_name(name) == name.strip()
+
+
+@pytest.mark.parametrize("name", ["a\u202eb", "a\nb"])
+def test_every_door_asks(name: str, tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# A\n\nThe text of it.")
+    settings: dict[str, Any] = {"home": tmp_path / "home", "index": tmp_path / "index", "embedder": "none"}
+    with Selfright.open(**settings) as selfright:
+        for door in (selfright.add, selfright.sync):
+            with pytest.raises(InputError):
+                door(tmp_path / "a.md", collection=name)
+        with pytest.raises(InputError):
+            selfright.take_in(tmp_path / "a.md", "a.md", collection=name)
+        with pytest.raises(InputError):
+            selfright.describe_collection(name, "Letters.")
+    with pytest.raises(InputError):
+        SyncOptions(name)
+    with pytest.raises(InputError):
+        made("ann", name, admin=False, note="")
