@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 class Roles:
     """Who does which job; ``stand_in`` judges when the evaluator fails, ``first`` lets trusted texts go first.
 
-    ``referee`` judges locally, whoever else judges. ``floor``: who writes from documents alone beside a model that
+    ``referee`` judges locally, beside any other judge. ``floor``: who writes from documents alone beside a model that
     writes; None where none does.
     """
 

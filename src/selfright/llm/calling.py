@@ -25,7 +25,7 @@ from selfright.llm.tolerant import read_object
 from selfright.resilience import Breaker, pause
 
 _WRONG_KEY = (401, 403)
-_WRONG_SETTING = (*_WRONG_KEY, 404)  # only whoever runs this can help, and the message says how
+_WRONG_SETTING = (*_WRONG_KEY, 404)  # only the operator can help, and the message says how
 _WIDE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]")
 
 log = logging.getLogger(__name__)

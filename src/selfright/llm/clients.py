@@ -153,7 +153,7 @@ def _advice(error: BaseException, status: int | None, code: str, key: str) -> st
         return f"{key} gives no access to it; check the account's permissions, or use another model"
     if status == 404:
         return (
-            "there is no such model or address; check the model's name, and write the whole address as the server's "
+            "there is no such model or address; check the model's name, and write the full address as the server's "
             "manual has it, with /chat/completions"
         )
     return "it would not take the request; check that it is a chat model, and what it can do"

@@ -164,7 +164,7 @@ def _analyse_all(texts: Sequence[str], user_words: tuple[str, ...]) -> list[Sequ
         return []
     kiwi = _loaded(user_words)
     found: list[Sequence[Any]] = []
-    for start in range(0, len(texts), _AT_ONCE):  # whoever asks a question gets in between
+    for start in range(0, len(texts), _AT_ONCE):  # questions get in between
         with _analysing:
             found += kiwi.tokenize(texts[start : start + _AT_ONCE])  # several texts go to several threads
     return found

@@ -91,6 +91,8 @@ class TrustedFirst:
         told = self._told(question, strips)
         second = {name for name in {one.passage for one in told} if _states_nothing(name, told)}
         if others:
+            # Code may be what is asked for, and there is nothing else to go by.
+            second -= {piece.strip.passage.id for piece in pieces_of(strips) if piece.kind == "code"}
             return tuple(strip for strip in strips if strip.passage.id not in second)
         return self._without(question, strips, told, second, _AHEAD_ALIKE, Stance.SPEAKS_OF)
 

@@ -57,6 +57,14 @@ def test_korean_needs_no_embedder() -> None:
     assert probability(grading, "k") > 2 * probability(grading, "c")
 
 
+def test_each_part_of_a_question_is_graded() -> None:
+    both = "When does compaction run, and what is the capital of France?"
+    whole, part = grade(both, OTHER, ANSWER), grade("When does compaction run?", OTHER, ANSWER)
+    assert part.verdict is Verdict.CORRECT or probability(part, "a") > probability(whole, "a")
+    assert whole.verdict is Verdict.AMBIGUOUS
+    assert grade("What is the capital of France, and who is its mayor?", OTHER).verdict is Verdict.INCORRECT
+
+
 def test_nothing_found_is_incorrect() -> None:
     grading = grade(QUESTION)
     assert (grading.verdict, grading.sufficiency) == (Verdict.INCORRECT, 0.0)

@@ -41,6 +41,14 @@ def standing(question: str, *passages: Passage) -> list[str]:
 
 
 @pytest.mark.parametrize("origin", ["upload", "web"])
+def test_what_others_bring_is_no_evidence_when_it_only_speaks_of_the_question(origin: Origin) -> None:
+    assert standing(WHO, sent(NOTE, origin)) == []
+    assert standing(WHO, sent(NOTE, origin), sent(DESIGNER, origin)) == ["designer.md"]
+    code = passage("```\nbridge open --year\n```", "code.md", "Kestrel Bridge")
+    assert standing(WHEN, sent(code, origin)) == ["code.md"]
+
+
+@pytest.mark.parametrize("origin", ["upload", "web"])
 def test_a_false_statement_gives_way_to_the_operators_own(origin: Origin) -> None:
     assert standing(WHEN, sent(LIE, origin), BRIDGE) == ["bridge.md"]
 
