@@ -61,7 +61,7 @@ def main() -> int:
         run = options.work / name / "run"
         given = {"index": index, "out": run, "limit": options.limit, "workers": options.workers}
         command = [part for key, value in given.items() for part in (f"--{key}", str(value))]
-        program = "from selfright.entrypoints.cli import run; run()"
+        program = "from selfright.cli.main import run; run()"
         subprocess.run([sys.executable, "-c", program, "ablate", str(questions), *command, "--no-texts"], check=True)
         published(run, options.out / name)
     return 0

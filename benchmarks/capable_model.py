@@ -33,8 +33,8 @@ from typing import Any
 from benchmarks.field_sets import FIELD
 from benchmarks.model_files import WEIGHTS, fetch
 from selfright import Selfright, SelfrightError
+from selfright.cli.commands.demo import DATA
 from selfright.domain.text import has_hangul
-from selfright.entrypoints.commands.demo import DATA
 from selfright.evals.measures.words import gold_in
 from selfright.evals.questions import Question
 from selfright.evals.reading import load

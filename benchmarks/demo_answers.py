@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from selfright import Selfright
+from selfright.cli.commands.demo import DATA
 from selfright.domain.answers import Answer
-from selfright.entrypoints.commands.demo import DATA
 
 PRESETS = ("basic", "crag", "self_refine", "self_correcting", "full")
 KINDS = ("normal", "web", "none")

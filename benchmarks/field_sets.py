@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Any
 
 from selfright import Selfright
+from selfright.cli.experiment_report import tell
+from selfright.cli.progress import bar
 from selfright.domain.text import has_hangul, language_of
-from selfright.entrypoints.progress import bar
-from selfright.entrypoints.studies import tell
 from selfright.evals.aggregation import STEPS, reached
 from selfright.evals.reading import load
 from selfright.evals.report.writing import write_report

@@ -20,7 +20,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from selfright.entrypoints.commands.demo import DATA
+from selfright.cli.commands.demo import DATA
 
 _CLOCK = """
 import json, os, sys, time

@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.retrieval_quality import fill, judgements, ndcg, rows, whole
+from selfright.cli.commands.demo import DATA
 from selfright.domain.passages import Document, Language
 from selfright.domain.ports import Embedder, TermLexicon
-from selfright.entrypoints.commands.demo import DATA
 from selfright.ingest.splitting import split
 from selfright.models.encoder import E5
 from selfright.retrieval.fusion import AdaptiveFusion

@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from selfright.assembly.calibrating import Labelled, Row, calibrate_grading, judged_sets
 from selfright.domain.ports import PairJudge, Tokenizer
 from selfright.models.reader import PairViews, shipped_net
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.calibration.measures import quality
 from selfright.roles.calibration.refit import is_for_weights
 from selfright.roles.grade.offline import OfflineGrader
+from selfright.wiring.calibrating import Labelled, Row, calibrate_grading, judged_sets
 from training.labelled import MEASURED_ON, TRAINED_ON, Case
 from training.reading_rows import learnt_questions
 

@@ -108,7 +108,7 @@ def tokens(judging: str, count: int = 24) -> dict[str, float]:
     """Calls, tokens and searches a turn, over every n-th demo question with the scripted model."""
     from benchmarks.demo_answers import model
     from selfright import Selfright
-    from selfright.entrypoints.commands.demo import DATA
+    from selfright.cli.commands.demo import DATA
 
     questions = [json.loads(line) for line in (DATA / "questions.jsonl").open(encoding="utf-8")]
     chosen = questions[:: max(1, len(questions) // count)][:count]

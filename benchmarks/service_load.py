@@ -38,8 +38,8 @@ import httpx
 from benchmarks.turn import Bodies, Library, replayed
 from benchmarks.turn_server import ModelProcess
 from selfright import Selfright
-from selfright.entrypoints.plots import line_plot
-from selfright.entrypoints.server.keys import KeyRing
+from selfright.cli.plots import line_plot
+from selfright.server.keys import KeyRing
 
 QUESTIONS = (
     "How is FxStore installed?",
@@ -52,7 +52,7 @@ QUESTIONS = (
     "What does compaction do?",
 )
 DOCUMENTS = Path("src/selfright/demo/documents/fxstore/en")
-SERVE = "from selfright.entrypoints.cli import run; run()"
+SERVE = "from selfright.cli.main import run; run()"
 
 
 @dataclass

@@ -16,8 +16,8 @@ from typing import Any
 
 from benchmarks.demo_answers import kind_of, outcome_of
 from selfright import Selfright
+from selfright.cli.commands.demo import DATA
 from selfright.domain.text import language_of
-from selfright.entrypoints.commands.demo import DATA
 
 FORMS: Mapping[str, Mapping[str, str]] = {
     "plain": {"en": "{q}", "ko": "{q}"},

@@ -29,9 +29,9 @@ import httpx
 from benchmarks.turn_peer import tutorial_graph
 from benchmarks.turn_server import Counted, ModelProcess
 from selfright import Selfright
+from selfright.cli.commands.demo import DATA
 from selfright.domain.answers import Answer
 from selfright.domain.judgements import Verdict
-from selfright.entrypoints.commands.demo import DATA
 
 PASSAGES = 4
 PRESETS = ("crag", "full")

@@ -17,10 +17,10 @@ import time
 from pathlib import Path
 
 from selfright import Selfright
+from selfright.cli.commands.demo import DATA
 from selfright.domain.events import NodeFinished
 from selfright.domain.passages import WebFinding
 from selfright.domain.ports import WebSearch
-from selfright.entrypoints.commands.demo import DATA
 
 
 class Slow:

@@ -25,7 +25,7 @@ TOO_BROAD = {"Exception", "BaseException", "ImportError", "ModuleNotFoundError"}
 
 # Only the standard library and selfright itself may be imported here.
 PURE = ("src/selfright/domain/", "src/selfright/flow/nodes/")
-DEMO = ("src/selfright/demo/", "src/selfright/entrypoints/commands/demo.py")
+DEMO = ("src/selfright/demo/", "src/selfright/cli/commands/demo.py")
 MEDICAL_HOME = ("src/selfright_medical/", "src/selfright/models/tokenizer.json", *DEMO)
 # Tell-tales, not a dictionary: names of common drugs, diseases and measurements.
 MEDICAL_WORDS = re.compile(
@@ -117,11 +117,11 @@ def vague_names(source: Source) -> Iterator[Breach]:
 
 
 def prints(source: Source) -> Iterator[Breach]:
-    if not source.under("src/") or source.under("src/selfright/entrypoints/"):
+    if not source.under("src/") or source.under("src/selfright/cli/"):
         return
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print":
-            yield node.lineno, "print() outside of the entrypoints"
+            yield node.lineno, "print() outside of the command line"
 
 
 def impure_imports(source: Source) -> Iterator[Breach]:

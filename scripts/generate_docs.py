@@ -76,8 +76,8 @@ def _pages() -> dict[Path, str]:
     # What the user has set must not show up as a default in the reference.
     for name in [name for name in os.environ if name.startswith("SELFRIGHT_")]:
         del os.environ[name]
-    from selfright.api import mermaid
-    from selfright.entrypoints.cli import cli
+    from selfright.api.selfright import mermaid
+    from selfright.cli.main import cli
     from selfright.flow.presets import PRESETS
 
     drawings = {name: mermaid(name) for name in PRESETS}

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from selfright.api import Selfright
+    from selfright.api.selfright import Selfright
     from selfright.domain.answers import Answer, Citation, Message
     from selfright.domain.errors import SelfrightError
     from selfright.domain.events import (
@@ -43,7 +43,7 @@ def __getattr__(name: str) -> object:
     import importlib
 
     homes = {
-        "api": ("Selfright",),
+        "api.selfright": ("Selfright",),
         "domain.answers": ("Answer", "Citation", "Message"),
         "domain.errors": ("SelfrightError",),
         "domain.events": (

@@ -14,7 +14,6 @@ from langchain_core.runnables import ConfigurableField, RunnableLambda, Runnable
 from langchain_core.vectorstores import InMemoryVectorStore
 from pydantic import ValidationError
 
-from selfright.assembly.roles import offline_roles
 from selfright.domain.budget import Meter
 from selfright.domain.errors import InputError, StoreError, UsageError
 from selfright.domain.flags import Flags
@@ -32,6 +31,7 @@ from selfright.retrieval.korean import HangulBigrams
 from selfright.retrieval.stores.embedded import EmbeddedStore
 from selfright.retrieval.stores.langchain import ForeignRetriever, SelfrightRetriever, as_langchain
 from selfright.retrieval.tokenizer import BilingualTokenizer
+from selfright.wiring.roles import offline_roles
 from tests.support.embedders import WordHashes
 from tests.support.passages import by_lines, document, ids, search
 

@@ -18,7 +18,7 @@ import pytest
 from packaging.markers import default_environment
 from packaging.requirements import Requirement
 
-from selfright.entrypoints.cli import cli
+from selfright.cli.main import cli
 
 yaml: Any = importlib.import_module("yaml")  # it comes without types
 ROOT = Path(__file__).resolve().parents[2]

@@ -117,7 +117,7 @@ def test_an_ask_takes_the_path_that_is_described(an_index: Path) -> None:
         ran = run_through(lambda: selfright.ask("How do I install the tool?"))
     assert not set(LISTED.findall(page)) - ran
     assert len(LISTED.findall(page)) <= 20
-    before_roles = {name for name in ran if name.startswith(("api.py", "background.py", "assembly/", "flow/"))}
+    before_roles = {name for name in ran if name.startswith(("api/", "background.py", "wiring/", "flow/"))}
     assert not {name for name in before_roles if f"`{name}`" not in page}
     assert set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == set(FULL.edges)
 

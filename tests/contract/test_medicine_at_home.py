@@ -9,7 +9,7 @@ import pytest
 from selfright_medical.lexicon import load_lexicon
 
 ENGINE = Path(__file__).resolve().parents[2] / "src" / "selfright"
-ELSEWHERE = ("demo/", "entrypoints/commands/demo.py", "models/tokenizer.json")
+ELSEWHERE = ("demo/", "cli/commands/demo.py", "models/tokenizer.json")
 SUFFIXES = {".json", ".py", ".toml", ".txt"}
 
 # What the lexicon does not list and belongs to the field all the same.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from selfright.entrypoints.cli import main
+from selfright.cli.main import main
 
 HEAVY = {
     "anydoc", "faiss", "kiwipiepy", "langchain_core", "langgraph", "liteparse", "lxml", "onnx", "onnxruntime",
@@ -23,7 +23,7 @@ print(json.dumps({{"modules": sorted(sys.modules), "network": network}}))
 """
 
 
-@pytest.mark.parametrize("module", ["selfright", "selfright.domain.ports", "selfright.entrypoints.cli"])
+@pytest.mark.parametrize("module", ["selfright", "selfright.domain.ports", "selfright.cli.main"])
 def test_import_is_light_and_offline(module: str) -> None:
     probe = [sys.executable, "-c", PROBE.format(module=module)]
     done = subprocess.run(probe, capture_output=True, text=True, check=False)
@@ -40,7 +40,7 @@ NOT_FOR_A_QUESTION = {
 
 ASK = """
 import json, sys
-from selfright.entrypoints.cli import main
+from selfright.cli.main import main
 code = main(["ask", "How often is the lamp changed?", "--index", {index!r}, "--set", "embedder=none"])
 print(json.dumps({{"code": code, "modules": sorted(sys.modules)}}))
 """
@@ -67,7 +67,7 @@ OF_EXTRAS = (
 PLAIN = """
 import sys
 sys.modules.update(dict.fromkeys({packages!r}))
-from selfright.entrypoints.cli import main
+from selfright.cli.main import main
 usual = ["--index", {index!r}, "--set", "embedder=none"]
 assert main(["index", "add", {folder!r}, *usual]) == 1  # for the letter that is not read
 raise SystemExit(main(["ask", "How often is the lamp changed?", *usual]))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from selfright.entrypoints.cli import main
+from selfright.cli.main import main
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from selfright.api import Selfright
+from selfright.api.selfright import Selfright
 from selfright.domain.errors import SettingsError
 from selfright.domain.judgements import Verdict
 from tests.functional.conftest import Cli

@@ -162,7 +162,7 @@ def test_korean_output_has_no_english_codes(cli: Cli, indexed: Path, monkeypatch
 
 
 def test_a_page_or_service_without_an_index_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from selfright.entrypoints.commands.serve import tell_missing_index
+    from selfright.cli.commands.serve import tell_missing_index
 
     tell_missing_index({"index": str(tmp_path / "nowhere")})
     assert f"there is no index at {tmp_path / 'nowhere'}" in capsys.readouterr().err
@@ -171,8 +171,8 @@ def test_a_page_or_service_without_an_index_says_so(tmp_path: Path, capsys: pyte
 def test_a_service_without_keys_names_the_home_that_has_none(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from selfright.entrypoints.commands.serve import tell_missing_keys
-    from selfright.entrypoints.server.keys import KeyRing
+    from selfright.cli.commands.serve import tell_missing_keys
+    from selfright.server.keys import KeyRing
 
     home = tmp_path / "home"
     with pytest.raises(SettingsError, match="mistyped is not there"):
@@ -200,7 +200,7 @@ def test_a_terminal_shows_what_a_turn_is_doing_and_json_nothing(
 ) -> None:
     asked = ("ask", "Who winds the clock of the lighthouse?", "--index", indexed)
     piped = cli(*asked)
-    monkeypatch.setattr("selfright.entrypoints.progress._PATIENCE_S", 0.0)
+    monkeypatch.setattr("selfright.cli.progress._PATIENCE_S", 0.0)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     shown = cli(*asked)
     assert "selfright: answering" in shown.err

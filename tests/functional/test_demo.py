@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from selfright import Answer, Selfright, StopReason
-from selfright.entrypoints.cli import main
-from selfright.entrypoints.commands.demo import DATA, SCENES
+from selfright.cli.commands.demo import DATA, SCENES
+from selfright.cli.main import main
 from tests.functional.conftest import Outcome
 
 ROOT = Path(__file__).parents[2]

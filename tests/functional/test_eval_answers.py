@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from selfright.api import Selfright
+from selfright.api.selfright import Selfright
+from selfright.cli.main import main
 from selfright.domain.errors import UsageError
-from selfright.entrypoints.cli import main
 from selfright.evals.results import Study, read_study
 from selfright.evals.systems import PROFILES
 from tests.functional.conftest import Cli
@@ -153,7 +153,7 @@ def test_a_run_that_is_over_asks_nothing_again(ablate: Ablate, tmp_path: Path) -
 
 def test_killed_half_way_it_goes_on(ablate: Ablate, questions: Path, indexed: Path, tmp_path: Path) -> None:
     out, log = tmp_path / "killed", tmp_path / "killed" / "rows.jsonl"
-    program = "import sys; from selfright.entrypoints.cli import main; sys.exit(main(sys.argv[1:]))"
+    program = "import sys; from selfright.cli.main import main; sys.exit(main(sys.argv[1:]))"
     command = [sys.executable, "-c", program, "ablate", questions, "--index", indexed, "--out", out, "--seed", "5"]
     process = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:

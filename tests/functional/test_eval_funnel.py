@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from selfright.assembly.engine import Engine
 from selfright.domain.answers import Attempt, Draft, EvaluationRequest, GenerationRequest, Sentence
 from selfright.domain.chat import Say
 from selfright.domain.flags import Flags
@@ -21,6 +20,7 @@ from selfright.evals.results import read_study
 from selfright.evals.writing import redacted
 from selfright.flow.evidence import whole
 from selfright.flow.strategies import CorrectiveRAGStrategy
+from selfright.wiring.engine import Engine
 from tests.functional.conftest import Cli
 from tests.support.turns import Scripted, evaluation
 

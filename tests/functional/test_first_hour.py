@@ -16,7 +16,7 @@ from selfright.ingest.reading import SUFFIXES
 from tests.functional.conftest import Cli
 from tests.support.office import hwpx, odt, pdf_of
 
-_PROGRAM = "from selfright.entrypoints.cli import run; run()"
+_PROGRAM = "from selfright.cli.main import run; run()"
 _QUESTIONS = [
     ("At how many bar does the relief valve open?", "seven bar", "valve.md"),
     ("How often is the bilge pump serviced?", "ninety days", "pump.html"),

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from selfright import Selfright
-from selfright.entrypoints.cli import cli
+from selfright.cli.main import cli
 
 
 def run(*arguments: str | Path) -> tuple[int, str]:

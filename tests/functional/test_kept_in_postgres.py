@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from selfright import Selfright
+from selfright.cli.main import main
 from selfright.domain.errors import SettingsError
-from selfright.entrypoints.cli import main
 from tests.support.service import QUESTION, write_index
 
 

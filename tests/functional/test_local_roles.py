@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 from selfright import Selfright, TurnFinished
-from selfright.assembly.examining import Bench, open_bench
 from selfright.domain.answers import Draft, EvaluationRequest, GenerationRequest, Message, RewriteRequest, Sentence
 from selfright.domain.chat import Job
 from selfright.domain.errors import FAILURES
@@ -26,6 +25,7 @@ from selfright.flow.evidence import whole
 from selfright.llm.local import backend
 from selfright.llm.local.models import demo_weights
 from selfright.settings import load_settings
+from selfright.wiring.examining import Bench, open_bench
 from tests.support.gguf import scrambled
 from tests.support.llm import HISTORY, QUESTION, write_index
 

@@ -14,8 +14,8 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
-from selfright.entrypoints.server.admission import Limits
-from selfright.entrypoints.server.keys import KeyRing
+from selfright.server.admission import Limits
+from selfright.server.keys import KeyRing
 from tests.support.scripted.server import ScriptedServer
 from tests.support.service import QUESTION, serving, write_index
 
@@ -55,7 +55,7 @@ def wait_for(true: Callable[[], bool], seconds: float = 60.0) -> None:
 
 def over_stdio(folder: Path, work: Callable[[Client], Awaitable[None]], more: Mapping[str, object] = {}) -> None:
     write_index(folder)
-    program = "from selfright.entrypoints.cli import run; run()"
+    program = "from selfright.cli.main import run; run()"
     options = ["--index", str(folder / "index"), "--set", "embedder=none", "--set", f"home={folder / 'home'}"]
     options += [part for name, value in more.items() for part in ("--set", f"{name}={value}")]
     server = StdioServerParameters(command=sys.executable, args=["-c", program, "mcp", *options], env=dict(os.environ))

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from selfright import Selfright
-from selfright.assembly.models import Models
 from selfright.domain.chat import Job
 from selfright.evals.models.checking import Question, planned_calls, probes
 from selfright.evals.models.report import CheckReport, JobReport
 from selfright.llm.checks import FILE, ModelChecks
 from selfright.settings import load_settings
+from selfright.wiring.models import Models
 from tests.functional.conftest import Cli
 from tests.support.llm import EVALUATION, QUESTION, is_job, rules, write_index
 from tests.support.scripted.requests import Request

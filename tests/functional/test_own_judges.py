@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from selfright.api import Selfright
+from selfright.api.selfright import Selfright
 from selfright.domain.errors import ModelFilesDamaged, SettingsError
 from selfright.domain.judgements import PairReading, StopReason
 from selfright.domain.passages import Language

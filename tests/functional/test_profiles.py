@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from selfright import Selfright
+from selfright.cli.main import main
 from selfright.domain.errors import InputError, SettingsError, UnknownName
 from selfright.domain.judgements import StopReason
-from selfright.entrypoints.cli import main
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 SUPPORT = "support_desk:PACK"

@@ -19,9 +19,9 @@ import pytest
 if sys.platform == "win32" or importlib.util.find_spec("ray") is None:
     pytest.skip("Ray is not installed", allow_module_level=True)
 
-from selfright.assembly.ingestion import BulkTarget, add_to
 from selfright.ingest.pipeline import Report, ingest
 from selfright.ingest.ray_cluster import RayCluster, RayWorkers
+from selfright.wiring.ingestion import BulkTarget, add_to
 from tests.functional.conftest import DOCUMENTS, Cli
 from tests.support.contents import contents
 from tests.support.embedders import WordHashes

@@ -15,14 +15,11 @@ import pytest
 from numpy.typing import NDArray
 
 from selfright import Selfright
-from selfright.assembly import encoders
-from selfright.assembly.encoders import named_embedder
-from selfright.assembly.transfers import reembed as reembed_at
+from selfright.cli.commands.demo import _forget_if_outdated
 from selfright.domain.errors import IncompatibleIndex, IndexBusy, NotAnIndex, StoreError, UsageError
 from selfright.domain.passages import Language
 from selfright.domain.routing import Collection
 from selfright.domain.stores import Store
-from selfright.entrypoints.commands.demo import _forget_if_outdated
 from selfright.evals.beir import corpus_index
 from selfright.retrieval import reembedding
 from selfright.retrieval.preparing import indexed_text
@@ -30,6 +27,9 @@ from selfright.retrieval.reembedding import ReembedReport, reembed
 from selfright.retrieval.schema import IndexMeta
 from selfright.retrieval.stores.embedded import EmbeddedStore
 from selfright.retrieval.stores.opening import open_store
+from selfright.wiring import encoders
+from selfright.wiring.encoders import named_embedder
+from selfright.wiring.transfers import reembed as reembed_at
 from tests.functional.conftest import Cli
 from tests.support import points
 from tests.support.contents import contents
@@ -317,8 +317,8 @@ def _there_and_die(source: Path, to: str) -> None:
         if calls == 3:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    from selfright.assembly import transfers
     from selfright.retrieval import preparing
+    from selfright.wiring import transfers
 
     transfers._BATCH, preparing._BATCH = 4, 4
     reembed_at(source, to, TOKENIZER, Other(die))

@@ -14,8 +14,8 @@ from typing import Any
 import httpx
 import pytest
 
-from selfright.entrypoints.server.keys import DatabaseKeys
 from selfright.memory.postgres import open_database
+from selfright.server.keys import DatabaseKeys
 from tests.support.postgres import PostgresServer
 from tests.support.scripted.server import ScriptedServer
 from tests.support.service import QUESTION, Spawned, http_client, spawned, write_index

@@ -20,8 +20,8 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from selfright.domain.turns import Scope
-from selfright.entrypoints.server.admission import Limits
-from selfright.entrypoints.server.keys import KeyRing
+from selfright.server.admission import Limits
+from selfright.server.keys import KeyRing
 from tests.support.service import Running, http_client, serving, write_index
 
 ANN, BOB, OPEN = "purple xylophone", "golden theremin", "every 90 days"

@@ -403,7 +403,7 @@ def test_korean_goes_in_and_comes_out(http: httpx.Client) -> None:
 def test_the_log_tells_of_requests_but_not_what_was_said(
     running: Running, http: httpx.Client, caplog: pytest.LogCaptureFixture
 ) -> None:
-    from selfright.entrypoints.server.logging import JsonLines
+    from selfright.server.logging import JsonLines
 
     for _ in range(200):  # the line of an earlier request may still be to come
         if not running.server.server_state.tasks:

@@ -8,10 +8,10 @@ import httpx
 import pytest
 
 from selfright.domain.errors import ServiceError, ServiceUnreachable
-from selfright.entrypoints.client import Client
-from selfright.entrypoints.server.keys import KeyRing
-from selfright.entrypoints.wire.answers import DoneEvent, NodeEvent, TokenEvent, VerdictEvent
 from selfright.schemas import NodeOutcome
+from selfright.server.keys import KeyRing
+from selfright.wire.answers import DoneEvent, NodeEvent, TokenEvent, VerdictEvent
+from selfright.wire.client import Client
 from tests.support.service import DOCUMENTS, QUESTION, Running, serving, write_index
 
 

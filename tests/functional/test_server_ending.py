@@ -16,7 +16,7 @@ from typing import Any
 import httpx
 import pytest
 
-from selfright.entrypoints.cli import main
+from selfright.cli.main import main
 from selfright.memory.session_rows import LEASE_S
 from tests.support.scripted.server import ScriptedServer
 from tests.support.service import DOCUMENTS, QUESTION, Spawned, http_client, spawned, write_index

@@ -9,8 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
-from selfright.entrypoints.server.admission import Limits
-from selfright.entrypoints.server.keys import KeyRing
+from selfright.server.admission import Limits
+from selfright.server.keys import KeyRing
 from tests.support.service import DOCUMENTS, Running, http_client, serving, write_index
 
 OURS, THEIRS = "purple xylophone", "golden theremin"

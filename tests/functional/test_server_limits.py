@@ -18,13 +18,13 @@ from typing import Any
 import httpx
 import pytest
 
-from selfright.assembly import ingestion
 from selfright.background import Deadline
-from selfright.entrypoints.server.admission import Limits
-from selfright.entrypoints.server.keys import KeyRing
 from selfright.ingest import parallel
 from selfright.ingest.apart import Bounds
 from selfright.ingest.files import SourceFile
+from selfright.server.admission import Limits
+from selfright.server.keys import KeyRing
+from selfright.wiring import ingestion
 from tests.support.scripted.server import ScriptedServer
 from tests.support.service import QUESTION, Running, http_client, serving, write_index
 

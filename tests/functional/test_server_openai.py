@@ -16,7 +16,7 @@ import pytest
 from openai import OpenAI
 from openai.types.chat import ChatCompletionMessageParam
 
-from selfright.entrypoints.server.keys import KeyRing
+from selfright.server.keys import KeyRing
 from tests.support.scripted.server import ScriptedServer
 from tests.support.service import QUESTION, Running, http_client, serving, write_index
 

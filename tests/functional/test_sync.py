@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.functional.conftest import Cli
 
-_PROGRAM = "from selfright.entrypoints.cli import run; run()"
+_PROGRAM = "from selfright.cli.main import run; run()"
 _WORDS = ("--set", "embedder=none")
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from selfright.entrypoints import pages
-from selfright.entrypoints.pages import PageEnded, PageProcess
+from selfright.cli import ui_process as pages
+from selfright.cli.ui_process import PageEnded, PageProcess
 from tests.functional.conftest import Cli
 
 
@@ -37,7 +37,7 @@ def test_a_taken_port_is_told_before_anything_starts(cli: Cli, indexed: Path) ->
 
 
 def test_a_page_that_ends_by_itself_ends_the_service_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pages, "_MODULE", "selfright.entrypoints.ui.words_that_are_not_there")
+    monkeypatch.setattr(pages, "_MODULE", "selfright.ui.words_that_are_not_there")
     ended = threading.Event()
     before = signal.signal(signal.SIGTERM, lambda *_: ended.set())
     page = PageProcess(0, None, lambda _: None)
@@ -54,7 +54,7 @@ def test_a_page_that_ends_by_itself_ends_the_service_too(monkeypatch: pytest.Mon
 def test_the_page_ends_when_whoever_started_it_is_killed() -> None:
     port = str(pages._free_port())
     page = subprocess.Popen(
-        [sys.executable, "-m", "selfright.entrypoints.ui", port], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
+        [sys.executable, "-m", "selfright.ui", port], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
     )
     try:
         assert page.stdin is not None

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from selfright.entrypoints.client import Client
-from selfright.entrypoints.server.keys import KeyRing
-from selfright.entrypoints.wire.answers import DoneEvent
+from selfright.server.keys import KeyRing
+from selfright.wire.answers import DoneEvent
+from selfright.wire.client import Client
 from tests.support.service import QUESTION, Running, serving, write_index
 
 pytest.importorskip("streamlit", reason="streamlit is not installed")
@@ -21,19 +21,19 @@ WAIT_S = 60
 
 
 def chat() -> None:
-    from selfright.entrypoints.ui.chat_view import show_chat
+    from selfright.ui.chat_view import show_chat
 
     show_chat()
 
 
 def profile() -> None:
-    from selfright.entrypoints.ui.profile_view import show_profile
+    from selfright.ui.profile_view import show_profile
 
     show_profile()
 
 
 def documents() -> None:
-    from selfright.entrypoints.ui.documents_view import show_documents
+    from selfright.ui.documents_view import show_documents
 
     show_documents()
 
@@ -82,7 +82,7 @@ def test_a_key_is_asked_for_and_taken_from_the_environment(tmp_path: Path, monke
 
 
 def page() -> None:
-    from selfright.entrypoints.ui.page import main
+    from selfright.ui.page import main
 
     main()
 
@@ -136,7 +136,7 @@ def test_single_questions_leave_no_conversation(service: Running) -> None:
 @pytest.mark.usefixtures("at_service")
 def test_a_turn_that_the_service_refuses_is_told_and_the_chat_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     from selfright.domain.errors import ServiceError
-    from selfright.entrypoints.client import Client
+    from selfright.wire.client import Client
 
     def refuse(*_: object, **__: object) -> Iterator[None]:
         raise ServiceError("too many turns are running", status=429, retry_after=3.0)
@@ -165,7 +165,7 @@ def test_without_a_pack_a_profile_takes_any_kind() -> None:
 
 @pytest.mark.usefixtures("at_service")
 def test_documents_are_listed_page_by_page_and_removed(monkeypatch: pytest.MonkeyPatch) -> None:
-    from selfright.entrypoints.ui import documents_view
+    from selfright.ui import documents_view
 
     monkeypatch.setattr(documents_view, "PAGE", 1)
     app = AppTest.from_function(documents, default_timeout=WAIT_S).run()
@@ -204,8 +204,8 @@ def test_a_name_of_a_document_is_no_markdown_in_a_toast_or_an_error(service: Run
 def removing() -> None:
     import streamlit as st
 
-    from selfright.entrypoints.ui.documents_view import show_documents
-    from selfright.entrypoints.ui.state import memory, say_once, service, told
+    from selfright.ui.documents_view import show_documents
+    from selfright.ui.state import memory, say_once, service, told
 
     say_once(memory())
     with told(memory()):
@@ -215,7 +215,7 @@ def removing() -> None:
 
 
 def test_the_page_takes_every_kind_of_file_that_is_read() -> None:
-    from selfright.entrypoints.ui.documents_view import TYPES
     from selfright.ingest.reading import SUFFIXES
+    from selfright.ui.documents_view import TYPES
 
     assert {f".{kind}" for kind in TYPES} == SUFFIXES

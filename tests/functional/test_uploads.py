@@ -12,11 +12,11 @@ import pytest
 from numpy.typing import NDArray
 
 from selfright import Selfright
-from selfright.assembly import ingestion
-from selfright.assembly.ingestion import UploadReport, read_upload
 from selfright.background import Deadline
 from selfright.domain.errors import ModelError, UnreadableFile
 from selfright.retrieval.preparing import indexed_text
+from selfright.wiring import ingestion
+from selfright.wiring.ingestion import UploadReport, read_upload
 from tests.support.embedders import WordHashes
 
 TEXT = "The kiln of the pottery is fired with oak."

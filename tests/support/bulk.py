@@ -8,9 +8,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from selfright.assembly.ingestion import _prepared_by
 from selfright.ingest.bulk import Prepared
 from selfright.retrieval.tokenizing import join_all
+from selfright.wiring.ingestion import _prepared_by
 from tests.support.embedders import WordHashes
 from tests.support.histories import TOKENIZER
 

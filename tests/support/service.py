@@ -19,11 +19,11 @@ import httpx
 import uvicorn
 
 from selfright import Selfright
-from selfright.entrypoints.server.admission import Limits
-from selfright.entrypoints.server.app import create_app
-from selfright.entrypoints.server.keys import KeyRing
-from selfright.entrypoints.server.running import listen, server_config
-from selfright.entrypoints.server.service import Service
+from selfright.server.admission import Limits
+from selfright.server.app import create_app
+from selfright.server.keys import KeyRing
+from selfright.server.running import listen, server_config
+from selfright.server.service import Service
 
 QUESTION = "How often is the lamp of the Dunmore lighthouse changed?"
 DOCUMENTS = {
@@ -117,7 +117,7 @@ class Spawned:
 @contextmanager
 def spawned(*arguments: object, environment: Mapping[str, str] | None = None) -> Iterator[Spawned]:
     """``selfright serve --port 0`` with these arguments, once it listens; killed in the end if it still runs."""
-    program = "from selfright.entrypoints.cli import run; run()"
+    program = "from selfright.cli.main import run; run()"
     variables = {**os.environ, **(environment or {})}
     Path(variables["SELFRIGHT_HOME"]).mkdir(parents=True, exist_ok=True)
     process = subprocess.Popen(

@@ -8,12 +8,13 @@ import time
 
 import pytest
 
-from selfright.entrypoints import progress
-from selfright.entrypoints.progress import bar, working
+from selfright.cli import progress
+from selfright.cli.progress import bar, working
 
 SCRIPT = """
 import time
-from selfright.entrypoints import cli, progress
+from selfright.cli import main as cli
+from selfright.cli import progress
 progress._PATIENCE_S = 0.0
 def main():
     with progress.bar("Indexing") as move:

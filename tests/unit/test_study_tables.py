@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from selfright.entrypoints.studies import of_study, tell
+from selfright.cli.experiment_report import of_study, tell
 from selfright.evals.results import Study
 from tests.support.reports import answers, of_right, retrieval
 

@@ -4,10 +4,10 @@ import io
 
 import pytest
 
+from selfright.cli.commands.chat import Teller
 from selfright.domain.answers import Answer, Cost
 from selfright.domain.events import AnswerCorrected, AnswerToken, DraftWithdrawn, TurnFinished
 from selfright.domain.judgements import StopReason
-from selfright.entrypoints.commands.chat import Teller
 
 
 class Terminal(io.StringIO):

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from selfright.entrypoints.terminal import TerminalText
+from selfright.cli.terminal import TerminalText
 
 HOSTILE = {
     "window title": "\x1b]0;owned\x07",
@@ -46,7 +46,7 @@ def test_text_and_our_own_marks_are_shown(text: str) -> None:
 
 
 def test_the_command_line_shows_it_so_and_gives_programs_all() -> None:
-    script = "from selfright.entrypoints import cli; cli.main = lambda: print('a\\x1b]0;b\\x07c') or 3; cli.run()"
+    script = "from selfright.cli import main as cli; cli.main = lambda: print('a\\x1b]0;b\\x07c') or 3; cli.run()"
     ours, its = pty.openpty()
     shell = subprocess.run([sys.executable, "-c", script], stdout=its, stderr=subprocess.PIPE, check=False)
     os.close(its)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from selfright.api import Selfright
+from selfright.api.selfright import Selfright
 from selfright.domain.errors import IncompatibleIndex, InputError
 from selfright.evals.questions import file_sha256
 from selfright.evals.results import DataSet

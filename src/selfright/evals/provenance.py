@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from importlib import metadata
 from typing import Any
 
-from selfright.api import Selfright
+from selfright.api.selfright import Selfright
 from selfright.domain.chat import Job
 from selfright.evals.results import IndexFacts
 from selfright.settings import Settings

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from selfright.api import Selfright
+from selfright.api.selfright import Selfright
 from selfright.domain.errors import MissingExtra, UsageError
 from selfright.domain.passages import Hit, Ranked
 from selfright.evals import provenance

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from selfright.api import Selfright
+from selfright.api.selfright import Selfright
 from selfright.domain.errors import SelfrightError
 from selfright.domain.traces import Judge
 from selfright.evals import provenance

@@ -10,7 +10,7 @@ from dataclasses import asdict, fields, replace
 from itertools import zip_longest
 from typing import Any
 
-from selfright.api import Selfright
+from selfright.api.selfright import Selfright
 from selfright.domain.answers import Iteration
 from selfright.domain.errors import StoreError, UsageError
 from selfright.domain.judgements import Evaluation

@@ -2,12 +2,12 @@
 
 import pytest
 
+from selfright.cli.render_answer import steps
 from selfright.domain.answers import Answer, Cost, Step
 from selfright.domain.judgements import AnswerQuality, EvaluationSource, QueryClass, StopReason, Verdict
 from selfright.domain.node_outcomes import NOTHING, NodeOutcome
 from selfright.domain.routing import RoutingDecision, RoutingReason
 from selfright.domain.wordings import said
-from selfright.entrypoints.account import steps
 
 NAMED = RoutingDecision(("drugs",), RoutingReason.NAMED_BY_USER)
 

@@ -8,8 +8,8 @@ import pytest
 from selfright import Selfright
 from selfright.domain.errors import InputError
 from selfright.domain.routing import collection_name
-from selfright.entrypoints.server.keys import made
 from selfright.ingest.syncing import SyncOptions
+from selfright.server.keys import made
 
 UNSEEN = ["a\0b", "a\nb", "a\r\nb", "a\u202eb", "a\u200bb", "a\u2066b", "a\ufeffb", "a\u2028b", "a\x1bb", "\ud800"]
 

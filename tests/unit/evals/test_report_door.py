@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from selfright.entrypoints.cli import main
+from selfright.cli.main import main
 from selfright.evals.writing import write
 from tests.support import reports
 

@@ -9,9 +9,9 @@ from typing import IO, Any
 import pytest
 from click.testing import CliRunner
 
+from selfright.cli.main import cli
 from selfright.domain.errors import UnreadableFile
 from selfright.domain.passages import Document
-from selfright.entrypoints.cli import cli
 from selfright.ingest import ocr
 from selfright.ingest.apart import read_page_apart
 from selfright.ingest.files import FileLimits

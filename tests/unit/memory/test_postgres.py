@@ -17,10 +17,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langgraph.checkpoint.base import empty_checkpoint
 
+from selfright.cli.main import main
 from selfright.domain.errors import MissingExtra, SettingsError, StoreError, StoreUnavailable
 from selfright.domain.judgements import StopReason
 from selfright.domain.slots import Slot
-from selfright.entrypoints.cli import main
 from selfright.memory.conversation import TurnRecord
 from selfright.memory.profiles import RowProfiles
 from selfright.memory.sessions import Sessions

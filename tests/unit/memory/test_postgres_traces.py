@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from selfright.assembly.persistence import DatabaseTraces
 from selfright.domain.errors import InputError
 from selfright.domain.traces import Trace
 from selfright.domain.turns import Scope
@@ -14,6 +13,7 @@ from selfright.memory.postgres import open_database
 from selfright.memory.postgres_traces import PostgresTraces
 from selfright.storage.postgres import PostgresDatabase
 from selfright.telemetry.outline import finished
+from selfright.wiring.persistence import DatabaseTraces
 from tests.support.postgres import PostgresServer
 from tests.support.traces import ORIGINS, answer
 

@@ -87,7 +87,7 @@ _WITHOUT = """
 import sys
 for name in ("psycopg", "psycopg_pool", "pgvector", "pymilvus", "milvus_lite"):
     sys.modules[name] = None
-import selfright, selfright.api, selfright.settings
+import selfright, selfright.api.selfright, selfright.settings
 from selfright.retrieval.stores.opening import open_store
 from selfright.retrieval.korean import HangulBigrams
 from selfright.retrieval.tokenizer import BilingualTokenizer

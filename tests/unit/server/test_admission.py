@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selfright.entrypoints.server.admission import LOCAL_KEY, Limits, RateLimit, TurnLimiter, UploadLimiter
-from selfright.entrypoints.server.errors import Refused
+from selfright.server.admission import LOCAL_KEY, Limits, RateLimit, TurnLimiter, UploadLimiter
+from selfright.server.errors import Refused
 
 
 def is_let_in(limit: RateLimit) -> bool:

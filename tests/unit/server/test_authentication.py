@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from selfright.entrypoints.server.admission import RateLimit
-from selfright.entrypoints.server.authentication import Authenticator, host_name, is_here
-from selfright.entrypoints.server.errors import Refused
-from selfright.entrypoints.server.keys import KeyRing
-from selfright.entrypoints.server.service import LOCAL, Caller
+from selfright.server.admission import RateLimit
+from selfright.server.authentication import Authenticator, host_name, is_here
+from selfright.server.errors import Refused
+from selfright.server.keys import KeyRing
+from selfright.server.service import LOCAL, Caller
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selfright.entrypoints.server.errors import Refused
-from selfright.entrypoints.server.routes.openai import ParsedChat, pieces, read
-from selfright.entrypoints.wire.openai import ChatMessage, ContentPart
+from selfright.server.errors import Refused
+from selfright.server.routes.openai import ParsedChat, pieces, read
+from selfright.wire.openai import ChatMessage, ContentPart
 
 PART = st.builds(ContentPart, type=st.sampled_from(["text", "image_url"]), text=st.none() | st.text(max_size=9))
 MESSAGES = st.lists(

@@ -6,7 +6,7 @@ import pytest
 
 from selfright.domain import errors
 from selfright.domain.errors import InputError, SelfrightError, UnknownName, UnreadableFile
-from selfright.entrypoints.server.errors import refusal_of
+from selfright.server.errors import refusal_of
 
 OTHERS = (UnknownName, UnreadableFile, errors.MissingExtra, errors.SessionHidden)  # made of something else
 PLACE = "the index /srv/secret/index"

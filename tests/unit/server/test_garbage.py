@@ -3,7 +3,7 @@
 import gc
 import weakref
 
-from selfright.entrypoints.server.running import settle_memory
+from selfright.server.running import settle_memory
 
 
 class Knot:

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from selfright.domain.errors import InputError, StoreError
-from selfright.entrypoints.server import keys
-from selfright.entrypoints.server.keys import DatabaseKeys, KeyRing, Keys
 from selfright.memory.postgres import open_database
+from selfright.server import keys
+from selfright.server.keys import DatabaseKeys, KeyRing, Keys
 from tests.support.postgres import PostgresServer
 
 Opened = Callable[[], Keys]

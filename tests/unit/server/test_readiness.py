@@ -5,9 +5,9 @@ import asyncio
 import pytest
 
 from selfright.domain.errors import StoreUnavailable
-from selfright.entrypoints.server import service
-from selfright.entrypoints.server.errors import Refused
-from selfright.entrypoints.server.service import Readiness
+from selfright.server import service
+from selfright.server.errors import Refused
+from selfright.server.service import Readiness
 
 
 def test_trouble_is_told_to_all_and_looked_at_again_later() -> None:

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selfright.assembly.ingestion import UploadReport
 from selfright.background import Deadline
 from selfright.domain.errors import UnreadableFile
-from selfright.entrypoints.server.admission import Limits
-from selfright.entrypoints.server.routes.documents import place_for, remove_leftovers, safe_name
-from selfright.entrypoints.server.service import LOCAL, Service
+from selfright.server.admission import Limits
+from selfright.server.routes.documents import place_for, remove_leftovers, safe_name
+from selfright.server.service import LOCAL, Service
+from selfright.wiring.ingestion import UploadReport
 
 
 @pytest.mark.parametrize("name", ["a.md", "등대 안내.pdf", "a..b.txt", "-rf.txt", "con.txt"])

@@ -3,14 +3,14 @@ from dataclasses import replace
 
 import pytest
 
+from selfright.cli.render_answer import account
 from selfright.domain.answers import Cost, Step
 from selfright.domain.node_outcomes import NodeOutcome
 from selfright.domain.traces import Trace
 from selfright.domain.turns import Scope
-from selfright.entrypoints.account import account
-from selfright.entrypoints.ui.words import WORDS
 from selfright.telemetry.drawing import drawn, listed, plain, rounds
 from selfright.telemetry.outline import broken, finished
+from selfright.ui.words import WORDS
 from tests.support.traces import ORIGINS, SAID, answer
 
 HOSTILE = (

@@ -2,10 +2,10 @@ import asyncio
 
 import pytest
 
-from selfright.assembly.replay_stubs import AbsentWeb, ReadProfiles
 from selfright.domain.errors import UsageError
 from selfright.domain.slots import Slot, SlotKind
 from selfright.memory.profiles import SqliteProfiles
+from selfright.wiring.replay_stubs import AbsentWeb, ReadProfiles
 
 OLD, NEW = Slot("version", "0.2"), Slot("version", "0.3")
 KINDS = {"version": SlotKind("version")}

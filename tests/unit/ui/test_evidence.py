@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selfright.entrypoints.ui.answers import linked, whole
-from selfright.entrypoints.ui.evidence import MOST_CHARACTERS, Piece, passages, pieces, section
-from selfright.entrypoints.ui.state import Step, Turn
-from selfright.entrypoints.ui.words import WORDS, Language
 from selfright.schemas import NodeOutcome
+from selfright.ui.answers import linked, whole
+from selfright.ui.evidence import MOST_CHARACTERS, Piece, passages, pieces, section
+from selfright.ui.state import Step, Turn
+from selfright.ui.words import WORDS, Language
 from tests.support.answers import EVALUATION, cited, passage, reply
 
 SPANS = st.lists(st.tuples(st.integers(-5, 40), st.integers(-5, 40)), max_size=6)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from selfright.entrypoints.ui.words import KOREAN, WITH_A_PART, in_words, script
 from selfright.schemas import NodeOutcome, RoutingDecision
+from selfright.ui.words import KOREAN, WITH_A_PART, in_words, script
 
 LATIN = re.compile(r"[A-Za-z]{2,}")
 

@@ -6,8 +6,8 @@ from collections.abc import Generator
 import pytest
 
 from selfright.domain.errors import ServiceError
-from selfright.entrypoints.ui.state import heard
-from selfright.entrypoints.wire.answers import TokenEvent, TurnEvent
+from selfright.ui.state import heard
+from selfright.wire.answers import TokenEvent, TurnEvent
 
 
 def token(text: str) -> TokenEvent:

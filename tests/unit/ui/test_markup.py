@@ -6,11 +6,11 @@ from html.parser import HTMLParser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selfright.entrypoints.ui.answers import live, whole
-from selfright.entrypoints.ui.markup import figure_bars, link_out, plain, prose, tag, text
-from selfright.entrypoints.ui.state import Step, Turn
-from selfright.entrypoints.ui.words import LANGUAGES
 from selfright.schemas import NodeOutcome, RoutingDecision
+from selfright.ui.answers import live, whole
+from selfright.ui.markup import figure_bars, link_out, plain, prose, tag, text
+from selfright.ui.state import Step, Turn
+from selfright.ui.words import LANGUAGES
 from tests.support.answers import EVALUATION, cited, passage, reply
 
 HOSTILE = """<script>x</script>"' onload=x <img src=x onerror=x> javascript:x </details></section>&lt; [1] **b** `c`"""

@@ -7,8 +7,8 @@ import pytest
 
 pytest.importorskip("streamlit", reason="streamlit is not installed")
 
-from selfright.entrypoints.ui import reports_view
-from selfright.entrypoints.ui.reports_view import framed, read, studies
+from selfright.ui import reports_view
+from selfright.ui.reports_view import framed, read, studies
 
 
 def write(folder: Path, text: str, age: int = 0) -> Path:

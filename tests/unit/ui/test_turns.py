@@ -1,7 +1,8 @@
 """What the page keeps of a turn while it hears of it."""
 
-from selfright.entrypoints.ui.state import MOST_DRAFT, MOST_STEPS, Step, Turn
-from selfright.entrypoints.wire.answers import (
+from selfright.schemas import AnswerReply, NodeOutcome
+from selfright.ui.state import MOST_DRAFT, MOST_STEPS, Step, Turn
+from selfright.wire.answers import (
     CorrectedEvent,
     DoneEvent,
     NodeEvent,
@@ -9,7 +10,6 @@ from selfright.entrypoints.wire.answers import (
     VerdictEvent,
     WithdrawnEvent,
 )
-from selfright.schemas import AnswerReply, NodeOutcome
 from tests.support.answers import reply
 
 

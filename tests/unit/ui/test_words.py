@@ -6,13 +6,13 @@ from string import Formatter
 
 import pytest
 
-import selfright.entrypoints.ui
+import selfright.ui
 from selfright.domain.judgements import StopReason, Verdict
-from selfright.entrypoints.ui import words
-from selfright.entrypoints.ui.words import WORDS, language_of
 from selfright.flow.presets import PRESETS
+from selfright.ui import words
+from selfright.ui.words import WORDS, language_of
 
-UI = Path(selfright.entrypoints.ui.__file__).parent
+UI = Path(selfright.ui.__file__).parent
 
 
 def test_both_languages_say_the_same_things_with_the_same_fields() -> None:
@@ -52,9 +52,9 @@ def test_of_ours_the_page_knows_the_client_alone(module: str) -> None:
     imported |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     ours = {name for name in imported if name.split(".")[0] == "selfright"}
     allowed = (
-        "selfright.entrypoints.ui",
-        "selfright.entrypoints.client",
-        "selfright.entrypoints.wire",
+        "selfright.ui",
+        "selfright.wire.client",
+        "selfright.wire",
         "selfright.schemas",
     )
     assert not {name for name in ours if not name.startswith(allowed)}

@@ -13,7 +13,6 @@ from functools import cache, partial
 from importlib.resources import files
 from typing import Any, TypeVar
 
-from selfright.assembly.examining import Bench
 from selfright.domain.answers import Draft, EvaluationRequest, GenerationRequest, Message, RewriteRequest, Sentence
 from selfright.domain.chat import Job, Say
 from selfright.domain.errors import FAILURES
@@ -22,6 +21,7 @@ from selfright.domain.passages import Hit, Language
 from selfright.domain.text import language_of
 from selfright.evals.models.report import CheckReport, JobReport
 from selfright.flow.evidence import whole
+from selfright.wiring.examining import Bench
 
 _FILE = "probes.json"
 

@@ -1,0 +1,1 @@
+"""``Selfright``, what users hold, and its methods by subject."""

@@ -1,0 +1,183 @@
+"""What ``Selfright`` does with the documents of its index."""
+
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Unpack
+
+from selfright.background import Deadline
+from selfright.domain.passages import Document, DocumentInfo, Origin, StoreInfo
+from selfright.domain.routing import Collection, collection_name
+from selfright.domain.text import composed, readable, several
+
+if TYPE_CHECKING:
+    from selfright.domain.stores import Finding
+    from selfright.ingest.exporting import ExportReport
+    from selfright.ingest.importing import ImportReport
+    from selfright.ingest.pipeline import Progress, Report
+    from selfright.ingest.syncing import SyncKeywords
+    from selfright.retrieval.reembedding import ReembedReport
+    from selfright.wiring.engine import Engine
+    from selfright.wiring.ingestion import ReadUpload, UploadReport
+
+
+class DocumentMethods:
+    """Adding, listing, moving and checking documents; every method delegates to the index."""
+
+    _engine: "Engine"
+
+    def add(
+        self,
+        paths: str | Path | Iterable[str | Path],
+        *,
+        collection: str = "default",
+        origin: Origin = "index",
+        progress: "Progress | None" = None,
+        ray: str | None = None,
+    ) -> "Report":
+        """Adds files, folders or JSONL to the index, and creates it if needed. Unchanged files are skipped.
+
+        ``origin`` sets the trust: documents by ``upload`` or from the ``web`` rank behind your own (``index``). ``ray``
+        does the work on a cluster: ``local`` (this machine's cores), ``auto``, or ``host:port``.
+        """
+        where = collection_name(readable(collection))
+        return self._engine.index.add([Path(path) for path in several(paths)], where, progress, ray, origin)
+
+    def sync(
+        self,
+        paths: str | Path | Iterable[str | Path],
+        *,
+        progress: "Progress | None" = None,
+        **options: Unpack["SyncKeywords"],
+    ) -> "Report":
+        """Syncs the index with folders: adds and replaces like ``add``, and removes documents whose files are gone.
+
+        ``options`` are those of ``SyncOptions``; ``dry_run=True`` only reports. Raises ``InputError`` for a missing
+        folder, or an empty one that the index has documents from.
+        """
+        from selfright.ingest.syncing import SyncOptions
+
+        return self._engine.index.sync([Path(path) for path in several(paths)], SyncOptions(**options), progress)
+
+    def take_in(
+        self, path: str | Path, name: str, *, collection: str = "default", apart: bool = False
+    ) -> "UploadReport":
+        """Adds one uploaded file under ``name``; documents of other collections are never replaced.
+
+        With ``apart`` the document is named ``collection/name``, so names reveal nothing about other collections. The
+        file is not needed afterwards. Raises ``UnreadableFile``.
+        """
+        with closing(self.read_upload(path, name)) as upload:
+            return self.store_upload(upload, collection=collection, apart=apart)
+
+    def read_upload(self, path: str | Path, name: str, deadline: Deadline | None = None) -> "ReadUpload":
+        """The first half of ``take_in``: reads the file, which may take minutes, and leaves the index alone.
+
+        Close what it gives. Raises ``UnreadableFile``, as the other half does, also when the ``deadline`` is over.
+        """
+        return self._engine.index.read_upload(Path(path), readable(name), deadline or Deadline())
+
+    def embed_upload(self, upload: "ReadUpload", *, collection: str = "default", apart: bool = False) -> None:
+        """Embeds what was read, so that ``store_upload``, called with the same options, holds the index for less time.
+
+        Optional: ``store_upload`` embeds what is not embedded. Does nothing without an embedder.
+        """
+        self._engine.index.embed_upload(upload, collection_name(readable(collection)), apart)
+
+    def store_upload(self, upload: "ReadUpload", *, collection: str = "default", apart: bool = False) -> "UploadReport":
+        """The second half of ``take_in``: adds what was read; other changes of the index wait meanwhile."""
+        return self._engine.index.store_upload(upload, collection_name(readable(collection)), apart)
+
+    def collections(self) -> list[Collection]:
+        """The collections of the index with their descriptions, ordered by name."""
+        return self._engine.index.collections()
+
+    def describe_collection(
+        self, name: str, description: str, *, classes: str | Sequence[str] = (), slots: str | Sequence[str] = ()
+    ) -> Collection:
+        """Describes a collection for routing questions to it; replaces the previous description.
+
+        Raises ``UnknownName`` for an unknown query class, and ``InputError`` for a text that is too long.
+        """
+        return self._engine.index.describe(
+            Collection.described(readable(name), readable(description), several(classes), several(slots))
+        )
+
+    def import_corpus(
+        self,
+        corpus: str | Path,
+        faiss: str | Path | None = None,
+        meta: str | Path | None = None,
+        *,
+        collection: str | None = None,
+        progress: "Progress | None" = None,
+    ) -> "ImportReport":
+        """Imports an index made elsewhere, JSON Lines and FAISS vectors, atomically. The vectors are used unchanged.
+
+        ``meta`` names the row of each vector, line by line; without ``faiss`` the texts are embedded here.
+        """
+        vectors, lines = Path(faiss) if faiss else None, Path(meta) if meta else None
+        where = None if collection is None else collection_name(readable(collection))
+        return self._engine.index.import_corpus(Path(corpus), vectors, lines, where, progress)
+
+    def export(
+        self,
+        folder: str | Path,
+        *,
+        passages: bool = False,
+        vectors: bool = False,
+        force: bool = False,
+        progress: "Progress | None" = None,
+    ) -> "ExportReport":
+        """Writes the documents (or passages) as BEIR's ``corpus.jsonl`` into a new or empty folder."""
+        return self._engine.index.export(
+            Path(folder), passages=passages, vectors=vectors, force=force, progress=progress
+        )
+
+    def reembed(self, to: str | Path | None = None, *, progress: "Progress | None" = None) -> "ReembedReport":
+        """Embeds every passage again with the configured embedder; everything else stays.
+
+        In a folder, the new vectors replace the old ones in one step. ``to`` builds an index in another place instead,
+        and is required for an index on a server. Raises ``UsageError`` if ``to`` is missing or there is no embedder,
+        and ``StoreError`` when a disk is full.
+        """
+        return self._engine.reembed(None if to is None else str(to), progress)
+
+    def remove(self, document_ids: str | Sequence[str]) -> list[str]:
+        """Removes documents, by their ids as given or composed (NFC); returns the ids that existed."""
+        given = several(document_ids)
+        return self._engine.index.remove(list(dict.fromkeys([*given, *map(composed, given)])))
+
+    def document(self, document_id: str) -> Document | None:
+        """A stored document with its text, or None."""
+        library = self._engine.index.library()
+        return library.document(document_id) or library.document(composed(document_id))
+
+    def documents(self) -> list[DocumentInfo]:
+        """All documents, ordered by id."""
+        return list(self._engine.index.library().documents())
+
+    def document_page(
+        self, after: str = "", limit: int = 100, collections: Sequence[str] = (), named: str = ""
+    ) -> list[DocumentInfo]:
+        """At most ``limit`` documents with an id greater than ``after``, ordered by id, from the named collections.
+
+        With ``named``, only those whose title or id contains it, ignoring case.
+        """
+        part = named.strip().casefold()
+        listed = self._engine.index.library().documents(after, collections)
+        wanted = (one for one in listed if part in one.title.casefold() or part in one.id.casefold())
+        return list(islice(wanted if part else listed, limit))
+
+    def info(self) -> StoreInfo:
+        """Sizes, tokenizer and embedder of the index."""
+        return self._engine.index.library().info()
+
+    def verify(self, *, repair: bool = False) -> "list[Finding]":
+        """Checks every record, vector and file of the index; ``repair`` fixes what can be fixed."""
+        return self._engine.index.verify(repair=repair)
+
+    def compact(self) -> None:
+        """Frees the space of replaced and removed documents, and rebuilds the search indexes."""
+        self._engine.index.compact()

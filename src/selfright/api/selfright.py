@@ -1,0 +1,261 @@
+"""``Selfright``: the public class. Everything runs on coroutines; ``ask``, ``search`` and the like wrap them."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from contextlib import aclosing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Never, Self, Unpack
+
+from selfright.api.documents import DocumentMethods
+from selfright.api.frameworks import FrameworkMethods
+from selfright.api.user_data import UserDataMethods
+from selfright.background import CLOSED, LoopThread, blocking
+from selfright.domain.answers import Answer
+from selfright.domain.errors import InputError, UsageError
+from selfright.domain.events import TurnEvent, TurnFinished
+from selfright.domain.flags import Flags
+from selfright.domain.passages import Hit, Retrieval
+from selfright.domain.ports import BatchRetriever
+from selfright.domain.text import language_of, several
+from selfright.domain.turns import DEFAULT_USER, Scope, TurnOptions, checked
+from selfright.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.retrievers import RetrieverLike
+
+    from selfright.domain.ports import Embedder, PairJudge, ProfileStore
+    from selfright.domain.traces import Examined, Judge
+    from selfright.roles.calibration.refit import CalibrationReport, ClaimReport
+    from selfright.wiring.calibrating import Accept
+    from selfright.wiring.calibrating import Progress as CalibrationProgress
+    from selfright.wiring.overrides import Overrides
+
+
+class Selfright(DocumentMethods, UserDataMethods, FrameworkMethods):
+    """A self-correcting chat over an index of your documents.
+
+    >>> selfright = Selfright.open("my-index")        # doctest: +SKIP
+    >>> selfright.add(["docs/"])                       # doctest: +SKIP
+    >>> print(selfright.ask("How do I install it?").answer)  # doctest: +SKIP
+    """
+
+    def __init__(self, settings: Settings, given: "Overrides | None" = None) -> None:
+        from selfright.wiring.engine import Engine
+        from selfright.wiring.traces import TraceService
+        from selfright.wiring.turns import TurnService
+
+        self.settings = settings
+        self._engine = Engine(settings, given)
+        self._traces = TraceService(self._engine)
+        self._turns = TurnService(self._engine, self._traces)
+        self._loop = LoopThread()
+
+    @classmethod
+    def open(
+        cls,
+        path: str | Path | None = None,
+        *,
+        retriever: "RetrieverLike | None" = None,
+        embeddings: "Embeddings | Embedder | None" = None,
+        llm: "str | BaseChatModel | None" = None,
+        models: "Mapping[str, str | BaseChatModel] | None" = None,
+        profiles: "ProfileStore | None" = None,
+        passage_judge: "str | PairJudge | None" = None,
+        claim_judge: "str | PairJudge | None" = None,
+        **values: Any,
+    ) -> Self:
+        """Opens the index at ``path`` (default: the setting ``index``); ``values`` are settings and flags by name.
+
+        ``llm`` is ``offline``, ``provider:model`` or a LangChain chat model; ``models`` the same for single jobs. The
+        index is opened at its first use, and created by the first ``add``. ``profiles`` replaces the profile store in
+        the home folder. ``passage_judge`` and ``claim_judge`` are
+        folders or hub names of models, or objects that implement ``PairJudge``. Raises ``UnknownName`` for an unknown
+        setting, flag or preset, and ``MissingExtra`` for a provider whose package is not installed.
+        """
+        from selfright.wiring.overrides import Overrides
+
+        if path is not None and retriever is not None:
+            raise UsageError("an index folder and a retriever were given; give the one that is to be searched")
+        named = {job: model for job, model in (models or {}).items() if isinstance(model, str)}
+        objects = {job: model for job, model in (models or {}).items() if not isinstance(model, str)}
+        judges = {"passage_judge": passage_judge, "claim_judge": claim_judge}
+        judges_named = {name: judge for name, judge in judges.items() if isinstance(judge, str)}
+        said = {"index": path, "llm": llm if isinstance(llm, str) else None, "models": named or None, **judges_named}
+        settings = load_settings({**values, **{name: value for name, value in said.items() if value is not None}})
+        handed = None if isinstance(llm, str) else llm
+        own = [None if isinstance(judge, str) else judge for judge in judges.values()]
+        return cls(settings, Overrides(retriever, embeddings, handed, objects, profiles, *own))
+
+    async def aask(self, question: str, **options: Unpack[TurnOptions]) -> Answer:
+        """Answers a question, or refuses; ``options`` are those of ``TurnOptions``.
+
+        Raises ``InputError`` for an empty or overlong question, ``IndexNotFound`` when there is no index, and
+        ``SessionBusy`` while another turn of the same session runs.
+        """
+        async for event in self._turns.stream(checked(question), options, listen=False):
+            if isinstance(event, TurnFinished):
+                return event.answer
+        raise RuntimeError("a turn ended without an answer")  # the graph always reaches finalize
+
+    ask = blocking(aask)
+
+    async def aexamine(self, question: str, judge: "Judge" = "local", **options: Unpack[TurnOptions]) -> "Examined":
+        """Runs a turn for evaluation: the answer, what each pass used, and an independent second judgement.
+
+        Raises what ``ask`` raises, and ``UsageError`` for the judge ``model`` when no model is configured.
+        """
+        from selfright.wiring.examining import examine
+
+        return await examine(self._engine, checked(question), options, judge)
+
+    examine = blocking(aexamine)
+
+    def flags(self, preset: str | None = None, given: Mapping[str, object] | None = None) -> Flags:
+        """The flags of a turn: the preset's, overridden by the settings', overridden by the call's."""
+        return self._engine.flags(preset, given or {})
+
+    def stream(self, question: str, **options: Unpack[TurnOptions]) -> Iterator[TurnEvent]:
+        """``astream`` for callers without an event loop."""
+        return self._loop.iterate(self.astream(question, **options))
+
+    async def astream(self, question: str, **options: Unpack[TurnOptions]) -> AsyncGenerator[TurnEvent, None]:
+        """The events of a turn: nodes, verdicts, the answer's tokens, corrections; the last is ``TurnFinished``."""
+        async with aclosing(self._turns.stream(checked(question), options, listen=True)) as events:
+            async for event in events:
+                yield event
+
+    async def asearch(
+        self,
+        query: str,
+        k: int = 10,
+        collections: str | Sequence[str] = (),
+        flags: Mapping[str, object] | None = None,
+    ) -> tuple[Hit, ...]:
+        """The ``k`` best passages for a query, best first; from all collections when none is named.
+
+        ``flags`` override the settings'; only ``fusion`` and ``rrf_k`` have an effect here.
+        """
+        return (await self.aretrieve(query, k, collections, flags)).hits
+
+    search = blocking(asearch)
+
+    async def aretrieve(
+        self,
+        query: str,
+        k: int = 10,
+        collections: str | Sequence[str] = (),
+        flags: Mapping[str, object] | None = None,
+    ) -> Retrieval:
+        """``search``, with ``trust``: whether words, meaning or both were used, even if nothing was found."""
+        if k < 1:
+            raise InputError(f"k must be at least 1, but is {k}")
+        index = self._engine.index
+        searcher = index.searcher(self.settings.flags.with_values(flags or {}))
+        return await searcher.search(checked(query), k, index.named(collections))
+
+    retrieve = blocking(aretrieve)
+
+    async def asearch_many(
+        self,
+        queries: str | Sequence[str],
+        k: int = 10,
+        collections: str | Sequence[str] = (),
+        flags: Mapping[str, object] | None = None,
+    ) -> list[tuple[Hit, ...]]:
+        """The hits of each query, in order; several queries run at the same time."""
+        if k < 1:
+            raise InputError(f"k must be at least 1, but is {k}")
+        wanted = [checked(query) for query in several(queries)]
+        index = self._engine.index
+        searcher, named = index.searcher(self.settings.flags.with_values(flags or {})), index.named(collections)
+        if isinstance(searcher, BatchRetriever):
+            return [found.hits for found in await searcher.search_many(wanted, k, named)]
+        return [(await searcher.search(query, k, named)).hits for query in wanted]
+
+    search_many = blocking(asearch_many)
+
+    async def areachable(self) -> None:
+        """Checks that the ``database``, if one is set, responds. Raises ``StoreError``."""
+        await self._turns.reachable()
+
+    async def aprepare(self) -> None:
+        """Preloads index, tokenizer and judges for the first question. Raises ``IndexNotFound``."""
+        await asyncio.to_thread(self._engine.turn, None, {}, Scope(DEFAULT_USER))
+        await asyncio.to_thread(self._engine.graph, None)  # for turns of sessions
+        await self.asearch("ready?", 1)
+
+    prepare = blocking(aprepare)
+
+    @property
+    def has_model(self) -> bool:
+        """Whether a language model writes the answers."""
+        return self._engine.has_writer
+
+    def urgent(self, text: str) -> str:
+        """The pack's urgent advice for a message; empty for most messages."""
+        return self._engine.pack.urgent(text, language_of(text))
+
+    def calibrate(
+        self,
+        labelled: str | Path,
+        *,
+        risk: float = 0.1,
+        progress: "CalibrationProgress | None" = None,
+        accept: "Accept" = False,
+    ) -> "tuple[CalibrationReport | ClaimReport, Path | None]":
+        """Fits the grader to labelled pairs, rows ``{"question", "passage", "label": 0|1}``, and stores the result.
+
+        Rows with ``claim`` instead of ``question`` fit the evaluator. Returns the figures and the file. ``risk`` is the
+        allowed share of wrong verdicts among those called correct. A calibration that makes judging worse, or gives
+        every question the same verdict, is not stored, and the file is None, unless ``accept`` is true or, called with
+        the reasons, returns true. Raises ``InputError`` for a bad row, with its line,
+        and for too few rows.
+        """
+        return self._engine.calibrate(Path(labelled), risk, progress, accept)
+
+    @property
+    def judges(self) -> dict[str, str]:
+        """What judging uses besides the shipped weights: custom judges by name, calibrations by date."""
+        return self._engine.judges
+
+    async def aclose(self) -> None:
+        """Closes the sessions of the running event loop, then everything else."""
+        if not isinstance(self._engine, _Closed):
+            await self._turns.close()
+        self.close()
+
+    def close(self) -> None:
+        """Closes the index; the object cannot be used afterwards, which every method then says (``UsageError``)."""
+        if isinstance(self._engine, _Closed):
+            return
+        if self._loop.started:
+            self._loop.run(self._turns.close())
+        self._loop.close()
+        self._traces.close()
+        self._engine.close()
+        # What is opened at its first use would open itself again.
+        closed: Any = _Closed()
+        self._engine = self._traces = self._turns = closed
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+
+class _Closed:
+    """Stands in for the parts of a closed ``Selfright``."""
+
+    def __getattr__(self, name: str) -> Never:
+        raise UsageError(CLOSED)
+
+
+def mermaid(preset: str) -> str:
+    """The graph of a preset as Mermaid text, drawn from the compiled graph."""
+    from selfright.flow.compile import mermaid as draw
+    from selfright.flow.presets import find_preset
+
+    return draw(find_preset(preset))

@@ -1,0 +1,186 @@
+"""``selfright chat``: an answer told while it is written; a draft that fails its checks is followed by the next one."""
+
+import os
+import sys
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, TextIO
+
+import click
+
+from selfright.cli.commands.options import (
+    index_option,
+    opening,
+    preset_option,
+    session_option,
+    set_option,
+    user_option,
+)
+from selfright.domain.events import AnswerCorrected, AnswerToken, DraftWithdrawn, TurnEvent, TurnFinished
+from selfright.domain.passages import Language
+from selfright.domain.text import language_of
+
+if TYPE_CHECKING:
+    from selfright.api.selfright import Selfright
+    from selfright.domain.answers import Answer
+
+DEFAULT_SESSION = "chat"
+_HELP = (
+    "Ask away. /sources shows the last answer's sources and account, /trace its steps, /forget starts a new "
+    "conversation, /help shows this again, /quit ends."
+)
+_HELP_KO = (
+    "질문을 입력하세요. /sources는 마지막 답의 출처와 과정을, /trace는 처리 단계를 보여 줍니다. "
+    "/forget은 대화를 지우고 새로 시작하며, /help는 이 안내를 다시 보여 주고, /quit은 끝냅니다."
+)
+
+
+def _help() -> str:
+    """The commands, in Korean where the machine speaks it."""
+    spoken = next(filter(None, (os.environ.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))), "")
+    return _HELP_KO if spoken.lower().startswith("ko") else _HELP
+
+
+@click.command()
+@opening(index_option, preset_option, session_option, user_option, set_option)
+def chat(selfright: "Selfright", session: str | None, user: str | None) -> None:
+    """Chat with the index. The conversation is saved, and follow-up questions are understood."""
+    selfright.info()
+    Conversation(selfright, session or DEFAULT_SESSION, user).go()
+
+
+class Conversation:
+    """A chat at the terminal: answers on stdout, everything else on stderr."""
+
+    def __init__(self, selfright: "Selfright", session: str, user: str | None) -> None:
+        from selfright.domain.turns import DEFAULT_USER
+
+        self._selfright = selfright
+        self._session = session
+        self._user = user or DEFAULT_USER
+        self._last: Answer | None = None
+
+    def go(self) -> None:
+        """Until the input or ``/quit`` ends it."""
+        click.echo(_help(), err=True)
+        self._take_up()
+        while (text := _read()) is not None:
+            match text.strip():
+                case "":
+                    continue
+                case "/quit" | "/exit":
+                    return
+                case "/help" | "/?":
+                    click.echo(_help(), err=True)
+                case "/forget":
+                    self._selfright.forget(self._session, self._user)
+                    self._last = None
+                case "/sources" | "/trace" as wish:
+                    self._show(wish)
+                case command if command.startswith("/"):
+                    click.echo(f"no command '{command}'. {_help()}", err=True)
+                case question:
+                    self._answer(question)
+
+    def _take_up(self) -> None:
+        """Says what conversation this goes on with, and answers what a crash left open."""
+        so_far = self._selfright.conversation(self._session, self._user)
+        if so_far.turns:
+            click.echo(f"(turns so far: {so_far.turns}; /forget starts a new conversation)", err=True)
+        if so_far.unfinished is not None:
+            click.echo(f"(continuing the interrupted question: {so_far.unfinished.question})", err=True)
+            self._answer(so_far.unfinished.question)
+
+    def _answer(self, question: str) -> None:
+        from selfright.domain.errors import InputError, SessionBusy
+
+        teller = Teller(sys.stdout, question)
+        try:
+            for event in self._selfright.stream(question, session=self._session, user=self._user):
+                teller.tell(event)
+                if isinstance(event, TurnFinished):
+                    self._last = event.answer
+                    for note in event.answer.notes:
+                        click.echo(f"  – {note}", err=True)
+        except (InputError, SessionBusy) as error:
+            click.echo(f"selfright: {error}", err=True)
+
+    def _show(self, wish: str) -> None:
+        from selfright.cli.render_answer import account, steps
+
+        shown = account if wish == "/sources" else steps
+        click.echo(shown(self._last) if self._last else "nothing was asked yet")
+
+
+def _read() -> str | None:
+    try:
+        return input("> ")
+    except EOFError:
+        return None
+
+
+_WORDS: Mapping[Language, Mapping[str, str]] = MappingProxyType(
+    {
+        "en": {
+            "withdrawn": "[that failed its checks; looking further]",
+            "corrected": "[corrected]",
+            "again": "[nothing better was found: this is the withdrawn draft again, so check its sources]",
+        },
+        "ko": {
+            "withdrawn": "[근거가 부족해 이 초안을 철회하고 더 찾아봅니다]",
+            "corrected": "[고친 답]",
+            "again": "[더 나은 답을 찾지 못해 철회한 초안을 다시 보여 드립니다. 출처를 꼭 확인하세요]",
+        },
+    }
+)
+
+
+class Teller:
+    """Writes a turn's events to a terminal or a file, its remarks in the question's language.
+
+    On a terminal the draft appears as it is written. Anything else gets the final answer alone: a file cannot take
+    back what was written to it. A withdrawn draft that is the answer after all says so.
+    """
+
+    def __init__(self, out: TextIO, question: str = "") -> None:
+        self._out = out
+        self._live = out.isatty()
+        self._words = _WORDS[language_of(question)]
+        self._draft = ""
+        self._withdrawn: set[str] = set()
+
+    def tell(self, event: TurnEvent) -> None:
+        """Writes what the event adds."""
+        match event:
+            case AnswerToken(text=text):
+                self._hear(text)
+            case DraftWithdrawn():
+                self._withdrawn.add(self._draft.strip())
+                self._draft = ""
+                self._say(f"\n{self._words['withdrawn']}\n")
+            case AnswerCorrected(text=text):
+                self._draft = ""
+                self._say(f"\n{self._words[self._remark(text) or 'corrected']}\n{text}")
+            case TurnFinished(answer=answer):
+                remark = self._remark(answer.answer)
+                mark = f"{self._words[remark]}\n" if remark else ""
+                self._write("\n" if self._live else f"{mark}{answer.answer}\n")
+            case _:
+                pass
+
+    def _hear(self, text: str) -> None:
+        whole = not self._draft and self._remark(text)
+        self._draft += text
+        self._say(f"{self._words[whole]}\n{text}" if whole else text)
+
+    def _remark(self, text: str) -> str:
+        """What is to be said of this answer, as the name of the words for it."""
+        return "again" if text.strip() and text.strip() in self._withdrawn else ""
+
+    def _say(self, text: str) -> None:
+        if self._live:
+            self._write(text)
+
+    def _write(self, text: str) -> None:
+        self._out.write(text)
+        self._out.flush()

@@ -1,0 +1,199 @@
+"""``selfright eval``: retrieval and answers, measured; and ``selfright ablate``."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import reduce
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from selfright.cli.commands.options import F, index_option, json_option, print_json, set_option, tell, values_of
+
+if TYPE_CHECKING:
+    from selfright.api.selfright import Selfright
+    from selfright.evals.beir import RetrievalSet
+    from selfright.evals.results import Kind, Study
+    from selfright.evals.systems import System
+
+out_option = click.option(
+    "--out", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Folder for the report and its data."
+)
+limit_option = click.option(
+    "--limit", type=click.IntRange(min=1), metavar="N", help="Ask at most N questions, chosen by the seed."
+)
+seed_option = click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
+judge_option = click.option(
+    "--judge",
+    type=click.Choice(["local", "model", "none"]),
+    default="local",
+    show_default=True,
+    help="Judge of all systems' answers: the offline judge, the configured model, or none.",
+)
+workers_option = click.option(
+    "--workers", type=click.IntRange(1, 4), metavar="N", help="Number of processes [default: by the amount of work]."
+)
+budget_option = click.option(
+    "--budget-calls", type=click.IntRange(min=1), metavar="N", help="The most model calls, the judge's included."
+)
+no_texts_option = click.option("--no-texts", is_flag=True, help="Write ids and figures only, no text of the data.")
+
+
+def asking_options(command: F) -> F:
+    """What a command that asks questions takes, in the order of its help."""
+    options = (
+        index_option, out_option, judge_option, limit_option, seed_option, workers_option,
+        budget_option, no_texts_option, set_option, json_option,
+    )  # fmt: skip
+    return reduce(lambda made, option: option(made), reversed(options), command)
+
+
+@click.group(name="eval")
+def evaluate() -> None:
+    """Measure retrieval on judged queries, and answers on question sets."""
+
+
+@evaluate.command()
+@click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option("--split", default="dev", show_default=True, metavar="NAME", help="Which queries of the set.")
+@click.option("--measure", "measures", multiple=True, metavar="NAME", help="As nDCG@10, R@100, P@5; may be repeated.")
+@index_option
+@out_option
+@limit_option
+@seed_option
+@set_option
+@json_option
+def retrieval(folder: Path, split: str, measures: tuple[str, ...], index: str | None, **options: Any) -> None:
+    """Compare words, meaning and their fusions on FOLDER, a set in BEIR's layout.
+
+    Its corpus is indexed once and cached, a few sets at a time; --index uses your own index over the same ids.
+    """
+    from selfright.cli.experiment_report import figures
+    from selfright.cli.experiment_report import tell as tell_study
+    from selfright.cli.progress import bar
+    from selfright.evals.beir import load
+    from selfright.evals.retrieval import MEASURES, evaluate_retrieval, parsed, write_runs
+
+    parsed(measures)  # a wrong name, or no library, should be heard of before anything is indexed
+    out, seed = options["out"], options["seed"]
+    data = load(folder, split).sample(options["limit"], seed)
+    with _corpus(data, index, values_of(options["assignments"])) as selfright, bar("Searching") as progress:
+        measured = evaluate_retrieval(selfright, data, measures=measures or MEASURES, seed=seed, progress=progress)
+    files = [*_written(measured.study, out), *write_runs(measured, out)] if out else []
+    if options["as_json"]:
+        print_json(figures(measured.study, files))
+    else:
+        tell_study(measured.study, files)
+
+
+@evaluate.command()
+@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option("--preset", "presets", metavar="NAME", multiple=True, help="May be repeated [default: basic, full].")
+@asking_options
+def answers(presets: tuple[str, ...], **options: Any) -> int:
+    """Ask the questions of FILE under each preset; the presets are compared with the first one.
+
+    FILE is JSONL as described in the documentation. With --out, an interrupted run resumes.
+    """
+    from selfright.evals.systems import of_presets
+
+    return measure_answers("answers", of_presets(presets or ("basic", "full")), **options)
+
+
+def measure_answers(kind: "Kind", systems: "Sequence[System]", *, file: Path, out: Path | None, **options: Any) -> int:
+    """Asks, writes and tells, as the options of both commands say; gives back the exit code."""
+    from selfright.cli.experiment_report import failures, figures
+    from selfright.cli.experiment_report import tell as tell_study
+    from selfright.cli.progress import bar
+    from selfright.evals.reading import load
+    from selfright.evals.running import Plan
+    from selfright.evals.running import evaluate as run
+
+    data = load(file).sample(options["limit"], options["seed"])
+    values = values_of(options["assignments"]) | ({"index": options["index"]} if options["index"] else {})
+    plan = Plan(
+        kind, data, systems, values,
+        **{name: options[name] for name in ("judge", "seed", "workers", "budget_calls")},
+    )  # fmt: skip
+    with bar("Asking") as progress:
+        study = run(plan, out, progress)
+    files = _written(study, out, options["no_texts"]) if out else []
+    if options["as_json"]:
+        print_json(figures(study, files))
+    else:
+        tell_study(study, files)
+    return failures(study)
+
+
+@evaluate.command()
+@click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@no_texts_option
+@json_option
+def report(folder: Path, no_texts: bool, as_json: bool) -> None:
+    """Write the report of the evaluation in FOLDER again: one self-contained HTML file.
+
+    An evaluation with --out writes report.html itself; this writes it anew, or without the texts.
+    """
+    from selfright.domain.errors import InputError
+    from selfright.evals.report.writing import write_report
+    from selfright.evals.results import read_study
+    from selfright.evals.writing import redacted
+
+    file = folder / "study.json"
+    if not file.is_file():
+        raise InputError(f"there is no study.json in {folder}; give the --out folder of an evaluation or an ablation")
+    study = read_study(file)
+    path = write_report(redacted(study) if no_texts else study, folder)
+    tell({"files": [str(path)]}, [f"wrote {path}"], as_json=as_json)
+
+
+def _written(study: "Study", out: Path, no_texts: bool = False) -> list[Path]:
+    from selfright.domain.errors import MissingExtra
+    from selfright.evals.report.writing import write_report
+    from selfright.evals.writing import redacted, write
+
+    kept = redacted(study) if no_texts else study
+    files = write(kept, out)
+    try:
+        return [*files, write_report(kept, out)]
+    except MissingExtra as error:  # what was measured is written and told all the same
+        click.echo(f"selfright: no report.html: {error}", err=True)
+        return files
+
+
+@contextmanager
+def _corpus(data: "RetrievalSet", index: str | None, values: dict[str, Any]) -> "Iterator[Selfright]":
+    """The index to search: one's own, or that of the set's corpus."""
+    from selfright.api.selfright import Selfright
+    from selfright.cli.progress import bar
+    from selfright.evals.beir import corpus_index
+
+    if index:
+        with Selfright.open(**values, index=index) as selfright:
+            yield selfright
+        return
+    with bar("Indexing") as progress:
+        opened = corpus_index(data.corpus, values, progress)
+    with opened as selfright:
+        yield selfright
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option("--profiles", metavar="NAMES", help="Presets, with commas between [default: the six of the ablation].")
+@click.option("--grid", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE.toml",
+              help="Your own systems, or all combinations of some flags, instead.")  # fmt: skip
+@asking_options
+def ablate(profiles: str | None, grid: Path | None, **options: Any) -> int:
+    """Ask the questions of FILE under each profile, from the baseline up, and compare the steps.
+
+    With --out, every answer is saved at once: run the same command again to resume.
+    """
+    from selfright.domain.errors import UsageError
+    from selfright.evals.systems import PROFILES, from_grid, of_presets
+
+    if profiles and grid:
+        raise UsageError("--profiles names presets and --grid a file of systems; give one of them")
+    names = [name.strip() for name in (profiles or "").split(",") if name.strip()]
+    systems = from_grid(grid) if grid else of_presets(names or PROFILES)
+    return measure_answers("ablation", systems, **options)

@@ -1,0 +1,226 @@
+"""``selfright index``: its documents, its named parts, its figures, its upkeep."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from selfright.cli.commands.index_sync import belonging_options, exit_code, sync, tell_report
+from selfright.cli.commands.index_transfer import export, import_
+from selfright.cli.commands.options import (
+    counted,
+    index_option,
+    json_option,
+    on_index,
+    opening,
+    say,
+    set_option,
+    tell,
+)
+from selfright.domain.text import composed
+
+if TYPE_CHECKING:
+    from selfright.api.selfright import Selfright
+    from selfright.domain.routing import Collection
+
+
+@click.command()
+@click.argument("name")
+@click.argument("text")
+@click.option("--class", "classes", metavar="CLASS", multiple=True, help="Query class it serves; may be repeated.")
+@click.option("--slot", "slots", metavar="SLOT", multiple=True, help="Slot that points to it; may be repeated.")
+@on_index
+@json_option
+def describe(
+    selfright: "Selfright",
+    name: str,
+    text: str,
+    classes: tuple[str, ...],
+    slots: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Describe the collection NAME in TEXT, so that matching questions are sent to it; "" removes the description.
+
+    One or two sentences that name the topics work best. They replace the previous description, classes and slots.
+    """
+    described = selfright.describe_collection(name, text, classes=classes, slots=slots)
+    if not described.documents:
+        say(f"no document is in '{described.name}' yet; add with --collection")
+    _show([described], as_json)
+
+
+@click.command()
+@on_index
+@json_option
+def collections(selfright: "Selfright", as_json: bool) -> None:
+    """List the collections: documents, description, query classes and slots."""
+    _show(selfright.collections(), as_json)
+
+
+def _show(found: "list[Collection]", as_json: bool) -> None:
+    forms = [_form(collection) for collection in found]
+    tell(forms, map(_line, forms), as_json=as_json)
+
+
+def _line(form: dict[str, Any]) -> str:
+    declared = [f"{part}: {', '.join(form[part])}" for part in ("classes", "slots") if form[part]]
+    return "\t".join([form["name"], f"{form['documents']:,} documents", form["description"] or "-", *declared])
+
+
+def _form(collection: "Collection") -> dict[str, Any]:
+    return {
+        "name": collection.name,
+        "description": collection.description,
+        "classes": [kind.value for kind in collection.classes],
+        "slots": list(collection.slots),
+        "documents": collection.documents,
+    }
+
+
+@click.command()
+@click.option("--repair", is_flag=True, help="Rebuild what can be rebuilt from the catalogue.")
+@on_index
+@json_option
+def verify(selfright: "Selfright", repair: bool, as_json: bool) -> int:
+    """Check every record, vector and file of the index."""
+    findings = selfright.verify(repair=repair)
+    unmended = [finding for finding in findings if not finding.mended]
+    lines = [f"{'mended' if each.mended else 'damaged'}\t{each.file}\t{each.problem}" for each in findings]
+    form = {"sound": not unmended, "findings": [asdict(finding) for finding in findings]}
+    tell(form, lines or ["the index is sound"], as_json=as_json)
+    if unmended and not repair and not as_json:
+        say("put right what can be with: selfright index verify --repair")
+    return 1 if unmended else 0
+
+
+@click.command()
+@on_index
+@json_option
+def compact(selfright: "Selfright", as_json: bool) -> None:
+    """Free the space of replaced and removed documents, and rebuild the search indexes."""
+    before = selfright.info().bytes
+    selfright.compact()
+    after = selfright.info().bytes
+    form = {"bytes_before": before, "bytes_after": after}
+    tell(form, [f"{before:,} bytes before, {after:,} bytes after"], as_json=as_json)
+
+
+@click.command()
+@click.option("--to", metavar="LOCATION", help="Build the index with new vectors there, and leave this one unchanged.")
+@on_index
+@json_option
+def reembed(selfright: "Selfright", to: str | None, as_json: bool) -> None:
+    """Embed every passage again with the configured embedder.
+
+    Until all vectors are ready, the index is searched as before, but not changed. An index on a server needs --to.
+    """
+    from selfright.cli.progress import bar
+
+    with bar("Embedding") as progress:
+        report = selfright.reembed(to, progress=progress)
+    if as_json:
+        tell(asdict(report), (), as_json=True)
+        return
+    if to is None and report.before == report.embedder:
+        click.echo(f"{report.location} has vectors of {report.embedder} already")
+    else:
+        click.echo(f"{report.location}: {report.before} → {report.embedder}")
+        click.echo("the same as before: documents with their ids, texts, passages, collections and facts")
+    click.echo(counted({"documents": report.documents, "passages": report.passages, "vectors": report.vectors}))
+    lacking = report.passages - report.vectors
+    if lacking and report.vectors:
+        say(f"{lacking:,} passages are in no language that {report.embedder} knows")
+    for name in report.dropped:
+        say(f"{name} was made for {report.before} and is gone: run 'selfright calibrate' again")
+    if to is not None:
+        say("calibrations stay with the old index: run 'selfright calibrate' for this one")
+
+
+@click.group()
+def index() -> None:
+    """Manage the index: add, remove and list documents, show figures, check and repair."""
+
+
+@index.command()
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@opening(
+    index_option,
+    *belonging_options,
+    click.option("--prune", is_flag=True, help="Then remove documents from PATHS whose files are gone."),
+    click.option("--ray", metavar="ADDRESS", help="Do the work on a Ray cluster: local, auto or host:port."),
+    set_option,
+)
+@json_option
+def add(
+    selfright: "Selfright", paths: tuple[Path, ...], prune: bool, ray: str | None, as_json: bool, **options: Any
+) -> int:
+    """Add PATHS: files, folders, or JSONL with _id|id, title, text, metadata. Unchanged documents are skipped.
+
+    Reads txt, md, html, pdf, office files of all kinds, hwpx, csv, json and jsonl. An unreadable file is reported
+    in one line, and the others are added; the exit code is 1 then.
+    """
+    from selfright.cli.progress import bar
+    from selfright.domain.errors import UsageError
+
+    if prune and ray:
+        raise UsageError("--prune does not work with --ray; run 'selfright index sync' on the folders afterwards")
+    with bar("Indexing") as progress:
+        if prune:
+            report = selfright.sync(paths, progress=progress, **options)
+        else:
+            report = selfright.add(paths, progress=progress, ray=ray, **options)
+    tell_report(report, as_json=as_json, pruned=prune)
+    return exit_code(report)
+
+
+@index.command()
+@click.argument("document_ids", nargs=-1, required=True, metavar="DOC_ID...")
+@on_index
+@json_option
+def remove(selfright: "Selfright", document_ids: tuple[str, ...], as_json: bool) -> int:
+    """Remove documents by id ('selfright index list' shows the ids)."""
+    removed = selfright.remove(document_ids)
+    missing = [each for each in document_ids if each not in removed and composed(each) not in removed]
+    for document_id in missing:
+        say(f"no document '{document_id}' in the index; see 'selfright index list'")
+    tell({"removed": removed, "missing": missing}, [f"{len(removed):,} removed"], as_json=as_json)
+    return 1 if missing else 0
+
+
+@index.command(name="list")
+@on_index
+@json_option
+def list_(selfright: "Selfright", as_json: bool) -> None:
+    """List the documents."""
+    documents = selfright.documents()
+    lines = (
+        f"{each.id}\t{each.title}\t{each.passages:,} passage{'s' if each.passages != 1 else ''}\t{each.collection}"
+        for each in documents
+    )
+    tell([asdict(document) for document in documents], lines, as_json=as_json)
+
+
+@index.command()
+@on_index
+@json_option
+def info(selfright: "Selfright", as_json: bool) -> None:
+    """Show the index's sizes, tokenizer, embedder and kind of vector index."""
+    from selfright.schemas import info_view
+
+    form = info_view(selfright.info())
+    lines = (f"{name:<15} {_shown(value)}" for name, value in form.items() if value != ())  # (): the store can do all
+    tell(form, lines, as_json=as_json)
+
+
+def _shown(value: object) -> str:
+    match value:
+        case dict():
+            return ", ".join(f"{name} {number:,}" for name, number in value.items())
+        case tuple():
+            return ", ".join(value)
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+for command in (sync, import_, export, describe, collections, verify, compact, reembed):
+    index.add_command(command)

@@ -1,0 +1,88 @@
+"""Progress on stderr: one live line on a terminal, erased at the end; elsewhere next to nothing."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from selfright.cli.terminal import TerminalText
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Display
+    from rich.progress import ProgressColumn
+
+    from selfright.ingest.pipeline import Progress
+
+_QUIET_S = 60.0  # between two lines where nobody watches
+_PATIENCE_S = 3.0  # for which nobody wonders whether anything is being done
+_LONGEST = 40
+_ALL_S = 86_400.0
+
+
+@contextmanager
+def bar(label: str) -> Iterator["Progress"]:
+    """Gives a function ``(done, total, name)`` that says how far the work is.
+
+    Elsewhere than on a terminal a line comes once a minute.
+    """
+    if not sys.stderr.isatty():
+        yield _lines(label)
+        return
+    from rich.progress import BarColumn, TaskProgressColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    with _display(BarColumn(20), TaskProgressColumn(), TimeElapsedColumn(), TimeRemainingColumn()) as display:
+        task = display.add_task(label, total=None, name="")
+        yield lambda done, total, name: display.update(task, completed=done, total=total or None, name=_shown(name))
+
+
+@contextmanager
+def working(label: str) -> Iterator[Callable[[str], None]]:
+    """Gives a function that is told what was done last, of work whose end nobody can foresee.
+
+    A terminal shows it after some seconds; elsewhere nothing is said.
+    """
+    if not sys.stderr.isatty():
+        yield lambda _name: None
+        return
+    from rich.progress import TimeElapsedColumn
+
+    with _display(TimeElapsedColumn()) as display:
+        task = display.add_task(label, total=None, name="", visible=False)
+        due = time.monotonic() + _PATIENCE_S
+        yield lambda name: display.update(task, name=_shown(name), visible=time.monotonic() >= due)
+
+
+def _display(*columns: "ProgressColumn") -> "Display":
+    """A line of rich: the label, the columns, and what is worked on."""
+    from rich.console import Console
+    from rich.progress import Progress as Display
+    from rich.progress import TextColumn
+    from rich.table import Column
+
+    label = TextColumn("selfright: {task.description}", markup=False)
+    name = TextColumn("{task.fields[name]}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis"))
+    # What is drawn anew moves the cursor, which nothing else may: it goes past ``TerminalText``.
+    file = sys.__stderr__ if isinstance(sys.stderr, TerminalText) else sys.stderr
+    # Steps may take a minute, so the time left goes by all of them: by the last 30 s there would be none.
+    return Display(label, *columns, name, console=Console(file=file), transient=True, speed_estimate_period=_ALL_S)
+
+
+def _shown(name: str) -> str:
+    """The end of a name, without anything that could steer a terminal."""
+    return "".join(filter(str.isprintable, name[-_LONGEST:]))
+
+
+def _lines(label: str) -> "Progress":
+    """A line from time to time, for work that takes long where nobody watches."""
+    last = time.monotonic()
+
+    def move(done: int, total: int, name: str) -> None:
+        nonlocal last
+        if time.monotonic() - last >= _QUIET_S and total:
+            last = time.monotonic()
+            click.echo(f"selfright: {label}: {done / total:.0%}, {_shown(name)}", err=True)
+
+    return move

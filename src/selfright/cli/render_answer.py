@@ -1,0 +1,83 @@
+"""An answer as a person reads it: the text, its sources, and a short account of how it came about."""
+
+from collections.abc import Mapping
+from unicodedata import east_asian_width
+
+from selfright.domain.answers import Answer, Iteration
+from selfright.domain.passages import Language
+from selfright.domain.wordings import Wording, said, wordings
+
+Words = Mapping[str, str]
+
+_COLUMN = 10
+
+_TEXTS = wordings(__package__, "render_answer")
+_KOREAN = Wording(
+    _TEXTS["ko"]["clauses"],
+    {**_TEXTS["ko"]["steps"], **_TEXTS["ko"]["verdicts"], **_TEXTS["ko"]["stopped"], **_TEXTS["ko"]["names"]},
+)
+
+
+def account(answer: Answer) -> str:
+    """The answer, its sources and its account, in the language of the question."""
+    words = _TEXTS[answer.language]["words"]
+    parts = [answer.answer]
+    if answer.citations:
+        parts.append("\n".join([f"{words['sources']}:", *_sources(answer)]))
+    parts.append("\n".join([f"{words['account']}:", *_lines(answer, words)]))
+    return "\n\n".join(parts)
+
+
+def steps(answer: Answer) -> str:
+    """The nodes of the turn in their order: milliseconds, name, and what each decided, in the question's language."""
+    korean = answer.language == "ko"
+    rows = []
+    for step in answer.trace:
+        name = _TEXTS["ko"]["steps"].get(step.node, step.node) if korean else step.node
+        decided = said(step.outcome, _KOREAN) if korean else step.said
+        rows.append(f"  {step.seconds * 1000:8.1f} ms  {_padded(name, 18)} {decided}".rstrip())
+    return "\n".join(
+        [*rows, f"  {answer.cost.seconds * 1000:8.1f} ms  {_TEXTS[answer.language]['words']['steps in all']}"]
+    )
+
+
+def _sources(answer: Answer) -> list[str]:
+    rows = []
+    for citation in answer.citations:
+        title = f"{citation.title} > {citation.section}" if citation.section else citation.title
+        place = citation.url or citation.document_id
+        rows.append(f"  [{citation.n}] {title} ({place}, {citation.start}-{citation.end})")
+    return rows
+
+
+def _lines(answer: Answer, words: Words) -> list[str]:
+    rows = [(words["verdict"], _TEXTS[answer.language]["verdicts"][answer.verdict])] if answer.verdict else []
+    rows += [
+        (f"{words['pass']} {n}", _pass(iteration, answer.language))
+        for n, iteration in enumerate(answer.iterations, start=1)
+    ]
+    why = _TEXTS[answer.language]["stopped"][answer.stop_reason]
+    rows.append((words["stopped"], why if answer.language == "ko" else f"{answer.stop_reason.value} ({why})"))
+    rows += [(words["removed"], claim) for claim in answer.removed_claims]
+    rows += [(words["note"], note) for note in answer.notes]
+    rows += [(words["web"], words[answer.web.effect])] if answer.web else []
+    cost = answer.cost
+    spent = words["spent"].format(seconds=cost.seconds, calls=cost.llm_calls, web=cost.web_requests)
+    rows.append((words["cost"], spent))
+    return [f"  {_padded(name + ':')} {text}" for name, text in rows]
+
+
+def _padded(text: str, column: int = _COLUMN) -> str:
+    """Filled up to the width of the column on a terminal, where Hangul takes two cells a syllable."""
+    cells = sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
+    return text + " " * max(0, column - cells)
+
+
+def _pass(iteration: Iteration, language: Language) -> str:
+    words = _TEXTS[language]["words"]
+    judged = words["unjudged"] if iteration.overall is None else f"{words['quality']} {iteration.overall:.2f}"
+    gain = f" ({iteration.improvement:+.2f})" if iteration.improvement is not None else ""
+    verdict = iteration.verdict
+    found = f", {verdict.value if language == 'en' else _TEXTS[language]['verdicts'][verdict]}" if verdict else ""
+    refined = words["refined"].format(share=iteration.removed_share) if iteration.removed_share is not None else ""
+    return f"{judged}{gain}{found}{refined}  «{iteration.query}»"

@@ -1,1 +1,0 @@
-"""The methods of ``Selfright`` by what they are about, and how they read their text."""

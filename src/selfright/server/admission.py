@@ -1,0 +1,246 @@
+"""How much is let in: requests by rate, turns by number. What is too much is refused at once, with a time to wait."""
+
+import asyncio
+import math
+import time
+from collections import Counter, OrderedDict
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from selfright.server.errors import Refused
+
+MIB = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Settings ``serve_*`` and what hangs on them. Times are seconds, sizes bytes.
+
+    ``turns`` run at once, of one key half of them; ``queue`` more wait, at most ``wait_s``. Of one key ``turns_each``
+    run or wait, its searches among them.
+    ``rate`` is how many requests a minute a key may make in the long run, ``burst`` how many at once; ``guesses`` and
+    ``guess_burst`` are the same of wrong keys from one address. ``spool_bytes`` is what all uploads together may take
+    while they come in and wait, None for four of the largest; ``held_bytes`` the same of all other bodies.
+    """
+
+    turns: int = 64
+    turns_each: int = 16
+    queue: int = 64
+    wait_s: float = 10.0
+    turn_s: float = 300.0
+    upload_s: float = 300.0
+    rate: float = 300.0
+    burst: int = 60
+    guesses: float = 10.0
+    guess_burst: int = 20
+    body_bytes: int = 2 * MIB
+    upload_bytes: int = 100 * MIB
+    upload_files: int = 20
+    spool_bytes: int | None = None
+    held_bytes: int = 256 * MIB
+    body_s: float = 30.0
+    heartbeat_s: float = 15.0
+    idle_s: int = 30
+    connections: int = 2_048
+    grace_s: int = 330
+
+
+def limits_of(settings: Any) -> Limits:
+    """The limits as the settings ``serve_*`` have them."""
+    names = ("turns", "queue", "rate", "upload_bytes")
+    return Limits(**{name: getattr(settings, f"serve_{name}") for name in names})
+
+
+def shared(limits: Limits, processes: int) -> Limits:
+    """The share of one of several processes in what runs and waits at once. Rates count in each of them."""
+    names = ("turns", "queue", "connections", "held_bytes")
+    return replace(limits, **{name: math.ceil(getattr(limits, name) / processes) for name in names})
+
+
+LOCAL_KEY = "local"  # the user of this machine, who shares the service with nobody
+_MOST_BUCKETS = 10_000
+
+
+class RateLimit:
+    """A token bucket for each key; those used longest ago are forgotten first, and a forgotten one is full again."""
+
+    def __init__(
+        self,
+        per_minute: float,
+        burst: int,
+        clock: Callable[[], float] = time.monotonic,
+        message: str = "too many requests with this key; wait, then try again",
+    ) -> None:
+        self._per_second, self._burst, self._clock = per_minute / 60, max(1, burst), clock
+        self._message = message
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def take(self, key: str) -> None:
+        """Counts a request. Raises ``Refused`` (429) when there are too many."""
+        now = self._clock()
+        tokens, at = self._buckets.pop(key, (float(self._burst), now))
+        tokens = min(float(self._burst), tokens + (now - at) * self._per_second)
+        allowed = tokens >= 1
+        self._buckets[key] = (tokens - 1 if allowed else tokens, now)
+        if len(self._buckets) > _MOST_BUCKETS:
+            self._buckets.popitem(last=False)
+        if not allowed:
+            raise Refused(429, "rate_limited", self._message, retry_after=(1 - tokens) / self._per_second)
+
+    def give_back(self, key: str) -> None:
+        """Uncounts a request."""
+        if key in self._buckets:
+            tokens, at = self._buckets[key]
+            self._buckets[key] = (min(float(self._burst), tokens + 1), at)
+
+
+_UPLOADS, _UPLOADS_EACH = 8, 4
+_READERS = 2  # each may take a core, and the memory that a file may take
+
+
+@dataclass(slots=True)
+class _Sender:
+    uploads: int = 0
+    working: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+class UploadLimiter:
+    """Lets a bounded number of uploads in, of one key fewer, so that nobody's files keep everybody else's waiting."""
+
+    def __init__(self) -> None:
+        self._senders: dict[str, _Sender] = {}
+        self._readers = asyncio.Semaphore(_READERS)
+
+    @contextmanager
+    def admitted(self, key: str) -> Iterator[None]:
+        """While an upload is taken in. Raises ``Refused``: 429 for one key's excess, 503 for everybody's."""
+        sender = self._senders.get(key, _Sender())
+        if key != LOCAL_KEY and sender.uploads >= _UPLOADS_EACH:
+            message = f"{_UPLOADS_EACH} uploads of this key are waiting; wait for one of them"
+            raise Refused(429, "too_many_uploads", message, retry_after=10)
+        if sum(each.uploads for each in self._senders.values()) >= _UPLOADS:
+            raise Refused(503, "uploads_waiting", "too many uploads are waiting; try again in a moment", retry_after=10)
+        self._senders[key] = sender
+        sender.uploads += 1
+        try:
+            yield
+        finally:
+            sender.uploads -= 1
+            if not sender.uploads:
+                del self._senders[key]
+
+    @asynccontextmanager
+    async def working(self, key: str) -> AsyncIterator[asyncio.Semaphore]:
+        """While a file of an upload that was let in is read and embedded: one at a time of a key.
+
+        Gives what is held while it is read, so that others get their turn.
+        """
+        async with self._senders[key].working:
+            yield self._readers
+
+
+@dataclass(eq=False, slots=True)
+class _Waiter:
+    key: str
+    place: asyncio.Future[None]
+
+
+class TurnLimiter:
+    """Lets so many turns run at once, has a bounded number wait, and refuses the rest.
+
+    A key runs half of the turns at most, so that there is always room for others. Of those who wait, the one whose key
+    runs the fewest turns comes first. Where no more can wait, the key that has the most turns is refused.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._of_key: Counter[str] = Counter()  # turns that run or wait, and searches
+        self._running: Counter[str] = Counter()
+        self._waiting: list[_Waiter] = []
+
+    @property
+    def running(self) -> int:
+        """How many turns run."""
+        return self._running.total()
+
+    @property
+    def waiting(self) -> int:
+        """How many turns wait for a place."""
+        return len(self._waiting)
+
+    async def acquire(self, key: str) -> ExitStack:
+        """The right to run a turn, held until the stack is closed; it comes now or when it is one's turn.
+
+        Raises ``Refused``: 429 for one key's excess, 503 for everybody's.
+        """
+        with ExitStack() as held:
+            held.enter_context(self.searching(key))
+            await self._place(key)
+            held.callback(self._leave, key)
+            return held.pop_all()
+
+    @contextmanager
+    def searching(self, key: str) -> Iterator[None]:
+        """While a search runs: it counts as a turn of its key, and waits for none. Raises ``Refused`` (429)."""
+        most = self._limits.turns_each
+        if key != LOCAL_KEY and self._of_key[key] >= most:
+            message = f"this key runs as many turns and searches as it may at once ({most}); wait for one of them"
+            raise Refused(429, "too_many_turns", message, retry_after=1)
+        self._of_key[key] += 1
+        try:
+            yield
+        finally:
+            self._of_key[key] -= 1
+            if not self._of_key[key]:
+                del self._of_key[key]
+
+    async def _place(self, key: str) -> None:
+        waiter = _Waiter(key, asyncio.get_running_loop().create_future())
+        self._waiting.append(waiter)
+        self._admit()
+        if len(self._waiting) > self._limits.queue:
+            self._refuse_one()
+        try:
+            async with asyncio.timeout(self._limits.wait_s):
+                await waiter.place
+        except BaseException as error:
+            self._give_up(waiter)
+            if isinstance(error, TimeoutError):
+                raise Refused(503, "overloaded", "the service is full; try again later", retry_after=10) from None
+            raise
+
+    def _give_up(self, waiter: _Waiter) -> None:
+        if waiter in self._waiting:
+            self._waiting.remove(waiter)
+        elif not waiter.place.cancelled() and waiter.place.exception() is None:  # the place came in the same moment
+            self._leave(waiter.key)
+
+    def _admit(self) -> None:
+        """Gives free places to those who wait."""
+        while self.running < self._limits.turns:
+            able = [each for each in self._waiting if not each.place.done() and self._has_share(each.key)]
+            if not able:
+                return
+            first = min(able, key=lambda waiter: self._running[waiter.key])  # the oldest of several
+            self._waiting.remove(first)
+            self._running[first.key] += 1
+            first.place.set_result(None)
+
+    def _has_share(self, key: str) -> bool:
+        return key == LOCAL_KEY or self._running[key] < math.ceil(self._limits.turns / 2)
+
+    def _refuse_one(self) -> None:
+        """Takes the newest of those of the key with the most turns out of the queue."""
+        last = max(reversed(self._waiting), key=lambda waiter: self._of_key[waiter.key])
+        self._waiting.remove(last)
+        if not last.place.done():
+            full = "the service is full; try again in a moment"
+            last.place.set_exception(Refused(503, "overloaded", full, retry_after=2))
+
+    def _leave(self, key: str) -> None:
+        self._running[key] -= 1
+        if not self._running[key]:
+            del self._running[key]
+        self._admit()

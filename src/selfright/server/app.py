@@ -1,0 +1,150 @@
+"""The service put together: endpoints, and the layers that every request passes."""
+
+import importlib.util
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, nullcontext, suppress
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+from starlette.responses import Response
+
+from selfright.domain.errors import IndexNotFound, SelfrightError
+from selfright.server.admission import Limits, RateLimit, limits_of
+from selfright.server.authentication import Authenticator, AuthMiddleware
+from selfright.server.errors import DOCUMENTED, Refused, unusable_body
+from selfright.server.keys import Keys, open_keys
+from selfright.server.middleware import BodyLimit, Envelope, refusal_for
+from selfright.server.routes import (
+    ask,
+    documents,
+    health,
+    openai,
+    traces,
+    user_data,
+)
+from selfright.server.routes.documents import remove_leftovers
+from selfright.server.service import Service, in_thread
+
+if TYPE_CHECKING:
+    from mcp.server.mcpserver import MCPServer
+
+    from selfright.api.selfright import Selfright
+
+_ROUTERS = tuple(each.router for each in (ask, documents, user_data, traces, openai, health))
+_CODES = {404: "not_found", 405: "method_not_allowed", 406: "not_acceptable", 415: "unsupported_media_type"}
+
+
+def create_app(
+    selfright: "Selfright",
+    limits: Limits | None = None,
+    keys: Keys | None = None,
+    *,
+    keyed: bool = False,
+    ready: Callable[[], None] = lambda: None,
+) -> FastAPI:
+    """The service over an opened Selfright. ``keyed`` asks for a key even before there is one.
+
+    ``ready`` is called when requests can be answered.
+
+    The Selfright is closed when the service ends. Settings of it that begin with ``serve_`` hold where no ``limits``
+    are given.
+    """
+    settings = selfright.settings
+    limits = limits or limits_of(settings)
+    keys = keys or open_keys(settings)
+    service = Service(selfright, limits)
+    authenticator = _authenticator(settings, limits, keys, keyed)
+    agents = _mcp(service)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        with suppress(IndexNotFound):
+            await selfright.aprepare()
+        await in_thread(remove_leftovers)
+        async with agents.session_manager.run() if agents else nullcontext():
+            ready()
+            yield
+        keys.close()
+        await selfright.aclose()
+
+    app = FastAPI(
+        title="Selfright",
+        version=version("selfright"),
+        description="Answers questions from your own documents, checks and corrects itself, and says what it could not "
+        "support.",
+        docs_url=None,  # that page would load scripts from elsewhere
+        redoc_url=None,
+        redirect_slashes=False,
+        responses=DOCUMENTED,
+        lifespan=lifespan,
+        middleware=_layers(service, authenticator, agents),
+        exception_handlers={RequestValidationError: _invalid, HTTPException: _http, SelfrightError: _ours},
+    )
+    app.state.service = service
+    for router in _ROUTERS:
+        app.include_router(router)
+    return app
+
+
+def _authenticator(settings: Any, limits: Limits, keys: Keys, keyed: bool) -> Authenticator:
+    return Authenticator(
+        keys,
+        RateLimit(limits.rate, limits.burst),
+        RateLimit(limits.guesses, limits.guess_burst, message="too many wrong keys from this address; try again later"),
+        frozenset(settings.serve_hosts),
+        frozenset(settings.serve_origins),
+        keyed,
+    )
+
+
+def _mcp(service: Service) -> "MCPServer[Any] | None":
+    """The MCP server, where its package is installed."""
+    if importlib.util.find_spec("mcp") is None:
+        return None
+    from selfright.server.mcp import build
+
+    return build(service)
+
+
+def _layers(service: Service, authenticator: Authenticator, agents: "MCPServer[Any] | None") -> list[Middleware]:
+    layers: list[Middleware] = []
+    if authenticator.origins:  # outermost, so that a page can read why it was refused
+        layers.append(
+            Middleware(
+                CORSMiddleware,
+                allow_origins=sorted(authenticator.origins),
+                allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
+                allow_headers=["authorization", "content-type", "x-selfright-session"],
+            )
+        )
+    layers += [
+        Middleware(Envelope, metrics=service.metrics),
+        Middleware(AuthMiddleware, authenticator=authenticator),
+        Middleware(BodyLimit, limits=service.limits),
+    ]
+    if agents:
+        from selfright.server.mcp import Layer, over_http
+
+        layers.append(Middleware(Layer, mounted=over_http(agents)))
+    return layers
+
+
+async def _invalid(_: Request, error: RequestValidationError) -> Response:
+    return unusable_body(error.errors()).response()
+
+
+async def _ours(request: Request, error: SelfrightError) -> Response:
+    return refusal_for(error, request.scope["state"]["request_id"]).response()
+
+
+async def _http(_: Request, error: HTTPException) -> Response:
+    if isinstance(error, Refused):
+        return error.response()
+    message = f"{error.detail}; /openapi.json lists what there is"
+    code = _CODES.get(error.status_code, "bad_request")
+    return Refused(error.status_code, code, message, headers=error.headers).response()

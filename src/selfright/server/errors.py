@@ -1,0 +1,154 @@
+"""Errors as the service tells them: one form, OpenAI's, and no word about the machine it runs on."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from selfright.domain.errors import (
+    BudgetSpent,
+    EmbeddingFailed,
+    IndexBusy,
+    IndexNotFound,
+    InputError,
+    ModelError,
+    ModelRejected,
+    ModelUnavailable,
+    SelfrightError,
+    SessionBusy,
+    SessionHidden,
+    SessionLost,
+    StoreError,
+    StoreUnavailable,
+    UnknownName,
+    UnreadableFile,
+    UsageError,
+    WebError,
+)
+from selfright.wire.answers import ErrorBody, ErrorReply
+
+MOST_MESSAGE = 500
+_TYPES = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
+
+
+class Refused(HTTPException):
+    """A request that is turned down: ``code`` is for programs, the message for people.
+
+    ``retry_after`` are the seconds after which it may be tried again, ``headers`` more of the reply's.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        message: str,
+        *,
+        param: str | None = None,
+        retry_after: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        headers = dict(headers or {})
+        if retry_after is not None:
+            headers["Retry-After"] = str(max(1, math.ceil(retry_after)))
+        if code == "overloaded":
+            headers["Connection"] = "close"  # a new one may reach another worker
+        if status == 401:
+            headers["WWW-Authenticate"] = "Bearer"
+        super().__init__(status, message, headers or None)
+        self.code = code
+        self.param = param
+
+    def body(self) -> ErrorBody:
+        """The error as it is sent."""
+        kind = _TYPES.get(self.status_code) or ("server_error" if self.status_code >= 500 else "invalid_request_error")
+        return ErrorBody(message=self.detail[:MOST_MESSAGE], type=kind, code=self.code, param=self.param)
+
+    def response(self) -> Response:
+        """The reply."""
+        content = json.dumps(ErrorReply(error=self.body()).model_dump(), ensure_ascii=True).encode()
+        return Response(content, self.status_code, self.headers, media_type="application/json")
+
+
+# What an operator must put right is told without the message: that names files of this machine.
+_TOLD: tuple[tuple[type[SelfrightError], int, str, str | None, float | None], ...] = (
+    (SessionBusy, 409, "session_busy", "another turn of this session is running; wait for it, then try again", 1),
+    (SessionLost, 409, "session_lost", "another turn took this session over; look at it, then ask again", 1),
+    (StoreUnavailable, 503, "database_unavailable", "what the service keeps cannot be reached now; try again", 2),
+    (IndexBusy, 503, "index_busy", "the index is being written by another program; try again in a moment", 5),
+    (IndexNotFound, 404, "index_not_found", "there is nothing to search yet; upload a document first", None),
+    (StoreError, 503, "store_unusable", "what the service keeps cannot be used now; its log says why", 30),
+    (UsageError, 400, "bad_request", None, None),
+    (InputError, 400, "bad_request", None, None),
+    (ModelUnavailable, 503, "model_unavailable", "the language model cannot be reached now; try again", 5),
+    (EmbeddingFailed, 503, "model_unavailable", "the embedding model cannot be reached now; try again", 5),
+    (ModelRejected, 502, "model_rejected", "the language model turned the call down; the service's log says why", None),
+    (BudgetSpent, 503, "budget_spent", "the limits of a turn leave no room for an answer; raise them", 30),
+    (ModelError, 502, "model_failed", "the reply of a model could not be used; try again", 1),
+    (WebError, 502, "web_failed", "the web could not be searched; try again", 1),
+)  # fmt: skip
+
+
+def refusal_of(error: SelfrightError) -> Refused:
+    """What a caller is told of an error of ours."""
+    if isinstance(error, UnknownName) and error.kind == "collection":
+        return Refused(404, "collection_not_found", "there is no such collection", param="collections")
+    if isinstance(error, SessionHidden):
+        return no_session(error.session)
+    if isinstance(error, UnreadableFile):  # without its path
+        return Refused(422, "unreadable", error.why)
+    for kind, status, code, message, retry_after in _TOLD:
+        if isinstance(error, kind):
+            return Refused(status, code, message or str(error), retry_after=retry_after)
+    return Refused(500, "internal", "the service is not set up for this; its log says why")
+
+
+def no_session(session: str) -> Refused:
+    """What a caller is told of a session that there is not, or not for its key."""
+    return Refused(404, "session_not_found", f"there is no session '{session}'", param="session")
+
+
+def internal() -> Refused:
+    """What a caller is told when something broke."""
+    return Refused(500, "internal", "something went wrong here, not with the request; its id is in X-Request-Id")
+
+
+def unusable_body(errors: Sequence[Mapping[str, Any]]) -> Refused:
+    """The first thing that is wrong with a request, with its place."""
+    if not errors:
+        return Refused(400, "bad_request", "the request cannot be used; compare it with /openapi.json")
+    first = errors[0]
+    place = ".".join(str(part) for part in first.get("loc", ()) if part != "body") or "body"
+    if first.get("type") == "json_invalid":
+        return Refused(400, "bad_json", f"JSON was expected, but it breaks off or is none: {_plain(first)}")
+    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+    return Refused(400, "bad_request", f"'{place}': {_plain(first)}{more}", param=place[:100])
+
+
+def _plain(error: Mapping[str, Any]) -> str:
+    reason = error.get("ctx", {}).get("error") if error.get("type") == "json_invalid" else None
+    return " ".join(str(reason or error.get("msg", "it cannot be used")).split())
+
+
+DOCUMENTED: dict[int | str, dict[str, Any]] = {
+    status: {"model": ErrorReply, "description": description}
+    for status, description in (
+        (400, "The request cannot be used as it is"),
+        (401, "No key, or one that is unknown or revoked"),
+        (403, "The key does not allow it"),
+        (404, "There is no such thing, or not for this key"),
+        (408, "The body did not come in time"),
+        (409, "Another turn of the session is running, or took it over"),
+        (413, "The body is too large"),
+        (415, "The body is of a type that is not taken"),
+        (421, "The Host header names another machine"),
+        (422, "Nothing in the files could be read"),
+        (429, "Too many requests, or turns at once; see Retry-After"),
+        (500, "Something broke; the log says what"),
+        (502, "The language model or the web failed"),
+        (503, "Not now; see Retry-After"),
+        (504, "The turn took too long"),
+    )
+}

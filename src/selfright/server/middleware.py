@@ -1,0 +1,214 @@
+"""Layers that every request passes: an id, safe headers, a line in the log, an answer; and how much may be sent."""
+
+import asyncio
+import re
+import secrets
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from selfright.domain.errors import SelfrightError
+from selfright.server import logging
+from selfright.server.admission import LOCAL_KEY, Limits
+from selfright.server.errors import Refused, internal, refusal_of
+from selfright.server.metrics import Metrics
+
+_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_GONE = 499
+
+
+class ClientGone(Exception):
+    """The caller hung up."""
+
+
+class Envelope:
+    """Wraps the whole service."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+        self._app, self._metrics = app, metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Lets one request through."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        passing = _Passing(scope, send)
+        try:
+            await self._guarded(passing, scope, receive)
+        except ClientGone:
+            passing.status = _GONE
+        finally:
+            self._note(scope, passing)
+
+    async def _guarded(self, passing: "_Passing", scope: Scope, receive: Receive) -> None:
+        try:
+            _check_framing(scope)
+            await self._app(scope, receive, passing.send)
+        except ClientGone:
+            raise
+        except Exception as error:
+            if passing.status:
+                logging.broke(error, passing.id)
+                raise ConnectionAbortedError from None  # half a reply is sent: only closing tells that it is incomplete
+            await refusal_for(error, passing.id).response()(scope, receive, passing.send)
+
+    def _note(self, scope: Scope, passing: "_Passing") -> None:
+        route, seconds = getattr(scope.get("route"), "path", "unknown"), time.monotonic() - passing.began
+        self._metrics.request(route, scope["method"], passing.status, seconds)
+        caller = scope["state"].get("caller")
+        logging.note(
+            "request",
+            request_id=passing.id,
+            method=scope["method"][:16],
+            route=route,
+            status=passing.status,
+            ms=round(1000 * seconds, 1),
+            bytes=passing.sent,
+            key=caller.key if caller else None,
+        )
+
+
+def _check_framing(scope: Scope) -> None:
+    """Refuses what a proxy in front may cut into other requests than this service does (RFC 9112, section 6.1)."""
+    names = Headers(scope=scope).keys()
+    if "transfer-encoding" in names and ("content-length" in names or scope["http_version"] == "1.0"):
+        why = "a body has either a Content-Length or, in HTTP/1.1, a Transfer-Encoding; send one of them"
+        raise Refused(400, "bad_framing", why, headers={"Connection": "close"})
+
+
+def refusal_for(error: Exception, request_id: str) -> Refused:
+    """What the caller is told of any error; what the operator should know goes to the log."""
+    if isinstance(error, Refused):
+        return error
+    if isinstance(error, SelfrightError):
+        refused = refusal_of(error)
+        if refused.status_code >= 500:
+            logging.refused_by(error, request_id)
+        return refused
+    logging.broke(error, request_id)
+    return internal()
+
+
+class _Passing:
+    """One request's way out."""
+
+    def __init__(self, scope: Scope, send: Send) -> None:
+        given = Headers(scope=scope).get("x-request-id", "")
+        self.id = given if _ID.fullmatch(given) else secrets.token_hex(8)
+        self.began = time.monotonic()
+        self.status = self.sent = 0
+        self._send = send
+        scope.setdefault("state", {})["request_id"] = self.id
+
+    async def send(self, message: Message) -> None:
+        """Passes a message on. Raises ``ClientGone`` when the caller has hung up."""
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            headers = MutableHeaders(scope=message)
+            headers["X-Request-Id"] = self.id
+            for name, value in _HEADERS.items():
+                headers.setdefault(name, value)
+        else:
+            self.sent += len(message.get("body", b""))
+        try:
+            await self._send(message)
+        except OSError as error:
+            raise ClientGone from error
+
+
+UPLOADS = "/v1/documents"
+_BYTES_A_SECOND = 100_000  # slower than that, a large body is taken for an attack
+
+
+class BodyLimit:
+    """Bounds every body in size and time, counted as it comes, and all bodies together: headers may be wrong."""
+
+    def __init__(self, app: ASGIApp, limits: Limits) -> None:
+        self._app, self._limits = app, limits
+        spool = 4 * limits.upload_bytes if limits.spool_bytes is None else limits.spool_bytes
+        self._uploads = _ByteBudget(spool, "uploads_full", "too many files are being sent")
+        self._others = _ByteBudget(limits.held_bytes, "overloaded", "too much is being sent")
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Lets one request through."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers, upload, caller = Headers(scope=scope), scope["path"] == UPLOADS, scope["state"].get("caller")
+        most = self._limits.upload_bytes if upload else self._limits.body_bytes
+        if headers.get("content-encoding", "identity").lower() != "identity":
+            raise Refused(415, "packed_body", "a body must not be compressed; send it as it is")
+        length = headers.get("content-length", "")
+        if length.isdigit() and int(length) > most:
+            raise _too_large(most)
+        with (self._uploads if upload else self._others).share(caller.key if caller else "") as take:
+            await self._app(scope, self._bounded(receive, most, take), send)
+
+    def _bounded(self, receive: Receive, most: int, take: Callable[[int], None]) -> Receive:
+        """The messages of one body. Raises ``Refused`` when there is too much of it, or it does not come."""
+        came, whole, began = 0, False, asyncio.get_running_loop().time()
+
+        async def bounded() -> Message:
+            nonlocal came, whole
+            if whole:
+                return await receive()
+            try:
+                async with asyncio.timeout_at(began + self._limits.body_s + came / _BYTES_A_SECOND):
+                    message = await receive()
+            except TimeoutError:
+                slow = "the body did not come in time; send it faster, or less of it"
+                raise Refused(408, "slow_body", slow) from None
+            size = len(message.get("body", b""))
+            came, whole = came + size, not message.get("more_body", False)
+            if came > most:
+                raise _too_large(most)
+            take(size)
+            return message
+
+        return bounded
+
+
+class _ByteBudget:
+    """So many bytes for the bodies of all requests together, from when they come until their request is over.
+
+    One key has half of them at most, so that there is room for others.
+    """
+
+    def __init__(self, most: int, code: str, why: str) -> None:
+        self._most, self._code, self._why = most, code, why
+        self._held: Counter[str] = Counter()
+
+    @contextmanager
+    def share(self, key: str) -> Iterator[Callable[[int], None]]:
+        """While a request lasts: a function that takes room, and raises ``Refused`` (503) where there is none."""
+        own, taken = self._most if key == LOCAL_KEY else self._most / 2, 0
+
+        def take(size: int) -> None:
+            nonlocal taken
+            if self._held[key] + size > own or self._held.total() + size > self._most:
+                raise Refused(503, self._code, f"{self._why} at the moment; try again later", retry_after=10)
+            self._held[key] += size
+            taken += size
+
+        try:
+            yield take
+        finally:
+            self._held[key] -= taken
+            if not self._held[key]:
+                del self._held[key]
+
+
+def _too_large(most: int) -> Refused:
+    return Refused(413, "too_large", f"the body may have at most {most:,} bytes; send less, or several requests")

@@ -1,0 +1,116 @@
+"""Passages that an answer was written from: what was kept is marked, what is cited framed and can be jumped to.
+
+A passage is text of a document: it is shown as it is written, with headings, emphasis and code set off, and nothing of
+it can become markup, load or lead elsewhere.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from selfright.schemas import Citation, Evidence
+from selfright.ui.markup import link_out, prose, tag, text
+from selfright.ui.words import Words
+
+MOST_CHARACTERS = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a passage: whether it was kept, and the numbers of the citations that it is a part of."""
+
+    text: str
+    kept: bool
+    cited: tuple[int, ...]
+
+
+def anchor(turn: str, n: int) -> str:
+    """The place of a citation in the page."""
+    return f"{turn}-source-{n}"
+
+
+def passages(evidence: Sequence[Evidence], citations: Sequence[Citation]) -> list[tuple[Evidence, list[Citation]]]:
+    """Each passage with the citations within it, cited ones first; a citation of none of them brings its own."""
+    found: list[tuple[Evidence, list[Citation]]] = [(each, []) for each in evidence]
+    for citation in citations:
+        home = next((cited for each, cited in found if _holds(each, citation)), None)
+        if home is None:
+            found.append((_alone(citation), home := []))
+        home.append(citation)
+    return sorted(found, key=lambda pair: min((citation.n for citation in pair[1]), default=1_000_000))
+
+
+def pieces(passage: Evidence, citations: Iterable[Citation]) -> list[Piece]:
+    """The passage's text cut wherever a strip or a citation begins or ends."""
+    end = min(passage.end, passage.start + len(passage.text))
+    spans = [(strip.start, strip.end, 0) for strip in passage.strips]
+    spans += [(citation.start, citation.end, citation.n) for citation in citations]
+    spans = [(max(start, passage.start), min(stop, end), n) for start, stop, n in spans]
+    cuts = sorted({passage.start, end, *(at for start, stop, _ in spans if start < stop for at in (start, stop))})
+    return [
+        Piece(
+            passage.text[here - passage.start : there - passage.start],
+            any(start <= here and there <= stop for start, stop, _ in spans),
+            tuple(n for start, stop, n in spans if n and start <= here and there <= stop),
+        )
+        for here, there in pairwise(cuts)
+    ]
+
+
+def section(
+    turn: str, evidence: Sequence[Evidence], citations: Sequence[Citation], words: Words, title: str = "evidence"
+) -> str:
+    """All passages of an answer, the uncited ones folded: a browser unfolds what a link leads into."""
+    found = passages(evidence, citations)
+    if not found:
+        return ""
+    count = words["evidence_one"] if len(found) == 1 else words["evidence_many"].format(count=len(found))
+    head = tag("h2", f"{text(words[title])} · {text(count)}") + tag("p", text(words["kept"]), cls="quiet")
+    shown = [(_passage(turn, each, cited, words), bool(cited)) for each, cited in found]
+    uncited = "".join(markup for markup, cited in shown if not cited)
+    rest = tag("details", tag("summary", text(words["uncited"])) + uncited) if uncited else ""
+    return tag("section", head + "".join(markup for markup, cited in shown if cited) + rest, cls="evidence")
+
+
+def _passage(turn: str, passage: Evidence, cited: list[Citation], words: Words) -> str:
+    numbers = "".join(tag("span", f"[{citation.n}]", cls="number") for citation in cited)
+    name = " › ".join(part for part in (passage.title or passage.document_id, passage.section) if part)
+    summary = tag("summary", f"{numbers} {text(name)}")
+    place = f"{text(passage.document_id)} · {passage.start}–{passage.end} {link_out(passage.url, words['open'])}"
+    seen: set[int] = set()
+    written = "".join(_piece(turn, piece, seen, words) for piece in pieces(_short(passage), cited))
+    shown = tag("div", tag("div", written, cls="passage"), cls="window", tabindex="0", role="region", aria_label=name)
+    return tag("details", summary + tag("p", place, cls="quiet") + shown, open=bool(cited))
+
+
+def _piece(turn: str, piece: Piece, seen: set[int], words: Words) -> str:
+    """The markup of a piece; the first one of a citation is where its link leads."""
+    shown = prose(piece.text)
+    if not piece.kept:
+        return tag("span", shown, cls="left-out")
+    if not piece.cited:
+        return tag("mark", shown)
+    new = [n for n in piece.cited if n not in seen]
+    seen.update(new)
+    back = "".join(
+        tag("a", f"[{n}]", id=anchor(turn, n), href=f"#{turn}-answer", cls="back", title=words["back"]) for n in new
+    )
+    return tag("mark", back + shown, cls="cited")
+
+
+def _short(passage: Evidence) -> Evidence:
+    """The passage as far as a page can show it."""
+    if len(passage.text) <= MOST_CHARACTERS:
+        return passage
+    shown = {"text": passage.text[:MOST_CHARACTERS] + "…", "end": passage.start + MOST_CHARACTERS + 1}
+    return passage.model_copy(update=shown)
+
+
+def _holds(passage: Evidence, citation: Citation) -> bool:
+    same = passage.document_id == citation.document_id
+    return same and passage.start <= citation.start and citation.end <= passage.end
+
+
+def _alone(citation: Citation) -> Evidence:
+    strip = {"start": citation.start, "end": citation.end, "score": 1.0}
+    return Evidence.model_validate({**citation.model_dump(), "strips": [strip]})

@@ -1,0 +1,291 @@
+"""The client of the service: all that a page, a script or another program needs to talk to a Selfright over HTTP.
+
+>>> with Client("http://127.0.0.1:8000") as client:      # doctest: +SKIP
+...     print(client.ask("How do I install it?").answer)
+"""
+
+import importlib.util
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, TypeVar, Unpack
+from urllib.parse import quote
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from selfright.domain.errors import MissingExtra, ServiceError, ServiceUnreachable
+from selfright.domain.text import several
+from selfright.domain.traces import Rating
+from selfright.domain.turns import Erased
+from selfright.schemas import AnswerReply
+from selfright.wire import answers, user_data
+from selfright.wire.forwarding import forwarding_header
+
+if TYPE_CHECKING:
+    import httpx
+
+__all__ = ["AskOptions", "Client", "Rating", "ServiceError", "ServiceUnreachable", "forwarding_header"]
+
+DEFAULT_URL = "http://127.0.0.1:8000"
+TIMEOUT_S = 330.0  # longer than a turn may take
+ME = "me"
+_ASK = "/v1/ask"
+_CONNECT_S = 5.0
+R = TypeVar("R")
+File = str | Path | tuple[str, bytes]
+"""A file to send: where it is, or its name and its content."""
+
+
+class AskOptions(TypedDict, total=False):
+    """What may be said with a question; see ``AskRequest``."""
+
+    preset: str | None
+    mode: Literal["ai_agent", "llm"] | None
+    flags: dict[str, answers.Flag]
+    profile: dict[str, Any] | None
+    collections: str | list[str]
+    session: str | None
+    history: list[answers.Message]
+
+
+class Client:
+    """Talks to the service at ``url`` with an API ``key``, where it asks for one. Close it when done.
+
+    ``transport`` is one of httpx's, for tests and proxies. Every call raises ``ServiceError`` for a request that was
+    turned down, and ``ServiceUnreachable`` when there is no answer.
+    """
+
+    def __init__(
+        self,
+        url: str = DEFAULT_URL,
+        key: str | None = None,
+        *,
+        timeout_s: float = TIMEOUT_S,
+        transport: "httpx.BaseTransport | None" = None,
+    ) -> None:
+        if importlib.util.find_spec("httpx") is None:
+            raise MissingExtra("what the client needs", 'pip install "selfright[server]"')
+        import httpx
+
+        self._http = httpx.Client(
+            base_url=url,
+            headers={"Authorization": f"Bearer {key}"} if key else {},
+            timeout=httpx.Timeout(timeout_s, connect=_CONNECT_S),
+            transport=transport,
+            trust_env=False,  # a proxy has no business between a page and the service of the same machine
+        )
+
+    def ask(self, question: str, **options: Unpack[AskOptions]) -> AnswerReply:
+        """The answer to a question."""
+        return self._send(AnswerReply, "POST", _ASK, _asked(question, options))
+
+    def stream(self, question: str, **options: Unpack[AskOptions]) -> Generator[answers.TurnEvent, None, None]:
+        """The turn as it happens, up to ``DoneEvent``; the turn is broken off when this is closed before."""
+        body = _body(_asked(question, options, stream=True))
+        with _reachable(), self._http.stream("POST", _ASK, json=body) as response:
+            if response.status_code != 200:
+                raise _refusal(response.status_code, response.read(), response.headers)
+            for event in _events(response.iter_lines()):
+                yield event
+                if isinstance(event, answers.DoneEvent):
+                    return
+        raise ServiceUnreachable("the stream broke off before the answer was complete; ask again")
+
+    def search(self, query: str, k: int = 10, collections: str | Iterable[str] = ()) -> list[answers.Hit]:
+        """The passages nearest to a query, best first."""
+        body = answers.SearchRequest(query=query, k=k, collections=list(several(collections)))
+        return self._send(answers.SearchReply, "POST", "/v1/search", body).hits
+
+    def documents(
+        self, collection: str | None = None, after: str = "", limit: int = 100, named: str = ""
+    ) -> answers.DocumentsReply:
+        """A page of the documents; with ``named`` of those that have it in their title or id."""
+        return self._send(
+            answers.DocumentsReply, "GET", "/v1/documents", None,
+            limit=limit, named=named or None, after=after or None, collection=collection,
+        )  # fmt: skip
+
+    def document(self, document_id: str) -> answers.DocumentReply:
+        """A document with its text."""
+        return self._send(answers.DocumentReply, "GET", f"/v1/documents/{_quoted(document_id)}")
+
+    def upload(self, files: File | Iterable[File], collection: str | None = None) -> answers.UploadReply:
+        """Adds files to the index, into ``collection`` or the one that the key is for."""
+        form = {"collection": collection} if collection else {}
+        return self._read(answers.UploadReply, "POST", "/v1/documents", files=_parts(files), data=form)
+
+    def delete_document(self, document_id: str) -> None:
+        """Removes a document."""
+        self._send(user_data.DeletedReply, "DELETE", f"/v1/documents/{_quoted(document_id)}")
+
+    def collections(self) -> list[answers.CollectionLine]:
+        """The collections that may be searched."""
+        return self._send(answers.CollectionsReply, "GET", "/v1/collections").collections
+
+    def sessions(self) -> list[user_data.SessionLine]:
+        """The conversations that are kept, the one used last first."""
+        return self._send(user_data.SessionsReply, "GET", "/v1/sessions").sessions
+
+    def session(self, name: str) -> user_data.SessionReply:
+        """What was said in a conversation."""
+        return self._send(user_data.SessionReply, "GET", f"/v1/sessions/{_quoted(name)}")
+
+    def forget(self, name: str | None = None) -> int:
+        """Deletes a conversation, or all of them; gives back how many there were."""
+        path = "/v1/sessions" if name is None else f"/v1/sessions/{_quoted(name)}"
+        return self._send(user_data.DeletedReply, "DELETE", path).deleted
+
+    def profile(self, user: str = ME, language: str = "en") -> user_data.ProfileReply:
+        """What is remembered of one, or of another user for an admin's key."""
+        return self._send(user_data.ProfileReply, "GET", f"/v1/profiles/{_quoted(user)}", language=language)
+
+    def correct_profile(self, facts: Mapping[str, Any], user: str = ME, language: str = "en") -> user_data.ProfileReply:
+        """Corrects a profile: what is given for a kind takes the place of what stood; an empty value ends it."""
+        path, body = f"/v1/profiles/{_quoted(user)}", user_data.Facts(facts=dict(facts))
+        return self._send(user_data.ProfileReply, "PATCH", path, body, language=language)
+
+    def erase_profile(self, user: str = ME, name: str | None = None, value: str | None = None) -> int:
+        """Erases a profile for good, or one kind or value of it; gives back how many facts went."""
+        return self._send(
+            user_data.DeletedReply, "DELETE", f"/v1/profiles/{_quoted(user)}", name=name, value=value
+        ).deleted
+
+    def erase_user(self, user: str = ME) -> Erased:
+        """Erases all that is kept of a user: conversations, profile, traces."""
+        return self._send(Erased, "DELETE", f"/v1/users/{_quoted(user)}")
+
+    def traces(self, limit: int = 50) -> list[user_data.TraceReply]:
+        """The kept traces, the newest first."""
+        return self._send(user_data.TracesReply, "GET", "/v1/traces", limit=limit).traces
+
+    def trace(self, trace_id: str) -> user_data.TraceReply:
+        """The path of one turn."""
+        return self._send(user_data.TraceReply, "GET", f"/v1/traces/{_quoted(trace_id)}")
+
+    def rate(self, trace_id: str, rating: Rating | None) -> user_data.RatingReply:
+        """Says whether an answer helped; None takes it back."""
+        path = f"/v1/traces/{_quoted(trace_id)}/rating"
+        return self._send(user_data.RatingReply, "POST", path, user_data.RatingRequest(rating=rating))
+
+    def replay(
+        self,
+        trace_id: str,
+        preset: str | None = None,
+        flags: Mapping[str, answers.Flag] | None = None,
+        start_at: str | None = None,
+    ) -> user_data.ReplayReply:
+        """A recorded turn run again with other flags, or another preset, from a node on."""
+        body = user_data.ReplayRequest(preset=preset, flags=dict(flags or {}), start_at=start_at)
+        return self._send(user_data.ReplayReply, "POST", f"/v1/traces/{_quoted(trace_id)}/replay", body)
+
+    def delete_traces(self, trace_id: str | None = None) -> int:
+        """Deletes a trace, or all of the user's; returns how many there were."""
+        path = "/v1/traces" if trace_id is None else f"/v1/traces/{_quoted(trace_id)}"
+        return self._send(user_data.DeletedReply, "DELETE", path).deleted
+
+    def me(self) -> user_data.WhoReply:
+        """Who one is to the service, and what it offers."""
+        return self._send(user_data.WhoReply, "GET", "/v1/me")
+
+    def ready(self) -> bool:
+        """Whether the service can be used; false also when it cannot be reached."""
+        try:
+            return self._send(user_data.HealthReply, "GET", "/readyz").status == "ok"
+        except ServiceError:
+            return False
+
+    def close(self) -> None:
+        """Closes the connections."""
+        self._http.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+    def _send(
+        self, reply: type[R], method: str, path: str, body: BaseModel | None = None, **query: str | int | None
+    ) -> R:
+        """The reply to a request; what is None in ``query`` is left out."""
+        content = {} if body is None else {"json": _body(body)}
+        given = {name: value for name, value in query.items() if value is not None}
+        return self._read(reply, method, path, params=given, **content)
+
+    def _read(self, reply: type[R], method: str, path: str, **content: Any) -> R:
+        with _reachable():
+            response = self._http.request(method, path, **content)
+        if response.status_code >= 300:
+            raise _refusal(response.status_code, response.content, response.headers)
+        try:
+            return TypeAdapter(reply).validate_json(response.content)
+        except ValidationError as error:
+            message = f"the reply of {path} has not the form of this version ({error.error_count()} differences)"
+            raise ServiceError(message, status=response.status_code) from None
+
+
+def _asked(question: str, options: AskOptions, *, stream: bool = False) -> answers.AskRequest:
+    named = {"collections": list(several(options.get("collections", ())))}
+    return answers.AskRequest.model_validate({"question": question, "stream": stream, **options, **named})
+
+
+def _body(body: BaseModel) -> dict[str, Any]:
+    return body.model_dump(mode="json", exclude_unset=True)
+
+
+def _events(lines: Iterable[str]) -> Iterator[answers.TurnEvent]:
+    """The events of a stream. Raises ``ServiceError`` for one that tells of an error."""
+    for line in lines:
+        if not line.startswith("data:"):  # the data of an event is one line
+            continue
+        try:
+            event = answers.TURN_EVENT.validate_json(line.removeprefix("data:"))
+        except ValidationError:
+            raise ServiceError("the stream has an event that this version does not know; update the client") from None
+        if isinstance(event, answers.ErrorEvent):
+            raise _error(event.error, None, None)
+        yield event
+
+
+def _refusal(status: int, content: bytes, headers: Mapping[str, str]) -> ServiceError:
+    """The error that a reply without success tells of, whoever sent it."""
+    wait = headers.get("retry-after", "")
+    retry_after = float(wait) if wait.isdigit() else None
+    try:
+        body = answers.ErrorReply.model_validate_json(content).error
+    except ValidationError:
+        message = f"status {status} came instead of an answer; is this the address of a Selfright service?"
+        return ServiceError(message, status=status, retry_after=retry_after)
+    return _error(body, status, retry_after)
+
+
+def _error(body: answers.ErrorBody, status: int | None, retry_after: float | None) -> ServiceError:
+    return ServiceError(body.message, status=status, code=body.code, retry_after=retry_after)
+
+
+def _quoted(name: str) -> str:
+    """The name as one part of a path; dots alone would lead out of it."""
+    return quote(name, safe="") if name.strip(".") else name.replace(".", "%2E")
+
+
+def _parts(files: File | Iterable[File]) -> list[tuple[str, tuple[str, bytes]]]:
+    """The parts of a form that sends files; one file may come alone."""
+    match files:
+        case str() | Path():
+            return [("files", (Path(files).name, Path(files).read_bytes()))]
+        case (str(name), bytes(content)):
+            return [("files", (name, content))]
+    return [part for each in files for part in _parts(each)]
+
+
+@contextmanager
+def _reachable() -> Generator[None, None, None]:
+    """Errors of the connection as one of ours."""
+    import httpx
+
+    try:
+        yield
+    except httpx.TransportError as error:
+        raise ServiceUnreachable(
+            f"the service did not answer ({type(error).__name__}); check its address, and that it runs"
+        ) from error

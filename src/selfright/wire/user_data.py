@@ -1,0 +1,229 @@
+"""What is kept of people: sessions, profiles, and turns, which may be run again; and how the service is."""
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from selfright.domain.traces import Pass, Rating
+from selfright.schemas import AnswerReply, Cost, Outcome, Reply
+from selfright.wire.answers import Flag, Request
+
+_Word = Annotated[str, Field(max_length=1_000)]
+FactValue = _Word | bool | int | float | None | Annotated[list[_Word], Field(max_length=100)]
+
+
+class SessionLine(Reply):
+    """A session in a list. Times are Unix seconds; ``unfinished``: a crash left a question without an answer."""
+
+    session: str
+    turns: int
+    created: float
+    updated: float
+    unfinished: bool
+
+
+class SessionsReply(Reply):
+    """The caller's sessions, the one used last first."""
+
+    sessions: list[SessionLine]
+
+
+class TurnLine(Reply):
+    """A finished turn; ``standalone`` is the question as it was searched for, ``documents`` what the answer cites.
+
+    ``urgent`` is what the message called for at once: the answer begins with it.
+    """
+
+    question: str
+    standalone: str
+    answer: str
+    stop_reason: str
+    documents: list[str]
+    trace_id: str
+    at: float
+    urgent: str = ""
+
+
+class SessionReply(Reply):
+    """A conversation: its kept turns, oldest first. ``turns`` counts all that were finished.
+
+    ``unfinished`` is the question that a crash left without an answer: ask it again, and the turn goes on.
+    """
+
+    session: str
+    turns: int
+    summary: str
+    unfinished: str | None
+    kept: list[TurnLine]
+
+
+class DeletedReply(Reply):
+    """How much was deleted."""
+
+    deleted: int
+
+
+class HealthReply(Reply):
+    """``ok``, or why the service cannot be used now."""
+
+    status: str
+
+
+class WhoReply(Reply):
+    """Who the caller is to the service, and what it offers; an empty list of collections means all of them.
+
+    ``profiles``: a pack says what can be remembered of people. ``model``: a language model is configured.
+    """
+
+    user: str
+    admin: bool
+    collections: list[str]
+    presets: list[str]
+    default_preset: str
+    version: str
+    profiles: bool = True
+    model: bool = True
+
+
+class SlotLine(Reply):
+    """One fact about a user: ``by_hand`` when it was set, not read from a message."""
+
+    name: str
+    value: str
+    unit: str | None
+    negated: bool
+    subject: str
+    time: str
+    turn: int
+    start: int
+    end: int
+    details: dict[str, str]
+    by_hand: bool
+
+
+class FactLine(SlotLine):
+    """A fact with what has become of it (``stands``, ``superseded``, ``contradicted``), said at ``at``."""
+
+    state: str
+    at: float
+
+
+class KindLine(Reply):
+    """A kind of fact that can be remembered: its ``label`` for readers, and whether it has ``many`` values."""
+
+    name: str
+    label: str
+    many: bool
+
+
+class ProfileReply(Reply):
+    """What is remembered of a user; ``disputed`` is what was said otherwise since, ``history`` everything.
+
+    ``kinds`` are those that can be set; with none, any can.
+    """
+
+    user: str
+    summary: str
+    slots: list[SlotLine]
+    disputed: list[SlotLine]
+    history: list[FactLine]
+    kinds: list[KindLine] = Field(default_factory=list)
+
+
+class ProfilesReply(Reply):
+    """Users of whom anything is remembered."""
+
+    users: list[str]
+
+
+class Facts(Request):
+    """A correction: ``{"age": 60, "products": ["FxStore"]}``; an empty value says that nothing stands."""
+
+    facts: dict[str, FactValue] = Field(min_length=1, max_length=100)
+
+
+class RatingRequest(Request):
+    """The body of ``POST /v1/traces/{trace_id}/rating``."""
+
+    rating: Rating | None
+
+
+class RatingReply(Reply):
+    """What is kept with the trace."""
+
+    trace_id: str
+    rating: Rating | None
+
+
+class StepLine(Reply):
+    """A visited node, the seconds it took, and what it decided, in words and as facts."""
+
+    node: str
+    seconds: float
+    said: str
+    outcome: Outcome
+
+
+class OriginsReply(Reply):
+    """What the turn ran on; ``chosen`` are the flags that somebody set."""
+
+    preset: str
+    flags: dict[str, Any]
+    chosen: dict[str, Any]
+    models: dict[str, str]
+    versions: dict[str, str]
+    web: bool
+
+
+class TraceReply(Reply):
+    """The path of a turn. ``kind`` is ``outline``, or ``full`` where content was kept: then there is an ``answer``.
+
+    ``collections`` are those that were searched, null for all of them.
+    """
+
+    id: str
+    at: float
+    kind: str
+    user: str
+    collections: list[str] | None = None
+    origins: OriginsReply
+    steps: list[StepLine]
+    passes: list[Pass]
+    verdict: str | None
+    scores: dict[str, float]
+    quality: str
+    judge: str
+    stop_reason: str
+    abstained: bool
+    degraded: bool
+    language: str
+    cost: Cost
+    error: str
+    answer: AnswerReply | None
+    rating: Rating | None = None
+
+
+class TracesReply(Reply):
+    """Traces, the newest first."""
+
+    traces: list[TraceReply]
+
+
+class ReplayRequest(Request):
+    """How to run a turn again; ``flags`` count from the node ``start_at`` on (``node:2``: its second visit)."""
+
+    preset: str | None = None
+    flags: dict[str, Flag] = Field(default_factory=dict)
+    start_at: str | None = Field(None, max_length=100)
+
+
+class ReplayReply(Reply):
+    """What came of it; ``missing`` names what the recording could not answer, ``fresh_cost`` is what it saved."""
+
+    of: str
+    faithful: bool
+    answer: AnswerReply
+    fresh_cost: Cost
+    reused: dict[str, int]
+    missing: list[str]
+    notes: list[str]

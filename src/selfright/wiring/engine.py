@@ -1,0 +1,297 @@
+"""The services, wired by the settings. What is costly is built when it is first needed and then shared."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache, cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from selfright.domain.budget import Meter
+from selfright.domain.chat import Job
+from selfright.domain.errors import UsageError
+from selfright.domain.events import TurnEvent
+from selfright.domain.flags import Flags, by_their_names
+from selfright.domain.packs import DomainPack
+from selfright.domain.ports import ChatModel, Evaluator, ProfileStore, SlotExtractor
+from selfright.domain.tools import Tools
+from selfright.domain.traces import Judge
+from selfright.domain.turns import Scope
+from selfright.flow.presets import Preset, find_preset
+from selfright.flow.run import Turn
+from selfright.flow.strategies import check_strategy, create_strategy
+from selfright.settings import Settings
+from selfright.wiring.encoders import Preload
+from selfright.wiring.index import IndexService
+from selfright.wiring.judges import JudgeService
+from selfright.wiring.listeners import langchain_listens
+from selfright.wiring.models import Models, check_mode
+from selfright.wiring.overrides import Overrides
+from selfright.wiring.packs import load_pack, open_profiles, with_pack
+from selfright.wiring.persistence import open_database
+from selfright.wiring.roles import OfflineRoles, Roles, offline_roles, with_models
+
+if TYPE_CHECKING:
+    from selfright.flow.compile import Graph
+    from selfright.ingest.pipeline import Progress
+    from selfright.retrieval.reembedding import ReembedReport
+    from selfright.roles.calibration.refit import CalibrationReport, ClaimReport
+    from selfright.storage.postgres import PostgresDatabase
+    from selfright.telemetry.taps import Tap
+    from selfright.wiring.calibrating import Accept
+    from selfright.wiring.calibrating import Progress as CalibrationProgress
+    from selfright.wiring.replay_stubs import ReplayedModels
+    from selfright.wiring.web import Webs
+
+_JUDGE_CALLS = 4  # one judgement, with room to ask again for one that cannot be read
+
+
+class Engine:
+    """Makes turns; ``index`` is what they search."""
+
+    def __init__(self, settings: Settings, overrides: Overrides | None = None) -> None:
+        self.settings = settings
+        overrides = overrides or Overrides()
+        self.index = IndexService(settings, overrides)
+        self._models = Models(settings, overrides.llm, overrides.models)
+        self._profiles_override = overrides.profiles
+        self._judges = JudgeService(settings, overrides, self.index)
+        self._made: tuple[tuple[object, ...], OfflineRoles] | None = None
+        self._preload = Preload(self.index, reads=not self._models.jobs)
+        # A wrong preset or flag should be heard of now, not at the first question.
+        check_strategy(self._flags(find_preset(settings.preset), {}).refine_strategy)
+
+    def expect(self, question: str) -> None:
+        """Begins to load what an answer to ``question`` needs, beside whatever is done until it is needed."""
+        self._preload.expect(question)
+
+    def turn(self, preset_name: str | None, flags: Mapping[str, object], scope: Scope, *, listen: bool = False) -> Turn:
+        """A turn ready to run: the preset with tools and a meter of its own, searching within ``scope``."""
+        preset = find_preset(preset_name or self.settings.preset)
+        return _turn(preset, self._tools(preset, self._flags(preset, flags), scope), listen=listen)
+
+    def graph(self, preset_name: str | None) -> "Graph":
+        """A copy of the compiled graph of a preset."""
+        return compiled(find_preset(preset_name or self.settings.preset).name).copy()
+
+    def tapped_turn(
+        self,
+        preset: Preset,
+        flags: Flags,
+        scope: Scope,
+        tap: "Tap",
+        models: "ReplayedModels | None" = None,
+        *,
+        listen: bool = False,
+    ) -> Turn:
+        """``turn`` with a tap on all that it uses; ``models`` take the place of those that are configured."""
+        from selfright.wiring.tapped import tapped_tools
+
+        return _turn(preset, tapped_tools(self._tools(preset, flags, scope, tap, models), tap), listen=listen)
+
+    @property
+    def models(self) -> Models:
+        """The language models that are configured."""
+        return self._models
+
+    @property
+    def offline(self) -> OfflineRoles:
+        """Every role without a model."""
+        return self._roles
+
+    @property
+    def judges(self) -> dict[str, str]:
+        """What judging rests on beside the weights that ship, by name."""
+        return self._judges.facts()
+
+    def calibrate(
+        self, labelled: Path, risk: float, progress: "CalibrationProgress | None", accept: "Accept"
+    ) -> "tuple[CalibrationReport | ClaimReport, Path | None]":
+        """Fits the offline judges to labelled pairs and keeps what came of it in the index, for turns from now on."""
+        return self._judges.calibrate(labelled, risk, progress, accept)
+
+    def reembed(self, to: str | None, progress: "Progress | None") -> "ReembedReport":
+        """Gives the index the vectors of the embedder that is set; calibrations for another one go with its vectors."""
+        report = self.index.reembed(to, progress)
+        if to is not None:
+            return report
+        self._made = None
+        return replace(report, dropped=self._judges.drop_unfitting())
+
+    @property
+    def has_writer(self) -> bool:
+        """Whether a language model is configured to write answers."""
+        return Job.ANSWER in self._models.jobs
+
+    def flags(self, preset_name: str | None, given: Mapping[str, object]) -> Flags:
+        """What a turn with this preset and these flags would run under."""
+        return self._flags(find_preset(preset_name or self.settings.preset), given)
+
+    def flags_said(self, given: Mapping[str, object]) -> dict[str, object]:
+        """The flags that the settings, or over them the call, say."""
+        return {**self.settings.flags_said, **by_their_names(given)}
+
+    def judge(self, flags: Flags, judge: Judge) -> tuple[Evaluator, Meter]:
+        """A judge of finished answers, and the meter of what it costs: no part of any turn.
+
+        Raises ``UsageError`` when a model is to judge and none is configured for it.
+        """
+        meter = Meter(_JUDGE_CALLS, flags.max_tokens, flags.deadline_s)
+        if judge != "model":
+            return self._roles.evaluator, meter
+        if Job.EVALUATE not in self._models.jobs:
+            raise UsageError("a model is to judge, but none is configured; set llm, or let the judge be 'local'")
+        return with_models(self._roles, self._models.chat(meter), self._models.jobs, "always").evaluator, meter
+
+    def close(self) -> None:
+        """Closes the index, the database, and models that run in children of this process."""
+        self.index.close()
+        self._models.close()
+        database = self.__dict__.get("database")
+        if database is not None:
+            database.close()
+
+    def _flags(self, preset: Preset, given: Mapping[str, object]) -> Flags:
+        """The preset's flags; over them those that the settings say; over both the call's."""
+        said = self.flags_said(given)
+        flags = Flags().with_values({**preset.flags, **said})
+        pack, models = self.pack, self._models.jobs
+        needs = (
+            ("medcat2_enabled", pack.linker, "a pack that links concepts, such as pack=medical"),
+            ("medcat2_enabled", self.settings.medcat_pack, "medcat_pack=, the folder or .zip of a MedCAT 2 model pack"),
+            ("llm_slots_enabled", pack.model_extractor, "a pack with slots for models, such as pack=medical"),
+            ("llm_slots_enabled", Job.EXTRACT in models, "a model for job 'extract': set llm, or models.extract"),
+        )
+        lacking = [f"flag '{flag}' needs {what}" for flag, there, what in needs if getattr(flags, flag) and not there]
+        if lacking:
+            raise UsageError("; ".join(lacking))
+        return flags
+
+    def _tools(
+        self,
+        preset: Preset,
+        flags: Flags,
+        scope: Scope,
+        tap: "Tap | None" = None,
+        replayed: "ReplayedModels | None" = None,
+    ) -> Tools:
+        retriever = self.index.retriever(scope, flags)
+        meter = Meter(flags.max_llm_calls, flags.max_tokens, flags.deadline_s)
+        offline = self._roles
+        roles: Roles = offline
+        models = self._models if replayed is None else replayed
+        check_mode(preset.mode, models.jobs)
+        chat, passed_over = models.chat(meter, tap) if models.jobs else None, ""
+        if chat is not None:
+            jobs, judging = _asked(models, flags, preset)
+            passed_over = models.names[Job.ANSWER] if Job.ANSWER in models.jobs - jobs else ""
+            roles = with_models(offline, chat, jobs, judging)
+        if tap is not None:
+            from selfright.wiring.tapped import tapped_roles
+
+            roles = tapped_roles(roles, offline, tap)
+        roles = with_pack(roles, self.pack)
+        judge = roles.heuristic if flags.evaluator == "heuristic" else roles.evaluator
+        return Tools(
+            flags=flags,
+            meter=meter,
+            retriever=retriever,
+            classifier=roles.classifier,
+            grader=roles.grader,
+            refiner=roles.refiner,
+            prompter=roles.prompter,
+            generator=roles.generator,
+            strategy=create_strategy(flags, judge, roles.stand_in, preset.routing),
+            rewriter=roles.rewriter,
+            slots=self._slot_reader(flags, meter, chat if Job.EXTRACT in models.jobs else None),
+            profiles=self.profiles,
+            abstainer=roles.abstainer,
+            summarizer=roles.summarizer,
+            referee=roles.referee,
+            floor=roles.floor,
+            passed_over=passed_over,
+            web=self._web.beside(retriever),
+            router=self.index.router,
+            pack=self.pack,
+        )
+
+    @cached_property
+    def pack(self) -> DomainPack:
+        """The field it knows its way in."""
+        return load_pack(self.settings.pack)
+
+    @cached_property
+    def profiles(self) -> ProfileStore:
+        """What is remembered of users."""
+        return open_profiles(self.settings, self.pack, self._profiles_override, self.database)
+
+    @cached_property
+    def database(self) -> "PostgresDatabase | None":
+        """Where sessions, profiles and traces are kept instead of in files."""
+        return open_database(self.settings)
+
+    def _slot_reader(self, flags: Flags, meter: Meter, chat: ChatModel | None) -> SlotExtractor:
+        """Who reads slots: rules, with MedCAT beside them where it is on; in front of both a model where that is on."""
+        rules = self._linking_extractor if flags.medcat2_enabled else self._extractor
+        by_model = self.pack.model_extractor
+        if not flags.llm_slots_enabled or chat is None or by_model is None:
+            return rules
+        return by_model(chat, rules, partial(_stood_in, meter))
+
+    @cached_property
+    def _extractor(self) -> SlotExtractor:
+        return self.pack.extractor()
+
+    @cached_property
+    def _linking_extractor(self) -> SlotExtractor:
+        model = self.settings.medcat_pack
+        return self.pack.linker(model) if self.pack.linker and model else self._extractor
+
+    @property
+    def _roles(self) -> OfflineRoles:
+        """Made once, and once more when a calibration was stored since, perhaps by another process."""
+        state, made = self._judges.state, self._made
+        if made is None or made[0] != state:
+            index, judging = self.index, self._judges.judging()
+            roles = offline_roles(index.tokenizer, index.statistics(), index.embedder, judging, index.cached_embedder)
+            self._made = made = state, roles
+        return made[1]
+
+    @cached_property
+    def _web(self) -> "Webs":
+        from selfright.wiring.web import build_web
+
+        return build_web(self.settings, self.index.tokenizer)
+
+
+def _asked(
+    models: "Models | ReplayedModels", flags: Flags, preset: Preset
+) -> tuple[frozenset[Job], Literal["cascade", "always", "never"]]:
+    """The jobs that models are asked for, and when; ``auto`` leaves out what a check found them bad at.
+
+    In a preset that judges no answer, who writes is the user's choice alone.
+    """
+    if flags.llm_judging != "auto":
+        return models.jobs, flags.llm_judging
+    return models.jobs - (models.worse if preset.judges else models.worse - {Job.ANSWER}), "cascade"
+
+
+def _stood_in(meter: Meter) -> None:
+    meter.degraded = True
+    meter.trouble("slots read by rules")
+
+
+def _turn(preset: Preset, tools: Tools, *, listen: bool) -> Turn:
+    graph = compiled(preset.name) if langchain_listens() else None
+    return Turn(preset, graph, replace(tools, emit=_into_the_stream) if listen else tools)
+
+
+def _into_the_stream(_event: TurnEvent) -> None:
+    """Stands for the turn's own stream, which takes its place when the turn runs."""
+
+
+@cache
+def compiled(preset: str) -> "Graph":
+    """The compiled graph of a preset; graphs hold no tools, so one serves every turn."""
+    from selfright.flow.compile import compile_preset
+
+    return compile_preset(find_preset(preset))

@@ -1,0 +1,211 @@
+"""For those who examine: turns watched through their own ports, and the jobs of which a model is checked."""
+
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import aclosing, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from selfright.domain.answers import Answer, Draft, EvaluationRequest, GenerationRequest, Sentence
+from selfright.domain.budget import Meter
+from selfright.domain.chat import Job
+from selfright.domain.composing import MARKER
+from selfright.domain.errors import ModelError, UsageError
+from selfright.domain.events import TurnFinished
+from selfright.domain.flags import Flags
+from selfright.domain.passages import DEFAULT_COLLECTION, Hit, Passage
+from selfright.domain.ports import Generator
+from selfright.domain.text import sentence_spans
+from selfright.domain.traces import Examined, Judge, WatchedPass
+from selfright.domain.turns import DEFAULT_USER, Scope, ScopedRetriever, TurnOptions
+from selfright.flow.run import Turn
+from selfright.settings import OFFLINE, Settings
+from selfright.telemetry.taps import PortCall, intercept
+from selfright.wiring.engine import Engine
+from selfright.wiring.roles import OfflineRoles, Roles, with_models
+from selfright.wiring.turns import TurnService
+
+_PLENTY = 1_000_000_000
+_MOST_SECONDS = 86_400.0
+
+
+@dataclass(slots=True)
+class Bench:
+    """``name`` is the model's; ``writer`` writes with it with no offline writer behind it. ``failed``:
+    replies that a role could make nothing of, beside those that the meter counts."""
+
+    name: str
+    offline: OfflineRoles
+    model: Roles
+    writer: Generator
+    retriever: ScopedRetriever
+    meter: Meter
+    failed: int = 0
+
+
+@contextmanager
+def open_bench(settings: Settings, documents: Path, nothing: Generator) -> Iterator[Bench]:
+    """A bench over an index of ``documents``, which ``settings`` name; ``nothing`` stands behind the writer.
+
+    Raises ``UsageError`` when no model is set, and what opening it raises.
+    """
+    from selfright.roles.generate.citation_check import CitationChecker
+    from selfright.roles.generate.llm import ModelGenerator
+
+    if settings.llm == OFFLINE:
+        raise UsageError("a check needs a model: selfright models check openai:gpt-4o-mini, or local:smollm2")
+    engine = Engine(settings)
+    try:
+        engine.index.add([documents], DEFAULT_COLLECTION, None, None)
+        meter = Meter(_PLENTY, _PLENTY, _MOST_SECONDS)
+        chat = engine.models.chat(meter)
+        offline = engine.offline
+        yield Bench(
+            name=engine.models.names[Job.GRADE],
+            offline=offline,
+            model=with_models(offline, chat, frozenset(Job), "always"),
+            writer=ModelGenerator(chat, nothing, CitationChecker(offline.analyzer)),
+            retriever=engine.index.retriever(Scope(DEFAULT_USER, None)),
+            meter=meter,
+        )
+    finally:
+        engine.close()
+
+
+T = TypeVar("T")
+
+BEST = 10
+"""The hits of a search that count as found: what a person would read of a list."""
+
+
+async def examine(engine: Engine, question: str, options: TurnOptions, judge: Judge) -> Examined:
+    """Runs one turn and watches it; then asks ``judge`` for a judgement that does not depend on the preset."""
+    if judge == "model":
+        engine.judge(Flags(), judge)  # whether there is one should be heard before a turn is paid for
+    watched = _Watched(engine)
+    answer = await _answer(TurnService(cast(Engine, watched)), question, options)
+    flags = watched.notes.flags
+    examined = Examined(answer, tuple(one.watched() for one in watched.notes.passes), flags, final=watched.notes.final)
+    if judge == "none":
+        return examined
+    evaluator, meter = engine.judge(flags, judge)
+    try:
+        judged = await evaluator.evaluate(_request(examined))
+    except ModelError:
+        judged = None  # a judge that fails says nothing, and what it cost is still counted
+    return replace(examined, judged=judged, judge_cost=meter.cost())
+
+
+async def _answer(service: TurnService, question: str, options: TurnOptions) -> Answer:
+    async with aclosing(service.stream(question, options, listen=False)) as events:
+        async for event in events:
+            if isinstance(event, TurnFinished):
+                return event.answer
+    raise RuntimeError("a turn ended without an answer")  # the graph always reaches finalize
+
+
+@dataclass(slots=True)
+class _Pass:
+    passages: list[Passage] = field(default_factory=list)
+    evaluation: Any = None
+    found: list[Passage] = field(default_factory=list)
+    graded: list[Passage] = field(default_factory=list)
+    strips: tuple[str, ...] = ()
+    draft: str = ""
+
+    def watched(self) -> WatchedPass:
+        found, graded = tuple(dict.fromkeys(self.found)), tuple(dict.fromkeys(self.graded))
+        return WatchedPass(tuple(self.passages), self.evaluation, found, graded, self.strips, self.draft)
+
+
+@dataclass(slots=True)
+class _Notes:
+    """The tap that writes down what a turn sees. ``coming`` is the pass whose draft has not been asked for yet."""
+
+    flags: Flags = field(default_factory=Flags)
+    passes: list[_Pass] = field(default_factory=list)
+    coming: _Pass = field(default_factory=_Pass)
+    final: str = ""
+
+    @property
+    def observer(self) -> "_Notes":
+        """It answers no call by itself."""
+        return self
+
+    async def call(self, call: PortCall, ask: Callable[[], Awaitable[T]]) -> T:
+        """The port's own reply, noted."""
+        asked: Any = call.arguments[0]
+        if call.port == "grader":
+            self.coming.graded += [hit.passage for hit in call.arguments[1]]
+        if call.port == "generator":
+            self._begin(asked)
+        current = self.passes[-1] if self.passes else _Pass()
+        reply: Any = await ask()
+        if call.port == "retriever":
+            self.coming.found += [hit.passage for hit in reply.hits[:BEST]]
+        if call.port == "generator":
+            current.draft = _said(reply)
+        if call.port == "strategy":
+            seen = (hit.passage for hit in (*asked.get("retrieved_docs", ()), *asked.get("web_docs", ())))
+            current.passages = list(dict.fromkeys((*current.passages, *seen)))
+            # Repairing claims asks the judge once more about a pass that has been judged.
+            current.evaluation = current.evaluation or reply.get("evaluation")
+        return cast("T", reply)
+
+    def call_now(self, call: PortCall, ask: Callable[[], T]) -> T:
+        """The abstainer is asked about the draft that was chosen."""
+        self.final = _said(call.arguments[2].draft)
+        return ask()
+
+    def _begin(self, request: GenerationRequest) -> None:
+        current, self.coming = self.coming, _Pass()
+        current.passages = list(dict.fromkeys(strip.passage for strip in request.strips))
+        current.strips = tuple(strip.text for strip in request.strips)
+        self.passes.append(current)
+
+
+class _Watched:
+    """The same engine in all, but that its turns write down what they see."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self.notes = _Notes()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._engine, name)
+
+    def turn(self, preset_name: str | None, flags: Mapping[str, object], scope: Scope, *, listen: bool = False) -> Turn:
+        """As the engine makes it, with everyone overheard through whose hands an answer goes."""
+        turn = self._engine.turn(preset_name, flags, scope, listen=listen)
+        tools, notes = turn.tools, self.notes
+        notes.flags = tools.flags
+        heard: Any = {
+            name: intercept(getattr(tools, name), notes, name)
+            for name in ("grader", "generator", "strategy", "abstainer")
+        }
+        retriever = tools.retriever.over(lambda inner: intercept(inner, notes, "retriever"))
+        return replace(turn, tools=replace(tools, retriever=retriever, **heard))
+
+
+def _said(draft: Draft) -> str:
+    """What a draft says; nothing when it is a refusal."""
+    return "" if draft.refused else draft.text
+
+
+def _request(examined: Examined) -> EvaluationRequest:
+    """The final answer as a draft, against all passages that its turn looked at, the last pass first."""
+    answer = examined.answer
+    seen = dict.fromkeys(passage for one in reversed(examined.passes) for passage in one.passages)
+    return EvaluationRequest(
+        question=answer.question,
+        draft=draft_of(answer),
+        language=answer.language,
+        hits=tuple(Hit(passage, 0.0) for passage in seen),
+    )
+
+
+def draft_of(answer: Answer) -> Draft:
+    """A finished answer as its sentences, without markers; empty for one that abstained."""
+    text = "" if answer.abstained else MARKER.sub("", answer.answer)
+    said = tuple(Sentence(text[start:end].strip()) for start, end in sentence_spans(text))
+    return Draft(text, said, answer.citations, refused=answer.abstained)

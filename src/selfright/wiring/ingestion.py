@@ -1,0 +1,297 @@
+"""Ingestion wired: files that somebody sent, read in a process of their own, and files prepared on a cluster."""
+
+import tempfile
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import chain, count, islice
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+
+from selfright.background import Deadline
+from selfright.domain.errors import UnreadableFile
+from selfright.domain.passages import Document, Origin, Passage
+from selfright.domain.ports import Embedder, Library, Tokenizer
+from selfright.ingest import ocr
+from selfright.ingest.apart import Bounds, read_apart
+from selfright.ingest.bulk import Prepared, Preparing, ingest_on
+from selfright.ingest.files import FileLimits, SourceFile
+from selfright.ingest.naming import Known
+from selfright.ingest.parallel import ReadDocument, decoded, encoded
+from selfright.ingest.ray_cluster import RayCluster
+from selfright.ingest.reading import SUFFIXES
+from selfright.processes import receive, send
+from selfright.retrieval.preparing import embedder_languages, indexed_text, text_hash
+from selfright.retrieval.stores.opening import open_store
+from selfright.retrieval.tokenizing import GivenTerms, join_all, setup_of, work
+from selfright.wiring.encoders import named_embedder
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from selfright.domain.stores import Store
+    from selfright.ingest.pipeline import Progress, Report
+
+_MIB = 2**20
+_LIMITS = FileLimits(file_bytes=100 * _MIB, row_bytes=16 * _MIB, unpacked_bytes=128 * _MIB, ocr_seconds=240.0)
+_MOST_PASSAGES = 20_000  # of a file; embedding them takes some minutes of two cores
+_NAMED = 100
+_BATCH = 256  # documents
+_WAITING = 2_000  # passages
+_EMBEDDED = 16  # texts; between them an upload can be broken off
+
+
+@dataclass(slots=True)
+class UploadReport:
+    """What became of a file: counts of documents, the ids of the first 100, and what could not be read."""
+
+    added: int = 0
+    replaced: int = 0
+    unchanged: int = 0
+    passages: int = 0
+    documents: list[str] = field(default_factory=list)
+    failed: list[tuple[str, str]] = field(default_factory=list)
+
+
+class ReadUpload:
+    """The documents of a file, split and not stored yet; they lie on disk until ``close``.
+
+    ``failed`` has what could not be read. Reading and embedding may take minutes, in which nobody need wait for the
+    index.
+    """
+
+    def __init__(self, name: str = "", deadline: Deadline | None = None) -> None:
+        self.failed: list[tuple[str, str]] = []
+        self.count = self.passages = 0
+        self._name, self._deadline = name, deadline or Deadline()
+        self._kept: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # ``close`` closes it
+        self._vectors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
+        self._places: dict[bytes, slice] = {}  # which of its numbers are a vector, by the hash of the text
+        self._numbers = 0
+
+    def keep(self, reading: ReadDocument) -> None:
+        """Adds a document."""
+        send(self._kept, encoded(reading))
+        self.count += 1
+        self.passages += len(reading.spans or ())
+        if self.passages > _MOST_PASSAGES:
+            raise UnreadableFile(
+                self._name,
+                f"it has more than {_MOST_PASSAGES:,} passages; split it, or add it with 'selfright index add'",
+            )
+
+    def check(self) -> None:
+        """Raises ``UnreadableFile`` when there is no time left to go on with it."""
+        if not self._deadline.left:
+            why = f"taking it in took more than {self._deadline.seconds:.0f} s"
+            raise UnreadableFile(self._name, f"{why}; split it, or add it with 'selfright index add'")
+
+    def documents(self) -> Iterator[ReadDocument]:
+        """All of them, as they were added."""
+        self._kept.seek(0)
+        for _ in range(self.count):
+            reading = decoded(receive(self._kept))
+            assert isinstance(reading, ReadDocument)
+            yield reading
+
+    def keep_vectors(self, texts: Sequence[str], matrix: "NDArray[np.float32]") -> None:
+        """Adds the vectors of indexed texts, one row for each."""
+        for text, row in zip(texts, np.asarray(matrix, dtype=np.float32), strict=True):
+            self._places[text_hash(text)] = slice(self._numbers, self._numbers + len(row))
+            self._numbers += len(row)
+            self._vectors.write(row.tobytes())
+        self._vectors.flush()
+
+    def vectors(self, passages: Iterable[Passage]) -> "dict[str, NDArray[np.float32]]":
+        """The vectors of passages by id, as far as they were made; they are read from the disk as they are used."""
+        if not self._places:
+            return {}
+        numbers = np.asarray(np.memmap(self._vectors, dtype=np.float32, mode="r"))
+        places = {passage.id: self._places.get(text_hash(indexed_text(passage))) for passage in passages}
+        return {name: numbers[place] for name, place in places.items() if place is not None}
+
+    def close(self) -> None:
+        """Forgets the documents."""
+        self._kept.close()
+        self._vectors.close()
+
+
+def read_upload(path: Path, name: str, deadline: Deadline) -> ReadUpload:
+    """Reads and splits the documents of a file; ``deadline`` bounds this, embedding and storing together.
+
+    Raises ``UnreadableFile`` when files of this kind are not read, when it is too much, and when the time is over.
+    """
+    if path.suffix.lower() not in SUFFIXES:
+        raise UnreadableFile(name, f"files of this kind are not read; supported are {', '.join(sorted(SUFFIXES))}")
+    upload = ReadUpload(name, deadline)
+    try:
+        with closing(_read(SourceFile(path, name, _LIMITS), deadline)) as items:
+            for item in items:
+                if isinstance(item, UnreadableFile):
+                    upload.failed.append((item.path, item.why))
+                else:
+                    upload.keep(item)
+        upload.check()
+    except BaseException:
+        upload.close()
+        raise
+    return upload
+
+
+def embed_upload(upload: ReadUpload, embedder: Embedder, collection: str, library: Library, *, apart: bool) -> None:
+    """Embeds the passages of what was read and ``library`` does not have: storing them then takes no time for that."""
+    languages = embedder_languages(embedder)
+    texts = (
+        indexed_text(passage)
+        for reading in _named_readings(upload, collection, library, apart=apart)
+        if (before := library.document(reading.document.id)) is None
+        or before.content_hash != reading.document.content_hash
+        for passage in reading.passages(reading.document)
+        if not languages or passage.language in languages
+    )
+    while some := list(dict.fromkeys(islice(texts, _EMBEDDED))):
+        upload.check()
+        upload.keep_vectors(some, embedder.embed(some))
+
+
+def store_upload(upload: ReadUpload, collection: str, opened: Callable[[], "Store"], *, apart: bool) -> UploadReport:
+    """Stores what was read of a file, and commits; the store is opened when there is any document."""
+    report = UploadReport(failed=upload.failed)
+    if not upload.count:
+        return report
+    store = opened()
+    try:
+        _store(upload, store, collection, report, apart=apart)
+    except BaseException:
+        store.discard()
+        raise
+    store.commit()
+    return report
+
+
+def _read(file: SourceFile, deadline: Deadline) -> Generator[ReadDocument | UnreadableFile, None, None]:
+    has_ocr = ocr.is_installed() and file.path.suffix.lower() == ".pdf"
+    bounds = Bounds.of(file.path.stat().st_size, _LIMITS.ocr_seconds if has_ocr else 0.0)
+    with closing(read_apart(file, bounds, deadline)) as items:
+        for item in items:
+            if isinstance(item, UnreadableFile):
+                yield item
+            else:
+                # Where it lay for a moment says nothing; the same name is the same file again.
+                yield replace(item, document=replace(item.document, source=f"upload:{file.name}").brought_by("upload"))
+
+
+def _named_readings(upload: ReadUpload, collection: str, library: Library, *, apart: bool) -> Iterator[ReadDocument]:
+    """The documents under the names that they are stored by."""
+    for reading in upload.documents():
+        document = replace(reading.document, collection=collection)
+        yield replace(reading, document=_named(document, library, apart=apart))
+
+
+def _store(upload: ReadUpload, store: "Store", collection: str, report: UploadReport, *, apart: bool) -> None:
+    batch: dict[str, ReadDocument] = {}
+    for reading in _named_readings(upload, collection, store, apart=apart):
+        batch[reading.document.id] = reading
+        if len(batch) >= _BATCH or sum(len(each.spans or ()) for each in batch.values()) >= _WAITING:
+            _put(upload, batch, store, report)
+    _put(upload, batch, store, report)
+    upload.check()  # the last moment at which nothing of it stays
+
+
+def _put(upload: ReadUpload, batch: dict[str, ReadDocument], store: "Store", report: UploadReport) -> None:
+    upload.check()
+    ready = []
+    for reading in batch.values():
+        document = reading.document
+        before = store.document(document.id)
+        report.documents += [document.id] * (len(report.documents) < _NAMED)
+        if before is not None and Known.of(before).holds_what(Known.of(document)):
+            report.unchanged += 1
+            continue
+        report.added += before is None
+        report.replaced += before is not None
+        ready.append((document, reading.passages(reading.document)))
+    every = [passage for _, passages in ready for passage in passages]
+    report.passages += len(every)
+    if ready:
+        store.put(ready, upload.vectors(every))
+    batch.clear()
+
+
+def _named(document: Document, library: Library, *, apart: bool) -> Document:
+    """The document under its own name, or one that is free."""
+    own = f"{document.collection}/{document.id}"
+    free: str | None = None
+    for name in chain((document.id, own), (f"{own}~{n}" for n in count(2))):
+        there = library.document(name)
+        if there is None:
+            free = free or (None if apart and name == document.id else name)
+            if name not in (document.id, own):
+                break
+        elif there.collection == document.collection and there.source == document.source:
+            return replace(document, id=name)
+    return replace(document, id=free or own)
+
+
+_ENTRY = f"{__name__}:prepare"
+
+
+@dataclass(frozen=True, slots=True)
+class BulkTarget:
+    """An index to add to: where it is, and how its passages are prepared.
+
+    ``encoder`` names the embedder for the nodes, which make their own; None has passages embedded in this process, for
+    an embedder that was handed over as an object. ``entry`` is what the nodes run.
+    """
+
+    location: str | Path
+    tokenizer: Tokenizer
+    embedder: Embedder | None
+    encoder: str | None
+    entry: str = _ENTRY
+
+
+def add_to(
+    cluster: RayCluster,
+    place: BulkTarget,
+    paths: Sequence[Path],
+    collection: str,
+    progress: "Progress | None" = None,
+    origin: Origin = "index",
+) -> "Report":
+    """The same on a cluster that has been entered."""
+    terms = GivenTerms(place.tokenizer)
+    languages = embedder_languages(place.embedder)
+    sent = place.embedder is not None and place.encoder is not None
+    setup = {"tokenizer": setup_of(place.tokenizer), "encoder": place.encoder if sent else None}
+    preparing = Preparing(
+        entry=place.entry,
+        setup=setup,
+        here=_prepared_by(partial(join_all, place.tokenizer), place.embedder),
+        text=indexed_text,
+        embeds=lambda passage: sent and (not languages or passage.language in languages),
+        learn=terms.learn,
+    )
+    with open_store(place.location, terms, place.embedder, create=True) as store:
+        return ingest_on(cluster, preparing, paths, store, collection, progress, origin)
+
+
+def prepare(setup: dict[str, Any]) -> Callable[[dict[str, Any]], Prepared]:
+    """A node's side: the same tokenizer and embedder again, the latter on the one core that a task is given."""
+    embedder = named_embedder(setup["encoder"], threads=1) if setup["encoder"] else None
+    return _prepared_by(work(setup["tokenizer"]), embedder)
+
+
+def _prepared_by(
+    tokenize: Callable[[list[str]], list[str]], embedder: Embedder | None
+) -> Callable[[dict[str, Any]], Prepared]:
+    def do(task: dict[str, Any]) -> Prepared:
+        texts = task["texts"]
+        chosen = [texts[place] for place in task["embedded"]]
+        matrix = np.asarray(embedder.embed(chosen), dtype=np.float32) if embedder and chosen else None
+        return tokenize(texts), matrix
+
+    return do

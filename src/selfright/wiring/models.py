@@ -1,0 +1,165 @@
+"""Language models by job: those that the user hands over, and those that settings name."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from selfright.domain.budget import Meter
+from selfright.domain.chat import ChatReply, ChatRequest, Job, Say
+from selfright.domain.errors import UsageError
+from selfright.domain.ports import ChatModel
+from selfright.settings import OFFLINE, Settings
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from selfright.llm.backend import Backend
+    from selfright.llm.calling import CallPolicy
+    from selfright.llm.structured import Capabilities
+    from selfright.resilience import Breakers
+    from selfright.telemetry.taps import Tap
+
+_CAPABILITIES = "models.json"
+
+
+class Models:
+    """One model for every job, or others for some. What is learnt of a provider is shared by all turns."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        llm: "BaseChatModel | None" = None,
+        models: "Mapping[str, BaseChatModel] | None" = None,
+    ) -> None:
+        self._settings = settings
+        self._backends: dict[str, Backend] = {}
+        self._by_job = self._chosen(llm, models or {})
+
+    @property
+    def jobs(self) -> frozenset[Job]:
+        """The jobs that a model does."""
+        return frozenset(job for job, backend in self._by_job.items() if backend is not None)
+
+    @property
+    def names(self) -> dict[str, str]:
+        """``provider:model`` by job."""
+        return {job.value: backend.name for job, backend in self._by_job.items() if backend is not None}
+
+    @property
+    def modes(self) -> dict[str, str]:
+        """How each model is known to give objects."""
+        known = {name: self._capabilities.mode(name) for name in sorted(set(self.names.values()))}
+        return {name: mode.value for name, mode in known.items() if mode is not None}
+
+    @property
+    def worse(self) -> frozenset[Job]:
+        """The jobs in which a check found that the offline role does as well; a check may be made at any time."""
+        if not self.names:
+            return frozenset()
+        from selfright.llm.checks import FILE, ModelChecks
+
+        checks = ModelChecks(self._settings.home / FILE)
+        found = {name: checks.worse(name) for name in set(self.names.values())}
+        return frozenset(Job(job) for job, name in self.names.items() if job in found[name])
+
+    def backend(self, job: Job) -> "Backend | None":
+        """The model that does a job, None when none does."""
+        return self._by_job[job]
+
+    def chat(self, meter: Meter, tap: "Tap | None" = None) -> ChatModel:
+        """The models within the turn that ``meter`` measures; each job is done by its own."""
+        by_job = self._by_job
+        if tap is not None:
+            from selfright.wiring.tapped import tapped
+
+            by_job = tapped(by_job, tap)
+        return chat_of(by_job, meter, self._policy, self._breakers, self._capabilities)
+
+    def close(self) -> None:
+        """Ends what runs on this machine for these models."""
+        for backend in self._backends.values():
+            if (close := getattr(backend, "close", None)) is not None:
+                close()
+
+    def _chosen(
+        self, llm: "BaseChatModel | None", models: "Mapping[str, BaseChatModel]"
+    ) -> "dict[Job, Backend | None]":
+        settings = self._settings
+        whole = self._handed(llm) if llm is not None else self._named(settings.llm, settings.base_url)
+        named = {Job(job): self._named(model, None) for job, model in settings.models.items()}
+        given = {Job(job): self._handed(model) for job, model in models.items()}
+        return dict.fromkeys(Job, whole) | named | given
+
+    def _named(self, name: str, base_url: str | None) -> "Backend | None":
+        if name == OFFLINE:
+            return None
+        from selfright.llm.providers import chat_model
+
+        key = f"{name} {base_url or ''}"
+        if key not in self._backends:
+            self._backends[key] = chat_model(name, base_url)
+        return self._backends[key]
+
+    def _handed(self, model: "BaseChatModel") -> "Backend":
+        from selfright.llm.chat import LangChainBackend
+
+        return LangChainBackend(model)
+
+    @cached_property
+    def _policy(self) -> "CallPolicy":
+        from selfright.llm.calling import CallPolicy
+
+        return CallPolicy(self._settings.llm_timeout_s, self._settings.llm_attempts)
+
+    @cached_property
+    def _breakers(self) -> "Breakers":
+        from selfright.resilience import Breakers
+
+        return Breakers()
+
+    @cached_property
+    def _capabilities(self) -> "Capabilities":
+        from selfright.llm.structured import Capabilities
+
+        return Capabilities(self._settings.home / _CAPABILITIES)
+
+
+def chat_of(
+    by_job: "Mapping[Job, Backend | None]",
+    meter: Meter,
+    policy: "CallPolicy",
+    breakers: "Breakers",
+    capabilities: "Capabilities",
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+) -> ChatModel:
+    """One ``ChatModel`` over the models of all jobs, for one turn."""
+    from selfright.llm.calling import TurnModel
+
+    return _ByJob(
+        {
+            job: TurnModel(backend, meter, policy, breakers.of(backend.provider), capabilities, sleep)
+            for job, backend in by_job.items()
+            if backend is not None
+        }
+    )
+
+
+class _ByJob:
+    """One ``ChatModel`` that hands each request to the model of its job."""
+
+    def __init__(self, models: Mapping[Job, ChatModel]) -> None:
+        self._models = models
+
+    async def complete(self, request: ChatRequest, say: Say | None = None) -> ChatReply:
+        """As the model of that job replies."""
+        return await self._models[request.job].complete(request, say)
+
+
+def check_mode(mode: str, jobs: Collection[Job]) -> None:
+    """Raises ``UsageError`` where a model is to answer alone, and none writes answers."""
+    if mode == "llm" and Job.ANSWER not in jobs:
+        raise UsageError(
+            "mode 'llm' lets a language model answer by itself, and none is configured: set llm, or take another "
+            "preset, which looks things up"
+        )

@@ -1,0 +1,141 @@
+"""What stands in for the world in a replay: models of which only a recording is left, and stores that do not change."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from selfright.domain.budget import Meter
+from selfright.domain.chat import ChatRequest, Job, Say
+from selfright.domain.errors import UsageError
+from selfright.domain.passages import WebFinding
+from selfright.domain.ports import ChatModel, ProfileStore
+from selfright.domain.slots import Fact, Kinds, Profile, Slot
+from selfright.domain.traces import Origins
+from selfright.llm.backend import Backend, Mode, RawReply
+from selfright.settings import OFFLINE
+from selfright.telemetry.taps import Tap
+from selfright.wiring.models import Models, chat_of
+from selfright.wiring.tapped import tapped
+
+
+class AbsentBackend:
+    """A model of which only the recording is left: its name, and that it cannot be asked."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    @property
+    def name(self) -> str:
+        """As it was recorded."""
+        return self._name
+
+    @property
+    def provider(self) -> str:
+        """The part before the colon."""
+        return self._name.partition(":")[0]
+
+    async def attempt(self, request: ChatRequest, mode: Mode, say: Say | None = None) -> RawReply:
+        """Never called: a player answers, or says that the call is missing."""
+        raise NotImplementedError
+
+
+class ReplayedModels:
+    """The models of a recording, by job; ``living`` are those that may be asked for what it does not hold.
+
+    What was known of each when the turn began decides what is asked: how it gives objects, and where it is no better
+    than the offline role.
+    """
+
+    def __init__(self, origins: Origins, living: Models | None) -> None:
+        self._by_job: dict[Job, Backend | None] = {
+            Job(job): _living(Job(job), name, living) for job, name in origins.models.items()
+        }
+        self._modes = {name: Mode(mode) for name, mode in origins.modes.items()}
+        self.names: Mapping[str, str] = origins.models
+        self.worse = frozenset(map(Job, origins.worse))
+        self._patient = living is not None
+
+    @property
+    def jobs(self) -> frozenset[Job]:
+        """The jobs that a model did."""
+        return frozenset(self._by_job)
+
+    def chat(self, meter: Meter, tap: Tap | None = None) -> ChatModel:
+        """The models within a replayed turn; nothing is learnt from it, and nothing waited for unless it is live."""
+        from selfright.llm.calling import CallPolicy
+        from selfright.llm.structured import Capabilities
+        from selfright.resilience import Breakers
+
+        capabilities = Capabilities()
+        for name, mode in self._modes.items():
+            capabilities.learn(name, mode)
+        sleep = asyncio.sleep if self._patient else _at_once
+        by_job = tapped(self._by_job, tap) if tap else self._by_job
+        return chat_of(by_job, meter, CallPolicy(), Breakers(), capabilities, sleep)
+
+
+def _living(job: Job, name: str, living: Models | None) -> Backend:
+    if living is None:
+        return AbsentBackend(name)
+    backend = living.backend(job)
+    if backend is None or backend.name != name:
+        named = backend.name if backend else OFFLINE
+        raise UsageError(
+            f"the recording had {name} for '{job}', and the settings name {named}; set llm={name} to replay it live"
+        )
+    return backend
+
+
+async def _at_once(_seconds: float) -> None:
+    """Instead of waiting before another attempt."""
+
+
+class AbsentWeb:
+    """A web of which only the recording is left."""
+
+    async def search(self, query: str, k: int) -> WebFinding:
+        """Nothing: there is nobody to ask any more."""
+        del query, k
+        return WebFinding((), "none", 0)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadProfiles:
+    """Profiles that are read; what is said in a replay is remembered for the replay alone."""
+
+    inner: ProfileStore
+    kinds: Kinds
+
+    @property
+    def ephemeral(self) -> bool:
+        """As the store itself."""
+        return self.inner.ephemeral
+
+    async def profile(self, user: str) -> Profile:
+        """As the store itself."""
+        return await self.inner.profile(user)
+
+    async def remember(self, user: str, slots: Sequence[Slot]) -> Profile:
+        """The profile as it would stand."""
+        return (await self.inner.profile(user)).with_slots(slots, self.kinds)
+
+    async def history(self, user: str) -> tuple[Fact, ...]:
+        """As the store itself."""
+        return await self.inner.history(user)
+
+    async def users(self) -> tuple[str, ...]:
+        """As the store itself."""
+        return await self.inner.users()
+
+    async def correct(self, user: str, name: str, slots: Sequence[Slot]) -> Profile:
+        """Refused with ``UsageError``."""
+        del user, slots
+        raise UsageError(f"a replay changes no profile, but '{name}' was to be corrected; do that outside of it")
+
+    async def forget(self, user: str, name: str | None = None, value: str | None = None) -> int:
+        """Refused with ``UsageError``."""
+        del user, name, value
+        raise UsageError("a replay changes no profile, but something was to be forgotten; do that outside of it")
+
+    async def close(self) -> None:
+        """Nothing: the store belongs to others."""

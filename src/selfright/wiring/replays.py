@@ -1,0 +1,199 @@
+"""A recorded turn run again: with other flags or another preset, from the beginning or from a node on."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import aclosing, contextmanager
+from copy import copy
+from dataclasses import replace
+from typing import Any
+
+from selfright.domain.answers import Answer, Cost
+from selfright.domain.budget import Meter
+from selfright.domain.errors import InputError, UnknownName, UsageError
+from selfright.domain.events import TurnFinished
+from selfright.domain.flags import Flags, by_their_names
+from selfright.domain.tools import Tools
+from selfright.domain.traces import Replay, ReplayOptions, Trace
+from selfright.domain.turns import Scope
+from selfright.flow.presets import Preset, find_preset
+from selfright.flow.run import Turn, run
+from selfright.flow.state import AgentState
+from selfright.flow.walk import walk
+from selfright.telemetry.recording import MODEL, WEB, Player, Recording, Visits
+from selfright.telemetry.taps import intercept
+from selfright.wiring.engine import Engine
+from selfright.wiring.replay_stubs import AbsentWeb, ReadProfiles, ReplayedModels
+
+_LOCAL_WEB = ("static",)
+
+
+async def replay(engine: Engine, trace: Trace, lines: Sequence[Mapping[str, Any]], options: ReplayOptions) -> Replay:
+    """The turn again. Nothing is remembered or kept of it.
+
+    Raises ``InputError`` for a trace without a recording, ``UnknownName`` and ``UsageError`` for a preset, flag or node
+    that does not fit, ``IndexNotFound`` when what must be asked anew has no index.
+    """
+    recording = Recording(lines)
+    if recording.start is None:
+        raise InputError(
+            f'trace {trace.id} holds no recording; ask again with --record, or set traces = "full" for every turn'
+        )
+    again = _Again(engine, trace, recording, options)
+    answer, fresh = await again.run(dict(recording.start))
+    player = again.player
+    return Replay(
+        of=trace,
+        answer=answer,
+        fresh=fresh,
+        reused=dict(player.reused),
+        asked=dict(player.asked),
+        missing=tuple(dict.fromkeys(player.missing)),
+        notes=tuple(again.notes()),
+    )
+
+
+class _Again:
+    """One replay under way."""
+
+    def __init__(self, engine: Engine, trace: Trace, recording: Recording, options: ReplayOptions) -> None:
+        self._engine = engine
+        self._trace = trace
+        self._recording = recording
+        self._options = options
+        self._before = find_preset(trace.origins.preset)
+        self._scope = Scope(trace.user, trace.collections)
+        self._preset = find_preset(given) if (given := options.get("preset")) else self._before
+        said = {**trace.origins.chosen, **by_their_names(options.get("flags") or {})}
+        self._flags = Flags().with_values({**self._preset.flags, **said})
+        self._models = ReplayedModels(trace.origins, engine.models if options.get("live") else None)
+        self.player = Player(recording, self._may_ask)
+
+    async def run(self, start: dict[str, Any]) -> tuple[Answer, Cost]:
+        """The answer, with what the replay cost; and what it would have cost without a recording."""
+        place = self._options.get("start_at")
+        if place is None:
+            turn = self._turn(self._preset, self._flags)
+            state: Mapping[str, Any] = {**start, "mode": self._preset.mode}
+        else:
+            turn, state = await self._from(start, place)
+        meter = turn.tools.meter
+        async with aclosing(run(turn, state)) as events:
+            async for event in events:
+                if isinstance(event, TurnFinished):
+                    return replace(event.answer, cost=self._cost(meter)), meter.cost()
+        raise RuntimeError("a turn ended without an answer")  # the graph always reaches finalize
+
+    def notes(self) -> list[str]:
+        """What is not as it was when the turn was recorded."""
+        notes = []
+        if self._recording.damaged:
+            notes.append(f"{self._recording.damaged} lines of the recording are damaged and were left out")
+        if self._recording.cut:
+            notes.append("the turn was larger than one recording may be, so its later calls were not recorded")
+        index = self._engine.index
+        if self.player.asked and (index.embedder.name if index.embedder else "none") != self._trace.origins.index.get(
+            "embedder"
+        ):
+            notes.append("the index is of another embedder than when the turn was recorded")
+        return notes
+
+    def _cost(self, meter: Meter) -> Cost:
+        asked: Counter[str] = self.player.asked
+        tokens = (meter.prompt_tokens, meter.completion_tokens) if asked[MODEL] else (0, 0)
+        return Cost(asked[MODEL], *tokens, asked[WEB], meter.seconds)
+
+    def _may_ask(self, port: str) -> bool:
+        """What costs money or goes out is asked only where that was allowed."""
+        if self._options.get("live"):
+            return True
+        settings = self._engine.settings
+        if port == WEB:
+            pages = settings.web_folder  # a file in its place lists addresses, which would be fetched
+            return settings.web_providers == _LOCAL_WEB and pages is not None and pages.is_dir()
+        if port in ("retriever", "router"):
+            return ":" not in settings.embedder
+        return port != MODEL
+
+    def _turn(self, preset: Preset, flags: Flags) -> Turn:
+        turn = self._engine.tapped_turn(preset, flags, self._scope, self.player, self._models)
+        return replace(turn, tools=self._as_recorded(turn.tools))
+
+    def _as_recorded(self, tools: Tools) -> Tools:
+        """The tools with a web exactly where the recorded turn had one, and with profiles that are only read."""
+        web = tools.web or intercept(AbsentWeb(), self.player, "web")
+        profiles = ReadProfiles(self._engine.profiles, tools.pack.kinds_by_name)
+        return replace(
+            tools,
+            web=web if self._trace.origins.web else None,
+            profiles=intercept(profiles, self.player, "profiles"),
+            visiting=Visits().visiting,
+        )
+
+    async def _from(self, start: dict[str, Any], place: str) -> tuple[Turn, Mapping[str, Any]]:
+        """The turn from a node on, and the state in which the recorded turn came there."""
+        from selfright.flow.compile import compile_preset
+
+        node, time = _place(place, self._before, self._preset)
+        first = self._turn(self._before, Flags().with_values(self._trace.origins.flags))
+        entries = _Entries(first.tools.meter, self.player)
+        first = replace(first, tools=replace(first.tools, visiting=entries.visiting))
+        state, nodes = await _reached(first, start, node, time)
+        turn = self._turn(self._preset, self._flags)
+        entries.back_to(node, time, nodes, turn.tools.meter)
+        return replace(turn, graph=compile_preset(self._preset, nodes)), {**state, "mode": self._preset.mode}
+
+
+class _Entries:
+    """What a turn had spent, and how far its recording was played, each time it came to a node."""
+
+    def __init__(self, meter: Meter, player: Player) -> None:
+        self._meter = meter
+        self._player = player
+        self._visits = Visits()
+        self._entered: list[tuple[str, Meter, Callable[[], None]]] = []  # bounded, for the visits of a turn are
+
+    @contextmanager
+    def visiting(self, node: str) -> Iterator[None]:
+        """Around a node's run."""
+        spent = copy(self._meter)
+        spent.troubles = dict(self._meter.troubles)
+        self._entered.append((node, spent, self._player.mark()))
+        with self._visits.visiting(node):
+            yield
+
+    def back_to(self, node: str, time: int, beside: Sequence[str], meter: Meter) -> None:
+        """Back to before a node's ``time``-th visit and those ``beside`` it; ``meter`` goes on from what was spent."""
+        places = [place for place, (name, _, _) in enumerate(self._entered) if name == node]
+        place = places[time - 1]
+        while place and self._entered[place - 1][0] in beside:
+            place -= 1
+        _, spent, back = self._entered[place]
+        back()
+        for name in ("llm_calls", "prompt_tokens", "completion_tokens", "web_requests", "degraded", "started"):
+            setattr(meter, name, getattr(spent, name))
+        meter.troubles.update(spent.troubles)
+
+
+def _place(place: str, before: Preset, preset: Preset) -> tuple[str, int]:
+    node, colon, time = place.partition(":")
+    for one in (before, preset):
+        if node not in one.edges:
+            raise UnknownName(f"node of preset '{one.name}'", node, one.edges)
+    if colon and not (time.isascii() and time.isdigit() and len(time) < 4 and int(time)):
+        raise UsageError(f"--from takes NODE or NODE:VISIT, for example retrieve:2, but got '{place}'")
+    return node, int(time or 1)
+
+
+async def _reached(turn: Turn, start: dict[str, Any], node: str, time: int) -> tuple[AgentState, list[str]]:
+    """The state before a node's ``time``-th visit, and the nodes that ran side by side there."""
+    state, group, visits = AgentState(**start), [], 0  # type: ignore[typeddict-item]  # as it was recorded
+    async with aclosing(walk(turn.preset, state, turn.tools, turn.recursion_limit)) as parts:
+        async for kind, part in parts:
+            if kind == "updates":
+                group += list(part)
+                continue
+            visits += node in group
+            if visits == time:
+                return state, group
+            state, group = part, []
+    raise UsageError(f"the recorded turn came to '{node}' {visits} times, so it cannot go on from visit {time}")
