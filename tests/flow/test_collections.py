@@ -22,7 +22,7 @@ from selfright.flow.compile import compile_preset
 from selfright.flow.presets import PRESETS
 from selfright.flow.strategies import create_strategy
 from selfright.memory.profiles import SqliteProfiles
-from tests.support.turns import Judge, Scripted, evaluation, hit
+from tests.support.turns import Everything, Judge, Scripted, evaluation, hit
 
 BOATS = RoutingDecision(("boats",), "by description")
 
@@ -73,11 +73,12 @@ def tools(
         meter=Meter(values.max_llm_calls, values.max_tokens, values.deadline_s),
         retriever=ScopedRetriever(shelves, Scope("u", given)),
         classifier=role,
+        filter=Everything(),
         grader=role,
         refiner=role,
         prompter=role,
         generator=role,
-        strategy=create_strategy(values, judge, judge, "both"),
+        strategy=create_strategy(values, judge, (judge,), "both"),
         rewriter=role,
         slots=OneSlot(),
         profiles=SqliteProfiles(None, {}),

@@ -19,10 +19,11 @@ from selfright.domain.tools import Tools
 from selfright.flow.compile import compile_preset
 from selfright.flow.nodes.search import rewrite
 from selfright.flow.presets import PRESETS
-from selfright.roles.concerns import UNHEEDED, ConcernedEvaluator, ProfileWarningGenerator
+from selfright.roles.evaluate.concerns import UNHEEDED, with_concerns
 from selfright.roles.evaluate.heuristic import HeuristicEvaluator
 from selfright.roles.evaluate.llm import QualityEvaluator
 from selfright.roles.evaluate.offline import LocalEvaluator
+from selfright.roles.generate.warnings import with_warnings
 from selfright.roles.prompting import BilingualPrompter, evaluation_prompt, rewrite_prompt
 from selfright.roles.rewrite.rewriters import OfflineRewriter
 from selfright_medical.pack import MEDICAL
@@ -150,26 +151,24 @@ def test_profile_facts_and_concerns_are_in_the_prompts_as_data() -> None:
 
 
 def test_an_answer_that_passes_over_a_contraindication_is_not_complete() -> None:
-    judge = ConcernedEvaluator(Judge(evaluation(0.95)))
-    passed = run(judge.evaluate(request("메트포르민은 설사를 일으킬 수 있습니다.", KIDNEY)))
+    passed = with_concerns(evaluation(0.95), request("메트포르민은 설사를 일으킬 수 있습니다.", KIDNEY))
     assert passed.completeness < 0.6
     assert (passed.answer_quality, passed.needs_retrieval) == (AnswerQuality.NEEDS_DOCS, True)
     assert KIDNEY[0].text in passed.missing_info
-    heeded = run(judge.evaluate(request("메트포르민은 신부전 환자에게 금기입니다.", KIDNEY)))
+    heeded = with_concerns(evaluation(0.95), request("메트포르민은 신부전 환자에게 금기입니다.", KIDNEY))
     assert heeded == evaluation(0.95)
 
 
 def test_a_refusal_is_not_blamed_for_what_it_does_not_say() -> None:
     refused = EvaluationRequest(QUESTION, Draft("모릅니다", refused=True), "ko", concerns=KIDNEY)
-    assert run(ConcernedEvaluator(Judge(evaluation(0.3))).evaluate(refused)) == evaluation(0.3)
+    assert with_concerns(evaluation(0.3), refused) == evaluation(0.3)
 
 
 def test_the_writer_says_what_the_evidence_has_on_a_contraindication() -> None:
-    role = Scripted(written=iter(["메트포르민은 설사를 일으킬 수 있습니다."]))
+    said = "메트포르민은 설사를 일으킬 수 있습니다."
     strips = (*STRIPS, Strip(HITS[0].passage, 0, len(PASSAGES[0]), PASSAGES[0], 0.2))
     asked = GenerationRequest(QUESTION, "ko", QueryClass.QUESTION, strips[:1], concerns=KIDNEY)
-    heard: list[str] = []
-    made = run(ProfileWarningGenerator(role).generate(asked, heard.append))
+    made = with_warnings(run(Scripted(written=iter([said])).generate(asked)), asked)
     assert "신부전" in made.text
     last = made.sentences[-1]
     (cited,) = [citation for citation in made.citations if citation.n in last.citations]
@@ -193,6 +192,13 @@ def test_collections_get_the_slots_of_the_field_unless_somebody_declared_some() 
     pointed = {c.name: c.slots for c in MEDICAL.pointed([drugs, said, other])}
     assert "medications" in pointed["a"]
     assert (pointed["b"], pointed["c"]) == (("age",), ())
+
+
+class Heeding(Judge):
+    """Judges as it is told to, and looks at the concerns."""
+
+    async def evaluate(self, request: EvaluationRequest) -> Evaluation:
+        return with_concerns(await super().evaluate(request), request)
 
 
 class Reader:
@@ -252,7 +258,7 @@ def test_what_is_remembered_bears_on_questions_of_the_field(question: str, extra
 
 def test_the_loop_goes_on_until_the_contraindication_is_dealt_with() -> None:
     role = Scripted(written=iter(["설사가 흔합니다.", "설사가 흔하고, 신부전 환자에게는 금기입니다."]))
-    judge = ConcernedEvaluator(Judge(evaluation(0.9)))
+    judge = Heeding(evaluation(0.9))
     reader = Reader(Slot("conditions", "신부전"))
     state = turn(QUESTION, judge, reader=reader, role=role, retriever=Library(HITS[:1], HITS))
     assert "신부전" in state["answer"]
@@ -262,7 +268,7 @@ def test_the_loop_goes_on_until_the_contraindication_is_dealt_with() -> None:
 
 def test_what_no_document_deals_with_is_said_in_a_note() -> None:
     role = Scripted(written=iter(["설사가 흔합니다."] * 5))
-    judge = ConcernedEvaluator(Judge(evaluation(0.9)))
+    judge = Heeding(evaluation(0.9))
     state = turn(QUESTION, judge, reader=Reader(Slot("conditions", "신부전")), role=role)
     assert any(KIDNEY[0].text in note for note in state["notes"])
 
@@ -320,7 +326,7 @@ def test_what_is_said_of_others_is_nobodys_profile() -> None:
 @given(score=st.floats(0, 1), concerned=st.booleans())
 def test_an_evaluation_is_lowered_by_what_is_missing_and_by_nothing_else(score: float, concerned: bool) -> None:
     before = evaluation(score)
-    judged: Evaluation = run(ConcernedEvaluator(Judge(before)).evaluate(request("설사", KIDNEY if concerned else ())))
+    judged = with_concerns(before, request("설사", KIDNEY if concerned else ()))
     assert judged.completeness == (min(score, UNHEEDED) if concerned else score)
     assert (judged.grounding, judged.accuracy, judged.source) == (before.grounding, before.accuracy, before.source)
     assert judged.overall == pytest.approx(

@@ -35,7 +35,7 @@ from selfright.domain.ports import Evaluator, Generator
 from selfright.flow.compile import compile_preset
 from selfright.flow.presets import PRESETS
 from selfright.flow.run import Turn, run
-from selfright.roles.evaluate.heuristic import StandInJudge
+from selfright.flow.strategies import CorrectiveRAGStrategy
 from tests.support.turns import Judge, Scripted, evaluation, passage, tools_of
 
 WRITTEN, QUOTED = "Alpha is seven.", "Alpha is one."
@@ -107,7 +107,7 @@ def answered(
 ) -> Answer:
     chosen = PRESETS[preset]
     tools = tools_of(chosen, judge, role=role or Model(), abstention_enabled=False, claim_repair_enabled=False, **flags)
-    tools = dataclasses.replace(tools, floor=writer or Quoting(), referee=local or Knowing(), pack=pack)
+    tools = dataclasses.replace(tools, fallback_generator=writer or Quoting(), referee=local or Knowing(), pack=pack)
     start = {"user_text": "What is alpha?", "mode": chosen.mode, "messages": messages, "user": "u"}
     start |= {"iteration_count": 0, "retry_count": 0}
 
@@ -272,7 +272,11 @@ REQUEST = EvaluationRequest("What is alpha?", Draft(WRITTEN, (Sentence(WRITTEN),
 
 def stood_in(local: Evaluator) -> Evaluation:
     heuristic = Judge(evaluation(0.3, source=EvaluationSource.HEURISTIC))
-    return asyncio.run(StandInJudge(local, heuristic).evaluate(REQUEST))
+    failing = Judge(SelfrightError("out of reach"))
+    strategy = CorrectiveRAGStrategy(Flags(), failing, (local, heuristic), "both")
+    state = {"question": REQUEST.question, "draft": REQUEST.draft, "language": "en"}
+    found: Evaluation = asyncio.run(strategy.refine(state))["evaluation"]
+    return found
 
 
 def test_the_local_judge_stands_in_before_the_heuristic() -> None:

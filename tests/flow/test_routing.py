@@ -204,7 +204,7 @@ def test_unknown_presets_and_strategies_name_the_nearest() -> None:
     with pytest.raises(UnknownName, match="did you mean 'full'"):
         find_preset("ful")
     with pytest.raises(UnknownName, match="corrective_rag"):
-        create_strategy(Flags(refine_strategy="corrective"), Judge(), Judge(), "both")
+        create_strategy(Flags(refine_strategy="corrective"), Judge(), (Judge(),), "both")
 
 
 def test_a_third_strategy_can_be_registered() -> None:
@@ -213,7 +213,7 @@ def test_a_third_strategy_can_be_registered() -> None:
             return "never"
 
     register_strategy("never", lambda *_: Never())
-    assert create_strategy(Flags(refine_strategy="never"), Judge(), Judge(), "both").get_strategy_name() == "never"
+    assert create_strategy(Flags(refine_strategy="never"), Judge(), (Judge(),), "both").get_strategy_name() == "never"
 
 
 @pytest.mark.parametrize("name", sorted(PRESETS))

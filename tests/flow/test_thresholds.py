@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from selfright.domain.errors import JudgeFailed, UsageError
 from selfright.domain.flags import Flags
 from selfright.domain.judgements import Grade, Grading, Verdict
-from selfright.domain.passages import Language
+from selfright.domain.passages import FilteredHits, Language
 from selfright.flow.nodes.search import decided, judged
 from selfright.flow.presets import CRAG
 from selfright.flow.state import AgentState
@@ -75,7 +75,7 @@ def test_a_mistake_in_a_graders_code_is_not_taken_for_a_failed_judge(mistake: Ex
 def graded(error: Exception, language: Language = "en") -> tuple[Grading, tuple[str, ...]]:
     tools = tools_of(CRAG, Judge(), role=Scripted(verdict=error), correct_threshold=0.2, incorrect_threshold=0.1)
     state: AgentState = {"question": "q", "language": language}  # type: ignore[typeddict-item]  # all that is read
-    return asyncio.run(judged(state, tools, HITS))
+    return asyncio.run(judged(state, tools, FilteredHits(HITS)))
 
 
 def test_they_choose_the_path_of_a_turn() -> None:

@@ -75,7 +75,7 @@ class Leaky:
 
 def leaking(tools: Tools) -> Tools:
     leaky = Leaky()
-    strategy = CorrectiveRAGStrategy(tools.flags, leaky, leaky, "both")
+    strategy = CorrectiveRAGStrategy(tools.flags, leaky, (leaky,), "both")
     return replace(
         tools,
         classifier=Scripted(),

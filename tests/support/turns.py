@@ -31,7 +31,7 @@ from selfright.domain.judgements import (
     Verdict,
 )
 from selfright.domain.packs import NoSlots
-from selfright.domain.passages import Hit, Passage, Refinement, Retrieval, Strip, WebFinding
+from selfright.domain.passages import FilteredHits, Hit, Passage, Refinement, Retrieval, Strip, WebFinding
 from selfright.domain.ports import Evaluator
 from selfright.domain.tools import Tools
 from selfright.domain.turns import Scope, ScopedRetriever
@@ -101,6 +101,22 @@ class FreshLibrary:
     async def search(self, query: str, k: int, collections: Sequence[str] = ()) -> Retrieval:
         self.searches += 1
         return Retrieval((hit(f"d{self.searches}", f"text number {self.searches}"),))
+
+
+class Everything:
+    """An evidence filter that leaves nothing out."""
+
+    async def hits(self, question: str, hits: Sequence[Hit]) -> FilteredHits:
+        return FilteredHits(tuple(hits))
+
+    async def strips(self, question: str, strips: Sequence[Strip]) -> tuple[Strip, ...]:
+        return tuple(strips)
+
+    def on_subject(self, question: str, strips: Sequence[Strip]) -> tuple[Strip, ...]:
+        return tuple(strips)
+
+    async def confirm(self, question: str, found: FilteredHits, grading: Grading) -> Grading:
+        return grading
 
 
 @dataclass
@@ -261,11 +277,12 @@ def tools_of(
         meter=meter or Meter(flags.max_llm_calls, flags.max_tokens, flags.deadline_s),
         retriever=ScopedRetriever(retriever or FreshLibrary(), Scope("u")),
         classifier=role,
+        filter=Everything(),
         grader=role,
         refiner=role,
         prompter=role,
         generator=role,
-        strategy=create_strategy(flags, judge, fallback or Judge(evaluation(0.3)), preset.routing),
+        strategy=create_strategy(flags, judge, (fallback or Judge(evaluation(0.3)),), preset.routing),
         rewriter=role,
         slots=NoSlots(),
         profiles=SqliteProfiles(None, {}),

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
-from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Never, Self, Unpack
 
@@ -18,6 +17,7 @@ from selfright.domain.passages import Hit, Retrieval
 from selfright.domain.ports import BatchRetriever
 from selfright.domain.text import language_of, several
 from selfright.domain.turns import DEFAULT_USER, Scope, TurnOptions, checked
+from selfright.flow.presets import find_preset
 from selfright.settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -114,17 +114,15 @@ class Selfright(DocumentMethods, UserDataMethods, FrameworkMethods):
 
     def flags(self, preset: str | None = None, given: Mapping[str, object] | None = None) -> Flags:
         """The flags of a turn: the preset's, overridden by the settings', overridden by the call's."""
-        return self._engine.flags(preset, given or {})
+        return self._engine.flags(find_preset(preset or self.settings.preset), given or {})
 
     def stream(self, question: str, **options: Unpack[TurnOptions]) -> Iterator[TurnEvent]:
         """``astream`` for callers without an event loop."""
         return self._loop.iterate(self.astream(question, **options))
 
-    async def astream(self, question: str, **options: Unpack[TurnOptions]) -> AsyncGenerator[TurnEvent, None]:
+    def astream(self, question: str, **options: Unpack[TurnOptions]) -> AsyncGenerator[TurnEvent, None]:
         """The events of a turn: nodes, verdicts, the answer's tokens, corrections; the last is ``TurnFinished``."""
-        async with aclosing(self._turns.stream(checked(question), options, listen=True)) as events:
-            async for event in events:
-                yield event
+        return self._turns.stream(checked(question), options, listen=True)
 
     async def asearch(
         self,
@@ -182,7 +180,8 @@ class Selfright(DocumentMethods, UserDataMethods, FrameworkMethods):
 
     async def aprepare(self) -> None:
         """Preloads index, tokenizer and judges for the first question. Raises ``IndexNotFound``."""
-        await asyncio.to_thread(self._engine.turn, None, {}, Scope(DEFAULT_USER))
+        preset, flags = find_preset(self.settings.preset), self.flags()
+        await asyncio.to_thread(self._engine.turn, preset, flags, Scope(DEFAULT_USER))
         await asyncio.to_thread(self._engine.graph, None)  # for turns of sessions
         await self.asearch("ready?", 1)
 
@@ -256,6 +255,5 @@ class _Closed:
 def mermaid(preset: str) -> str:
     """The graph of a preset as Mermaid text, drawn from the compiled graph."""
     from selfright.flow.compile import mermaid as draw
-    from selfright.flow.presets import find_preset
 
     return draw(find_preset(preset))

@@ -5,9 +5,9 @@ for a strip and the document of its passage. Citations rest on that equality.
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, Self, get_args
 
 Language = Literal["ko", "en"]
 Origin = Literal["index", "upload", "web"]
@@ -199,6 +199,24 @@ class Strip:
     end: int
     text: str
     score: float
+
+
+@dataclass(frozen=True, slots=True)
+class FilteredHits:
+    """Hits that may be evidence, and those ``withheld``; both in their order.
+
+    ``names_subject`` is false when nothing of all that was found names what the question is about.
+    """
+
+    hits: tuple[Hit, ...]
+    withheld: tuple[Hit, ...] = ()
+    names_subject: bool = True
+
+    @classmethod
+    def of(cls, found: Sequence[Hit], left: Sequence[Hit], *, names_subject: bool = True) -> Self:
+        """What is ``left`` of what was ``found``."""
+        names = {hit.passage.id for hit in left}
+        return cls(tuple(left), tuple(hit for hit in found if hit.passage.id not in names), names_subject)
 
 
 @dataclass(frozen=True, slots=True)

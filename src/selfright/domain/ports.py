@@ -24,6 +24,7 @@ from selfright.domain.judgements import Evaluation, Grading, PairReading, QueryC
 from selfright.domain.passages import (
     Document,
     DocumentInfo,
+    FilteredHits,
     Hit,
     Language,
     Passage,
@@ -205,6 +206,26 @@ class Grader(Protocol):
 
     async def grade(self, question: str, hits: Sequence[Hit]) -> Grading:
         """A probability per passage and a verdict on the set. May raise ``JudgeFailed``."""
+        ...
+
+
+class EvidenceFilter(Protocol):
+    """Leaves out what no answer may be made of, before anything is judged or written."""
+
+    async def hits(self, question: str, hits: Sequence[Hit]) -> FilteredHits:
+        """The passages that may be evidence."""
+        ...
+
+    async def strips(self, question: str, strips: Sequence[Strip]) -> tuple[Strip, ...]:
+        """The strips that an answer may be made of, in the same order; those of index and web together."""
+        ...
+
+    def on_subject(self, question: str, strips: Sequence[Strip]) -> tuple[Strip, ...]:
+        """The strips without those about another thing of the kind that the question names."""
+        ...
+
+    async def confirm(self, question: str, found: FilteredHits, grading: Grading) -> Grading:
+        """The grading of what was ``found``, or a lower verdict; never a higher one."""
         ...
 
 

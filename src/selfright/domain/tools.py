@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from selfright.domain.budget import Meter
 from selfright.domain.events import TurnEvent
 from selfright.domain.flags import Flags
+from selfright.domain.node_outcomes import NodeOutcome
 from selfright.domain.packs import GENERAL, DomainPack
 from selfright.domain.ports import (
     Abstainer,
     Classifier,
     Evaluator,
+    EvidenceFilter,
     Generator,
     Grader,
     ProfileStore,
@@ -26,21 +28,25 @@ from selfright.domain.ports import (
 )
 from selfright.domain.turns import ScopedRetriever
 
+Visiting = Callable[[str], AbstractContextManager[Callable[[NodeOutcome], None] | None]]
+
 
 @dataclass(frozen=True, slots=True)
 class Tools:
     """Everything that a node may use in one turn. ``emit`` receives the events; None without a listener.
 
-    ``referee``: the local evaluator, which compares drafts that different judges scored. ``floor``: the offline
-    generator for answers of a model that fail their checks; None if no model writes. ``passed_over``: the model that is
-    not asked to write because a check found it bad at that; empty if there is none. ``visiting`` returns a context
-    manager around the run of the named node; None if nobody observes the turn.
+    ``filter`` leaves out what may not be evidence. ``referee`` is the local evaluator, which compares drafts that
+    different judges scored. ``fallback_generator`` is the offline one, for answers of a model that fail their checks;
+    None if no model writes. ``passed_over`` is the model that is not asked to write because a check found it bad at
+    that; empty if there is none. ``visiting`` returns a context manager around the run of the named node, which may
+    take what the node decided; None if nobody observes the turn.
     """
 
     flags: Flags
     meter: Meter
     retriever: ScopedRetriever
     classifier: Classifier
+    filter: EvidenceFilter
     grader: Grader
     refiner: Refiner
     prompter: Prompter
@@ -52,10 +58,10 @@ class Tools:
     abstainer: Abstainer
     summarizer: Summarizer
     referee: Evaluator
-    floor: Generator | None = None
+    fallback_generator: Generator | None = None
     passed_over: str = ""
     web: WebSearch | None = None
     router: Router | None = None
     emit: Callable[[TurnEvent], None] | None = None
     pack: DomainPack = GENERAL
-    visiting: Callable[[str], AbstractContextManager[object]] | None = None
+    visiting: Visiting | None = None

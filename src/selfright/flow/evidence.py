@@ -8,8 +8,8 @@ from selfright.domain.answers import Attempt, Citation
 from selfright.domain.errors import FAILURES
 from selfright.domain.judgements import Grading
 from selfright.domain.passages import Hit, Language, Origin, Passage, Refinement, Strip
-from selfright.domain.ports import Refiner
 from selfright.domain.text import language_of
+from selfright.domain.tools import Tools
 
 log = logging.getLogger(__name__)
 
@@ -21,11 +21,14 @@ _NOT_REFINED = {
 
 
 async def refined(
-    refiner: Refiner, question: str, hits: Sequence[Hit], grading: Grading | None, language: Language
+    tools: Tools, question: str, hits: Sequence[Hit], grading: Grading | None, language: Language
 ) -> tuple[Refinement, tuple[str, ...]]:
     """The strips of ``hits`` that help; whole passages and a note if the refiner failed."""
     try:
-        return await refiner.refine(question, hits, grading), ()
+        found = await tools.refiner.refine(question, hits, grading)
+        strips = tools.filter.on_subject(question, found.strips)
+        lost = len(strips) < len(found.strips)
+        return (replace(found, strips=strips, fell_back=found.fell_back or not strips) if lost else found), ()
     except FAILURES as error:
         log.warning("the refiner failed: %s", type(error).__name__)
         return Refinement(whole(hits), 0.0), (_NOT_REFINED[language].format(error=type(error).__name__),)

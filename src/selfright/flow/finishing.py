@@ -45,10 +45,10 @@ async def instead_of_refusal(state: AgentState, tools: Tools) -> Attempt | None:
 
 async def _quotation(state: AgentState, tools: Tools, written: Attempt) -> Attempt | None:
     """An extractive answer from the evidence of ``written``, judged locally; None if the evidence gives none."""
-    if tools.floor is None:
+    if tools.fallback_generator is None:
         return None
     try:
-        draft = await drafted({**state, "strips": written.strips}, tools.floor)
+        draft = await drafted({**state, "strips": written.strips}, tools.fallback_generator)
         if draft.refused:
             return None
         return await _judged_by(tools.referee, state, replace(written, draft=replace(draft, stands_in=True)))

@@ -128,7 +128,7 @@ _WORDS = {
 }
 
 
-Keep = Callable[[AgentState, Answer], Awaitable[None]]
+Store = Callable[[AgentState, Answer], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ class Turn:
     """A preset and the tools of one turn.
 
     ``graph`` is the preset's compiled graph, where LangGraph is to run the turn: to keep checkpoints, or to tell
-    callbacks of the nodes. ``thread`` names the turn's checkpoints, for a graph that stores any. ``keep`` is awaited
+    callbacks of the nodes. ``thread`` names the turn's checkpoints, for a graph that stores any. ``store`` is awaited
     with the end state and the answer before the last event.
     """
 
@@ -145,7 +145,7 @@ class Turn:
     tools: Tools
     trace_id: str = field(default_factory=lambda: uuid.uuid4().hex)
     thread: str | None = None
-    keep: Keep | None = None
+    store: Store | None = None
 
     @property
     def recursion_limit(self) -> int:
@@ -174,8 +174,8 @@ async def run(turn: Turn, start: Mapping[str, Any] | None) -> AsyncGenerator[Tur
             raise
         state = broken_off(state, turn.tools, error)
     answer = outcome(state, turn.preset.name, meter, turn.trace_id)
-    if turn.keep is not None:
-        await turn.keep(state, answer)
+    if turn.store is not None:
+        await turn.store(state, answer)
     if turn.tools.emit is not None and (last := heard.still_to_say(answer.answer)):
         yield last
     yield TurnFinished(answer)

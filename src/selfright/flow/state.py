@@ -15,10 +15,11 @@ class AgentState(TypedDict, total=False):
 
     ``question`` is the message's question in a form that stands alone; judges see this one. ``told`` is the rest of the
     message. ``named`` is a follow-up that only names something, as it was said. ``query_for_retrieval`` is the search
-    query, which changes from pass to pass. ``strips`` is None until the evidence of this pass is refined. ``ask_web``
-    says whether the web may be searched, ``summarized`` how many messages this turn moved into the summary. ``routing``
-    is missing if all collections are searched by default. ``remembers`` (default: true) says whether facts about the
-    user are stored. ``profile`` holds the facts known in this turn, ``concerns`` those that conflict with the
+    query, which changes from pass to pass. ``evidence`` and ``web_evidence`` are the hits that may be evidence, of all
+    that was found (``roles.evidence_filter``). ``strips`` is None until the evidence of this pass is refined.
+    ``ask_web`` says whether the web may be searched, ``summarized`` how many messages this turn moved into the summary.
+    ``routing`` is missing if all collections are searched by default. ``remembers`` (default: true) says whether facts
+    about the user are stored. ``profile`` holds the facts known in this turn, ``concerns`` those that conflict with the
     question's subject, ``personal`` the words for them in an answer. ``quoted`` is the best extractive answer, made
     when a model answer failed its checks.
     """
@@ -53,6 +54,7 @@ class AgentState(TypedDict, total=False):
     # evidence of this pass
     routing: RoutingDecision
     retrieved_docs: tuple[Hit, ...]
+    evidence: tuple[Hit, ...]
     query_vector: tuple[float, ...] | None
     grading: Grading | None
     verdict: Verdict | None
@@ -60,6 +62,7 @@ class AgentState(TypedDict, total=False):
     strips: tuple[Strip, ...] | None
     removed_share: float
     web_docs: tuple[Hit, ...]
+    web_evidence: tuple[Hit, ...]
     web_provider: str
     web_grading: Grading | None
     web_strips: tuple[Strip, ...]

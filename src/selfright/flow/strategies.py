@@ -4,7 +4,7 @@ Routing is part of a strategy: by score (``overall < quality_threshold``) [S0], 
 """
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -49,11 +49,14 @@ def by_label(evaluation: Evaluation, flags: Flags, *, used_retrieval: bool) -> T
 
 @dataclass(frozen=True, slots=True)
 class CorrectiveRAGStrategy:
-    """Judges the answer, and asks for another pass if it is not good enough; ``fallback`` replaces a failing judge."""
+    """Judges the answer, and asks for another pass if it is not good enough.
+
+    ``fallbacks`` replace a judge that fails, in their order.
+    """
 
     flags: Flags
     evaluator: Evaluator
-    fallback: Evaluator
+    fallbacks: Sequence[Evaluator]
     routing: Routing
 
     async def refine(self, state: Mapping[str, Any]) -> dict[str, Any]:
@@ -83,12 +86,16 @@ class CorrectiveRAGStrategy:
         }
 
     async def _evaluate(self, request: EvaluationRequest) -> tuple[Evaluation, tuple[str, ...]]:
-        try:
-            return await self.evaluator.evaluate(request), ()
-        except FAILURES as error:
-            log.warning("the evaluator failed (%s); another judge stands in", type(error).__name__)
-            judged = await self.fallback.evaluate(request)
-            return judged, ((_STOOD_IN if judged.verified else _NOT_VERIFIED)[request.language],)
+        notes: tuple[str, ...] = ()
+        *judges, last = self.evaluator, *self.fallbacks
+        for judge in judges:
+            try:
+                return await judge.evaluate(request), notes
+            except FAILURES as error:
+                log.warning("the evaluator failed (%s); another judge stands in", type(error).__name__)
+                notes = (_STOOD_IN[request.language],)
+        judged = await last.evaluate(request)
+        return judged, notes if judged.verified else (_NOT_VERIFIED[request.language],)
 
     def _target(self, state: Mapping[str, Any]) -> Target | None:
         evaluation = state.get("evaluation")
@@ -129,11 +136,11 @@ class BasicRAGStrategy:
         return {"strategy": self.get_strategy_name(), "quality_score": 1.0, "iterations": 1}
 
 
-StrategyFactory = Callable[[Flags, Evaluator, Evaluator, Routing], RefineStrategy]
+StrategyFactory = Callable[[Flags, Evaluator, Sequence[Evaluator], Routing], RefineStrategy]
 
 _FACTORIES: dict[str, StrategyFactory] = {
     "corrective_rag": CorrectiveRAGStrategy,
-    "basic_rag": lambda _flags, _evaluator, _fallback, _routing: BasicRAGStrategy(),
+    "basic_rag": lambda _flags, _evaluator, _fallbacks, _routing: BasicRAGStrategy(),
 }
 
 
@@ -148,11 +155,13 @@ def check_strategy(name: str) -> None:
         raise UnknownName("refine_strategy", name, _FACTORIES)
 
 
-def create_strategy(flags: Flags, evaluator: Evaluator, fallback: Evaluator, routing: Routing) -> RefineStrategy:
+def create_strategy(
+    flags: Flags, evaluator: Evaluator, fallbacks: Sequence[Evaluator], routing: Routing
+) -> RefineStrategy:
     """The strategy named by the flags; raises ``UnknownName`` if it is not registered."""
     check_strategy(flags.refine_strategy)
     name = flags.refine_strategy if flags.self_refine_enabled else "basic_rag"
-    return _FACTORIES[name](flags, evaluator, fallback, routing)
+    return _FACTORIES[name](flags, evaluator, fallbacks, routing)
 
 
 def evaluation_request(state: Mapping[str, Any]) -> EvaluationRequest:

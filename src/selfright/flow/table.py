@@ -19,9 +19,12 @@ from selfright.flow.state import AgentState
 async def traced(name: str, visit: Awaitable[dict[str, Any]], tools: Tools) -> dict[str, Any]:
     """The update that a node's visit gives, with its step; watchers of the turn are told of the visit."""
     began = time.perf_counter()
-    with tools.visiting(name) if tools.visiting else nullcontext():
+    with tools.visiting(name) if tools.visiting else nullcontext() as note:
         update = await visit
-    return {**update, "trace": (Step(name, time.perf_counter() - began, outcome_of(name, update)),)}
+        outcome = outcome_of(name, update)
+        if note is not None:
+            note(outcome)
+    return {**update, "trace": (Step(name, time.perf_counter() - began, outcome),)}
 
 
 def outcome_of(node: str, update: Mapping[str, Any]) -> NodeOutcome:

@@ -8,7 +8,6 @@ Long because: what reaches a model is put together here and nowhere else, to be 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from selfright.domain.answers import EvaluationRequest, Message, RewriteRequest
 from selfright.domain.chat import Job, PromptDelimiters
@@ -18,9 +17,6 @@ from selfright.domain.slots import Concern, Slot
 from selfright.domain.text import language_of
 from selfright.roles.evidence import visible, visible_part
 from selfright.roles.prompts import LABELS, SYSTEM, WITHOUT_DOCUMENTS
-
-if TYPE_CHECKING:
-    from selfright.roles.trust import TrustedFirst
 
 Prompts = tuple[str, str]
 """System prompt and user prompt."""
@@ -42,14 +38,10 @@ _MARKER = re.compile(r" ?\[(\d{1,3})\]")
 
 
 class BilingualPrompter:
-    """Writes the answering prompts (port ``Prompter``); ``hints`` are more rules, of the field in question.
+    """Writes the answering prompts (port ``Prompter``); ``hints`` are more rules, of the field in question."""
 
-    With ``first`` only those strips are shown that the answer may be made of, as the generator around the model has it.
-    """
-
-    def __init__(self, hints: Mapping[Language, str] | None = None, first: "TrustedFirst | None" = None) -> None:
+    def __init__(self, hints: Mapping[Language, str] | None = None) -> None:
         self._hints = hints or {}
-        self._first = first
 
     async def prompts(
         self,
@@ -67,8 +59,7 @@ class BilingualPrompter:
         ``strips`` is None when nothing has been looked up: the model then answers from the conversation.
         """
         labels = LABELS[language]
-        shown = await self._first.standing(question, strips) if self._first and strips else strips
-        cut = _evidence(shown or ())
+        cut = _evidence(strips or ())
         known = _listed(_fact(slot, labels) for slot in facts)
         points = _listed(concern.text for concern in concerns)
         said = [*_texts(history), *_shown_texts(cut), *filter(None, (known, points))]

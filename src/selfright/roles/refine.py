@@ -54,10 +54,6 @@ class OfflineRefiner:
         self._analyzer = analyzer
         self._scorer = scorer or PieceScorer(analyzer)
 
-    def without_reader(self) -> "OfflineRefiner":
-        """The same, by words: for a turn whose grader is a model, where nobody else needs a reader."""
-        return OfflineRefiner(self._analyzer, PieceScorer(self._analyzer, model=self._scorer.model))
-
     async def refine(self, question: str, hits: Sequence[Hit], grading: Grading | None = None) -> Refinement:
         """The strips of ``hits`` that help to answer; documents in the order of their best passage."""
         return await asyncio.to_thread(self.filter, question, hits, grading)

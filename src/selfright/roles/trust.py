@@ -9,14 +9,10 @@ import asyncio
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
-from selfright.domain.answers import Draft, GenerationRequest
-from selfright.domain.chat import Say
 from selfright.domain.errors import JudgeFailed
-from selfright.domain.judgements import Grade, Grading, Verdict
-from selfright.domain.passages import Hit, Passage, Refinement, Strip
-from selfright.domain.ports import Generator, Grader, Refiner
+from selfright.domain.judgements import Grading, Verdict
+from selfright.domain.passages import FilteredHits, Hit, Passage, Strip
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.extractive_units import Piece, Stance, beyond_questions, pieces_of, stance
 from selfright.roles.generate.candidates import SAME_ELSEWHERE, candidates, repeated
@@ -59,26 +55,21 @@ class _Told:
         return other.score > self.score - _AS_WELL and repeated(self.words, other.words) > SAME_ELSEWHERE
 
 
-class TrustedFirst:
-    """Says which strips an answer may be made of; ``grader`` judges by itself whether those that go first suffice.
-
-    Prompter, grader, refiner and generator of a turn ask for the same few sets, so the last 32 are remembered.
-    """
+class TrustFilter:
+    """Says which strips an answer may be made of; ``grader`` judges by itself whether those that go first suffice."""
 
     def __init__(self, analyzer: TextAnalyzer, grader: OfflineGrader, scorer: PieceScorer) -> None:
         self.analyzer, self.grader, self.scorer = analyzer, grader, scorer
-        self._known = lru_cache(maxsize=32)(self._standing)
-        self._rivals = lru_cache(maxsize=32)(_rivals)
 
-    async def standing(self, question: str, strips: Sequence[Strip]) -> tuple[Strip, ...]:
+    async def strips(self, question: str, strips: Sequence[Strip]) -> tuple[Strip, ...]:
         """The strips that may make an answer, in the same order."""
         strips = tuple(strips)
         sides = {strip.passage.trusted for strip in strips}
-        if True in sides and len(sides) < 2 and not self._rivals(question, strips):
+        if True in sides and len(sides) < 2 and not _rivals(question, strips):
             return strips
-        return await asyncio.to_thread(self._known, question, strips)
+        return await asyncio.to_thread(self._filter, question, strips)
 
-    def _standing(self, question: str, strips: tuple[Strip, ...]) -> tuple[Strip, ...]:
+    def _filter(self, question: str, strips: tuple[Strip, ...]) -> tuple[Strip, ...]:
         trusted = [strip for strip in strips if strip.passage.trusted]
         others = [strip for strip in strips if not strip.passage.trusted]
         if trusted and others:
@@ -117,20 +108,38 @@ class TrustedFirst:
         stay = names | {one.passage for one in told if one.worth(strictness) > best + margin}
         return tuple(strip for strip in strips if strip.passage.id in stay)
 
-    async def standing_hits(self, question: str, hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    async def hits(self, question: str, hits: Sequence[Hit]) -> tuple[Hit, ...]:
         """The same of whole passages."""
         strips = [
             Strip(p, p.start, p.end, p.text, 1 / rank) for rank, p in enumerate((h.passage for h in hits), start=1)
         ]
-        kept = {strip.passage.id for strip in await self.standing(question, strips)}
+        kept = {strip.passage.id for strip in await self.strips(question, strips)}
         return tuple(hit for hit in hits if hit.passage.id in kept)
 
-    async def state_nothing(self, question: str, passages: Sequence[Passage]) -> bool:
+    async def confirm(self, question: str, found: FilteredHits, grading: Grading) -> Grading:
+        """The grading, or ``ambiguous`` for a ``correct`` that rests on a passage which states nothing.
+
+        Where trusted passages were found too, these have to be ``correct`` by themselves.
+        """
+        if grading.verdict is not Verdict.CORRECT:
+            return grading
+        best = max(grading.grades, key=lambda grade: grade.probability or 0.0, default=None)
+        passages = [hit.passage for hit in found.hits if best and hit.passage.id == best.passage_id]
+        if await self._state_nothing(question, passages):
+            return replace(grading, verdict=Verdict.AMBIGUOUS, reason="what was found only speaks of what is asked")
+        trusted = tuple(hit for hit in (*found.hits, *found.withheld) if hit.passage.trusted)
+        if not trusted or all(hit.passage.trusted for hit in found.hits):
+            return grading
+        if (await self.grader.grade(question, trusted)).verdict is Verdict.CORRECT:
+            return grading
+        return replace(grading, verdict=Verdict.AMBIGUOUS, reason="only texts that others brought answer this")
+
+    async def _state_nothing(self, question: str, passages: Sequence[Passage]) -> bool:
         """Whether there are passages, and all of them only speak of what is asked."""
         strips = [Strip(p, p.start, p.end, p.text, 1.0) for p in passages]
-        return _any_speaks_of(question, strips) and await asyncio.to_thread(self._state_nothing, question, strips)
+        return _any_speaks_of(question, strips) and await asyncio.to_thread(self._all_speak_of, question, strips)
 
-    def _state_nothing(self, question: str, strips: Sequence[Strip]) -> bool:
+    def _all_speak_of(self, question: str, strips: Sequence[Strip]) -> bool:
         told = self._told(question, strips)
         return bool(told) and all(_states_nothing(name, told) for name in {one.passage for one in told})
 
@@ -176,68 +185,3 @@ def _states_nothing(passage: str, told: Sequence[_Told]) -> bool:
     own = [one for one in told if one.passage == passage]
     best = max(one.score for one in own)
     return all(one.stance is Stance.SPEAKS_OF for one in own if one.score >= best - _NEAR)
-
-
-@dataclass(frozen=True, slots=True)
-class TrustingGenerator:
-    """A ``Generator`` around another one, which gets only the strips that may make an answer."""
-
-    inner: Generator
-    first: TrustedFirst
-
-    @property
-    def needs_documents(self) -> bool:
-        """As the inner one."""
-        return self.inner.needs_documents
-
-    async def generate(self, request: GenerationRequest, say: Say | None = None) -> Draft:
-        """The inner draft; raises what the inner one raises."""
-        strips = await self.first.standing(request.question, request.strips)
-        return await self.inner.generate(replace(request, strips=strips), say)
-
-
-@dataclass(frozen=True, slots=True)
-class TrustingRefiner:
-    """A ``Refiner`` around another one, which cuts strips only from passages that may make an answer."""
-
-    inner: Refiner
-    first: TrustedFirst
-
-    async def refine(self, question: str, hits: Sequence[Hit], grading: Grading | None = None) -> Refinement:
-        """The inner refinement; raises what the inner one raises."""
-        standing = await self.first.standing_hits(question, hits)
-        return await self.inner.refine(question, standing, grading)
-
-
-@dataclass(frozen=True, slots=True)
-class TrustingGrader:
-    """A ``Grader`` around another one, whose ``correct`` needs a passage that states something.
-
-    Beside trusted texts it needs one of these; otherwise it is ``ambiguous``. Texts of others that give way to trusted
-    ones are not judged at all.
-    """
-
-    inner: Grader
-    first: TrustedFirst
-
-    async def grade(self, question: str, hits: Sequence[Hit]) -> Grading:
-        """The inner grading, or one step less; raises what the inner one raises."""
-        trusted = tuple(hit for hit in hits if hit.passage.trusted)
-        mixed = 0 < len(trusted) < len(hits)
-        standing = await self.first.standing_hits(question, hits) if mixed else tuple(hits)
-        grading = await self.inner.grade(question, standing)
-        if mixed:
-            given_way = tuple(Grade(hit.passage.id, 0.0) for hit in hits if hit not in standing)
-            grading = replace(grading, grades=(*grading.grades, *given_way))
-        if grading.verdict is not Verdict.CORRECT:
-            return grading
-        best = max(grading.grades, key=lambda grade: grade.probability or 0.0, default=None)
-        passages = [hit.passage for hit in standing if best and hit.passage.id == best.passage_id]
-        if await self.first.state_nothing(question, passages):
-            return replace(grading, verdict=Verdict.AMBIGUOUS, reason="what was found only speaks of what is asked")
-        if not mixed or len(standing) == len(trusted):
-            return grading
-        alone = await self.first.grader.grade(question, trusted)
-        if alone.verdict is Verdict.CORRECT:
-            return grading
-        return replace(grading, verdict=Verdict.AMBIGUOUS, reason="only texts that others brought answer this")

@@ -4,16 +4,13 @@ Without ``content`` only names, counts, scores and verdicts: no word of a questi
 """
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
-from selfright.domain.answers import Answer, Draft
+from selfright.domain.answers import Answer
 from selfright.domain.chat import ChatRequest
-from selfright.domain.judgements import Evaluation, Grading, QueryClass
-from selfright.domain.passages import Refinement, Retrieval, WebFinding
+from selfright.domain.node_outcomes import NodeOutcome
+from selfright.domain.passages import Retrieval, WebFinding
 from selfright.telemetry.recording import MODEL, WEB
 from selfright.telemetry.taps import PortCall
 
@@ -23,17 +20,9 @@ _PROVIDERS = {
     "azure": "azure.ai.openai",
     "mistralai": "mistral_ai",
 }
-_SCORES = ("grounding", "completeness", "accuracy", "overall", "confidence")
+_FACTS = ("verdict", "strips", "removed_share", "query_class", "sentences", "judge", "quality", "passages")
 
 Attributes = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """What a reply adds to its span; ``evaluations`` are the attributes of evaluation events."""
-
-    attributes: Attributes = field(default_factory=dict)
-    evaluations: tuple[Attributes, ...] = ()
 
 
 def asked(call: PortCall, *, content: bool) -> tuple[str, bool, Attributes]:
@@ -58,16 +47,35 @@ def asked(call: PortCall, *, content: bool) -> tuple[str, bool, Attributes]:
     return call.name, False, {"selfright.port": call.port, "selfright.method": call.method}
 
 
-def replied(call: PortCall, result: object, *, content: bool) -> Told:
+def replied(call: PortCall, result: object, *, content: bool) -> Attributes:
     """What is known when the call has ended."""
     if call.port == MODEL and isinstance(result, tuple):
         return _said(result, content=content)
-    if isinstance(result, Evaluation):
-        return _evaluated(result, content=content)
     if isinstance(result, Retrieval):
-        return Told({"selfright.hits": len(result.hits), **(_documents(result) if content else {})})
-    teller = _TELLERS.get(type(result))
-    return teller(result) if teller else Told()
+        return {"selfright.hits": len(result.hits), **(_documents(result) if content else {})}
+    if isinstance(result, WebFinding):
+        found = {"selfright.passages": len(result.passages), "selfright.web_requests": result.requests}
+        return {**found, "selfright.web_provider": result.provider}
+    return {}
+
+
+def decided(outcome: NodeOutcome) -> tuple[Attributes, list[Attributes]]:
+    """What a node's span says of what it decided, and its evaluation events."""
+    values = {name: getattr(outcome, name) for name in _FACTS}
+    attributes = {
+        f"selfright.{name}": getattr(value, "value", value) for name, value in values.items() if value is not None
+    }
+    events = []
+    if outcome.verdict is not None and outcome.removed_share is None:
+        events.append(_event("sufficiency", outcome.sufficiency, outcome.verdict.value))
+    if outcome.quality is not None:
+        events.append(_event("overall", outcome.overall, outcome.quality.value))
+    return attributes, events
+
+
+def _event(name: str, score: float | None, label: str) -> Attributes:
+    value = {} if score is None else {"gen_ai.evaluation.score.value": score}
+    return {"gen_ai.evaluation.name": name, "gen_ai.evaluation.score.label": label, **value}
 
 
 def turn_ended(answer: Answer) -> Attributes:
@@ -120,7 +128,7 @@ def _server(address: str) -> Attributes:
     return {**({"server.address": host} if host else {}), **({"server.port": port} if port else {})}
 
 
-def _said(reply: tuple[Any, ...], *, content: bool) -> Told:
+def _said(reply: tuple[Any, ...], *, content: bool) -> Attributes:
     text, finish, arguments, sent, received = reply
     attributes: Attributes = {"gen_ai.response.finish_reasons": [str(finish)]}
     if sent is not None:
@@ -130,7 +138,7 @@ def _said(reply: tuple[Any, ...], *, content: bool) -> Told:
     if content:
         written = text or (arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False))
         attributes["gen_ai.output.messages"] = messages("assistant", written, str(finish))
-    return Told(attributes)
+    return attributes
 
 
 def messages(role: str, text: str, finish: str | None = None) -> str:
@@ -142,41 +150,3 @@ def messages(role: str, text: str, finish: str | None = None) -> str:
 def _documents(found: Retrieval) -> Attributes:
     rows = [{"id": hit.passage.document_id, "score": hit.rrf_score} for hit in found.hits]
     return {"gen_ai.retrieval.documents": json.dumps(rows, ensure_ascii=False)}
-
-
-def _evaluated(judged: Evaluation, *, content: bool) -> Told:
-    label = {"gen_ai.evaluation.score.label": judged.answer_quality.value}
-    why: Mapping[str, str] = {"gen_ai.evaluation.explanation": judged.reason} if content and judged.reason else {}
-    events = tuple(
-        {
-            "gen_ai.evaluation.name": name,
-            "gen_ai.evaluation.score.value": float(getattr(judged, name)),
-            **(label if name == "overall" else {}),
-            **(why if name == "overall" else {}),
-        }
-        for name in _SCORES
-    )
-    told = {"selfright.judge": judged.source.value, "selfright.answer_quality": judged.answer_quality.value}
-    return Told(told, events)
-
-
-def _graded(grading: Grading) -> Told:
-    judged = {"gen_ai.evaluation.name": "sufficiency", "gen_ai.evaluation.score.label": grading.verdict.value}
-    score = {} if grading.sufficiency is None else {"gen_ai.evaluation.score.value": grading.sufficiency}
-    return Told({"selfright.verdict": grading.verdict.value}, ({**judged, **score},))
-
-
-def _found(found: WebFinding) -> Told:
-    told: Attributes = {"selfright.passages": len(found.passages), "selfright.web_requests": found.requests}
-    return Told({**told, "selfright.web_provider": found.provider})
-
-
-_TELLERS: Mapping[type, Callable[[Any], Told]] = MappingProxyType(
-    {
-        Grading: _graded,
-        WebFinding: _found,
-        Refinement: lambda it: Told({"selfright.strips": len(it.strips), "selfright.removed_share": it.removed_share}),
-        Draft: lambda it: Told({"selfright.sentences": len(it.sentences), "selfright.refused": it.refused}),
-        QueryClass: lambda it: Told({"selfright.query_class": it.value}),
-    }
-)

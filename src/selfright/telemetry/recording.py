@@ -63,10 +63,6 @@ class Recorder:
         self._full = False
 
     @property
-    def observer(self) -> None:
-        """Nobody: what a role makes of a model's replies follows from them."""
-
-    @property
     def lines(self) -> tuple[str, ...]:
         """The recording so far; its last line tells where not everything found room."""
         return (*self._lines, _CUT) if self._full else tuple(self._lines)
@@ -229,10 +225,6 @@ class Player:
             self._so_far = kept.copy()
 
         return back
-
-    @property
-    def observer(self) -> None:
-        """Nobody: what a role makes of a model's replies follows from them."""
 
     async def call(self, call: PortCall, ask: Callable[[], Awaitable[T]]) -> T:
         """The recorded reply, or the port's."""

@@ -1,18 +1,21 @@
 """Spans for OpenTelemetry: a turn, its nodes, and what these ask, under the GenAI semantic conventions.
 
-A turn is ``invoke_agent``, a search ``retrieval``, an attempt of a model ``chat``, the web ``execute_tool``; judges
-carry ``gen_ai.evaluation.result`` events. Names, counts and scores are told; what was said only with ``content``.
+A turn is ``invoke_agent``, a search ``retrieval``, an attempt of a model ``chat``, the web ``execute_tool``;
+nodes that judge carry ``gen_ai.evaluation.result`` events. Names, counts and scores are told; what was said only with
+``content``.
 """
 
 import logging
 import os
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from selfright.domain.answers import Answer
 from selfright.domain.errors import MissingExtra
-from selfright.telemetry.attributes import asked, messages, replied, turn_ended
+from selfright.domain.node_outcomes import NodeOutcome
+from selfright.telemetry.attributes import asked, decided, messages, replied, turn_ended
 from selfright.telemetry.taps import PortCall, Tap
 
 if TYPE_CHECKING:
@@ -109,8 +112,8 @@ class TurnSpans:
             span.end()
 
     @contextmanager
-    def node(self, name: str) -> Iterator[None]:
-        """Around the run of a node."""
+    def node(self, name: str) -> Iterator[Callable[[NodeOutcome], None]]:
+        """Around the run of a node; what it gives takes what the node decided."""
         from opentelemetry.trace import set_span_in_context
 
         above = set_span_in_context(self._span) if self._span is not None else None
@@ -118,7 +121,7 @@ class TurnSpans:
             name, above, attributes={"selfright.node": name}, record_exception=False, set_status_on_exception=False
         ) as span:
             try:
-                yield
+                yield partial(_decided, span)
             except Exception as error:
                 _failed(span, error)
                 raise
@@ -134,11 +137,6 @@ class _SpanTap:
         self._inner = inner
         self._content = content
 
-    @property
-    def observer(self) -> Tap:
-        """Spans alone."""
-        return _SpanTap(self._tracer, None, content=self._content)
-
     async def call(self, call: PortCall, ask: Callable[[], Awaitable[T]]) -> T:
         name, kind, attributes = asked(call, content=self._content)
         with self._tracer.start_as_current_span(
@@ -149,15 +147,19 @@ class _SpanTap:
             except Exception as error:
                 _failed(span, error)
                 raise
-            told = replied(call, result, content=self._content)
-            span.set_attributes(told.attributes)
-            for event in told.evaluations:
-                span.add_event("gen_ai.evaluation.result", event)
+            span.set_attributes(replied(call, result, content=self._content))
             return result
 
     def call_now(self, call: PortCall, ask: Callable[[], T]) -> T:
         """Decisions made at once get no span of their own."""
         return self._inner.call_now(call, ask) if self._inner else ask()
+
+
+def _decided(span: "Span", outcome: NodeOutcome) -> None:
+    attributes, evaluations = decided(outcome)
+    span.set_attributes(attributes)
+    for event in evaluations:
+        span.add_event("gen_ai.evaluation.result", event)
 
 
 def _failed(span: "Span", error: Exception) -> None:

@@ -15,23 +15,17 @@ from selfright.domain.flags import Flags
 T = TypeVar("T")
 P = TypeVar("P")
 
-# Not here is what is decided anew in a replay: the wording of a refusal, what stands in the conversation alone.
+# What a replay cannot decide again from the recording: the index, the web, what is stored of a user. Roles decide anew.
+RECORDED = ("retriever", "router", "web", "profiles")
 TAPPED: dict[str, tuple[type, tuple[str, ...]]] = {
     "retriever": (ports.Retriever, ("search",)),
     "router": (ports.Router, ("route", "suffices")),
     "web": (ports.WebSearch, ("search",)),
-    "classifier": (ports.Classifier, ("classify", "conversational")),
-    "grader": (ports.Grader, ("grade",)),
-    "refiner": (ports.Refiner, ("refine",)),
-    "generator": (ports.Generator, ("generate",)),
-    "evaluator": (ports.Evaluator, ("evaluate",)),
-    "heuristic": (ports.Evaluator, ("evaluate",)),
-    "rewriter": (ports.Rewriter, ("rewrite", "for_web", "standalone", "new_subject")),
-    "summarizer": (ports.Summarizer, ("summarize",)),
-    "abstainer": (ports.Abstainer, ("should_abstain",)),
-    "slots": (ports.SlotExtractor, ("extract",)),
-    "strategy": (ports.RefineStrategy, ("refine",)),
     "profiles": (ports.ProfileStore, ("profile", "remember")),
+    "grader": (ports.Grader, ("grade",)),
+    "generator": (ports.Generator, ("generate",)),
+    "strategy": (ports.RefineStrategy, ("refine",)),
+    "abstainer": (ports.Abstainer, ("should_abstain",)),
 }
 """By the name that recordings know a port by: its protocol, and the methods that pass a tap."""
 
@@ -52,11 +46,6 @@ class PortCall:
 
 class Tap(Protocol):
     """Stands between a port and its user."""
-
-    @property
-    def observer(self) -> "Tap | None":
-        """A tap for what is always decided anew, as by a role that asks a model: it sees calls and answers none."""
-        ...
 
     async def call(self, call: PortCall, ask: Callable[[], Awaitable[T]]) -> T:
         """The reply to a call; ``ask`` gets it from the port itself."""

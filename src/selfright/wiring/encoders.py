@@ -79,9 +79,8 @@ class Preload:
         self._reads = reads
         self._unbegun = threading.Lock()  # taken by the first question, and never given back
 
-    def expect(self, question: str) -> None:
-        """Begins to load what an answer to ``question`` needs, and does not wait for it."""
-        del question  # either language needs the same
+    def warm_up(self) -> None:
+        """Begins to load what a question in either language needs, and does not wait for it."""
         if not self._unbegun.acquire(blocking=False):
             return
         try:

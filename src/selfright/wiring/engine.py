@@ -26,7 +26,7 @@ from selfright.wiring.judges import JudgeService
 from selfright.wiring.listeners import langchain_listens
 from selfright.wiring.models import Models, check_mode
 from selfright.wiring.overrides import Overrides
-from selfright.wiring.packs import load_pack, open_profiles, with_pack
+from selfright.wiring.packs import load_pack, open_profiles
 from selfright.wiring.persistence import open_database
 from selfright.wiring.roles import OfflineRoles, Roles, offline_roles, with_models
 
@@ -58,35 +58,37 @@ class Engine:
         self._made: tuple[tuple[object, ...], OfflineRoles] | None = None
         self._preload = Preload(self.index, reads=not self._models.jobs)
         # A wrong preset or flag should be heard of now, not at the first question.
-        check_strategy(self._flags(find_preset(settings.preset), {}).refine_strategy)
+        check_strategy(self.flags(find_preset(settings.preset), {}).refine_strategy)
 
-    def expect(self, question: str) -> None:
-        """Begins to load what an answer to ``question`` needs, beside whatever is done until it is needed."""
-        self._preload.expect(question)
+    def warm_up(self) -> None:
+        """Begins to load the networks, beside whatever is done until they are needed."""
+        self._preload.warm_up()
 
-    def turn(self, preset_name: str | None, flags: Mapping[str, object], scope: Scope, *, listen: bool = False) -> Turn:
-        """A turn ready to run: the preset with tools and a meter of its own, searching within ``scope``."""
-        preset = find_preset(preset_name or self.settings.preset)
-        return _turn(preset, self._tools(preset, self._flags(preset, flags), scope), listen=listen)
-
-    def graph(self, preset_name: str | None) -> "Graph":
-        """A copy of the compiled graph of a preset."""
-        return compiled(find_preset(preset_name or self.settings.preset).name).copy()
-
-    def tapped_turn(
+    def turn(
         self,
         preset: Preset,
         flags: Flags,
         scope: Scope,
-        tap: "Tap",
-        models: "ReplayedModels | None" = None,
         *,
         listen: bool = False,
+        tap: "Tap | None" = None,
+        models: "ReplayedModels | None" = None,
     ) -> Turn:
-        """``turn`` with a tap on all that it uses; ``models`` take the place of those that are configured."""
-        from selfright.wiring.tapped import tapped_tools
+        """A turn ready to run: the preset with tools and a meter of its own, searching within ``scope``.
 
-        return _turn(preset, tapped_tools(self._tools(preset, flags, scope, tap, models), tap), listen=listen)
+        ``tap`` sees all that it asks of the world; ``models`` take the place of those that are configured.
+        """
+        tools = self._tools(preset, flags, scope, tap, models)
+        if tap is not None:
+            from selfright.wiring.tapped import tapped_tools
+
+            tools = tapped_tools(tools, tap)
+        graph = compiled(preset.name) if langchain_listens() else None
+        return Turn(preset, graph, replace(tools, emit=_into_the_stream) if listen else tools)
+
+    def graph(self, preset_name: str | None) -> "Graph":
+        """A copy of the compiled graph of a preset."""
+        return compiled(find_preset(preset_name or self.settings.preset).name).copy()
 
     @property
     def models(self) -> Models:
@@ -122,10 +124,6 @@ class Engine:
         """Whether a language model is configured to write answers."""
         return Job.ANSWER in self._models.jobs
 
-    def flags(self, preset_name: str | None, given: Mapping[str, object]) -> Flags:
-        """What a turn with this preset and these flags would run under."""
-        return self._flags(find_preset(preset_name or self.settings.preset), given)
-
     def flags_said(self, given: Mapping[str, object]) -> dict[str, object]:
         """The flags that the settings, or over them the call, say."""
         return {**self.settings.flags_said, **by_their_names(given)}
@@ -150,7 +148,7 @@ class Engine:
         if database is not None:
             database.close()
 
-    def _flags(self, preset: Preset, given: Mapping[str, object]) -> Flags:
+    def flags(self, preset: Preset, given: Mapping[str, object]) -> Flags:
         """The preset's flags; over them those that the settings say; over both the call's."""
         said = self.flags_said(given)
         flags = Flags().with_values({**preset.flags, **said})
@@ -185,29 +183,25 @@ class Engine:
             jobs, judging = _asked(models, flags, preset)
             passed_over = models.names[Job.ANSWER] if Job.ANSWER in models.jobs - jobs else ""
             roles = with_models(offline, chat, jobs, judging)
-        if tap is not None:
-            from selfright.wiring.tapped import tapped_roles
-
-            roles = tapped_roles(roles, offline, tap)
-        roles = with_pack(roles, self.pack)
         judge = roles.heuristic if flags.evaluator == "heuristic" else roles.evaluator
         return Tools(
             flags=flags,
             meter=meter,
             retriever=retriever,
             classifier=roles.classifier,
+            filter=roles.filter,
             grader=roles.grader,
             refiner=roles.refiner,
             prompter=roles.prompter,
             generator=roles.generator,
-            strategy=create_strategy(flags, judge, roles.stand_in, preset.routing),
+            strategy=create_strategy(flags, judge, roles.fallback_evaluators, preset.routing),
             rewriter=roles.rewriter,
             slots=self._slot_reader(flags, meter, chat if Job.EXTRACT in models.jobs else None),
             profiles=self.profiles,
             abstainer=roles.abstainer,
             summarizer=roles.summarizer,
             referee=roles.referee,
-            floor=roles.floor,
+            fallback_generator=roles.fallback_generator,
             passed_over=passed_over,
             web=self._web.beside(retriever),
             router=self.index.router,
@@ -252,7 +246,9 @@ class Engine:
         state, made = self._judges.state, self._made
         if made is None or made[0] != state:
             index, judging = self.index, self._judges.judging()
-            roles = offline_roles(index.tokenizer, index.statistics(), index.embedder, judging, index.cached_embedder)
+            roles = offline_roles(
+                index.tokenizer, index.statistics(), index.embedder, judging, index.cached_embedder, self.pack
+            )
             self._made = made = state, roles
         return made[1]
 
@@ -278,11 +274,6 @@ def _asked(
 def _stood_in(meter: Meter) -> None:
     meter.degraded = True
     meter.trouble("slots read by rules")
-
-
-def _turn(preset: Preset, tools: Tools, *, listen: bool) -> Turn:
-    graph = compiled(preset.name) if langchain_listens() else None
-    return Turn(preset, graph, replace(tools, emit=_into_the_stream) if listen else tools)
 
 
 def _into_the_stream(_event: TurnEvent) -> None:

@@ -1,6 +1,6 @@
 """For those who examine: turns watched through their own ports, and the jobs of which a model is checked."""
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,6 +18,7 @@ from selfright.domain.ports import Generator
 from selfright.domain.text import sentence_spans
 from selfright.domain.traces import Examined, Judge, WatchedPass
 from selfright.domain.turns import DEFAULT_USER, Scope, ScopedRetriever, TurnOptions
+from selfright.flow.presets import Preset
 from selfright.flow.run import Turn
 from selfright.settings import OFFLINE, Settings
 from selfright.telemetry.taps import PortCall, intercept
@@ -127,11 +128,6 @@ class _Notes:
     coming: _Pass = field(default_factory=_Pass)
     final: str = ""
 
-    @property
-    def observer(self) -> "_Notes":
-        """It answers no call by itself."""
-        return self
-
     async def call(self, call: PortCall, ask: Callable[[], Awaitable[T]]) -> T:
         """The port's own reply, noted."""
         asked: Any = call.arguments[0]
@@ -174,9 +170,9 @@ class _Watched:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._engine, name)
 
-    def turn(self, preset_name: str | None, flags: Mapping[str, object], scope: Scope, *, listen: bool = False) -> Turn:
+    def turn(self, preset: Preset, flags: Flags, scope: Scope, **options: Any) -> Turn:
         """As the engine makes it, with everyone overheard through whose hands an answer goes."""
-        turn = self._engine.turn(preset_name, flags, scope, listen=listen)
+        turn = self._engine.turn(preset, flags, scope, **options)
         tools, notes = turn.tools, self.notes
         notes.flags = tools.flags
         heard: Any = {

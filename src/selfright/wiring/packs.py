@@ -1,8 +1,7 @@
-"""Domain packs by name, and what they change of the tokenizer and the roles."""
+"""Domain packs by name, the words they bring for the tokenizer, and the profiles of their users."""
 
 import importlib
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,6 @@ from selfright.domain.errors import InputError, SettingsError, UnknownName
 from selfright.domain.packs import GENERAL, DomainPack, installed_packs
 from selfright.domain.ports import ProfileStore, Tokenizer
 from selfright.domain.slots import Profile, Slot
-from selfright.wiring.roles import Roles
 
 if TYPE_CHECKING:
     from selfright.settings import Settings
@@ -51,25 +49,6 @@ def tokenizer_for(pack: DomainPack, made: str | None) -> Tokenizer:
         return own
     others = (BilingualTokenizer(user_words=load_pack(name).words()) for name in (GENERAL.name, *installed_packs()))
     return next((other for other in others if other.name == made), own)
-
-
-def with_pack(roles: Roles, pack: DomainPack) -> Roles:
-    """The roles as they are in the pack's field; judges take what speaks against an answer into account."""
-    from selfright.roles.concerns import ConcernedEvaluator, ProfileWarningGenerator
-    from selfright.roles.entity_filter import EntityFilterGrader, EntityFilterRefiner
-    from selfright.roles.prompting import BilingualPrompter
-    from selfright.roles.trust import TrustingGrader, TrustingRefiner
-
-    return replace(
-        roles,
-        grader=TrustingGrader(EntityFilterGrader(roles.grader, pack), roles.first),
-        refiner=TrustingRefiner(EntityFilterRefiner(roles.refiner, pack), roles.first),
-        prompter=BilingualPrompter(pack.hints, roles.first),
-        generator=ProfileWarningGenerator(roles.generator),
-        evaluator=ConcernedEvaluator(roles.evaluator),
-        referee=ConcernedEvaluator(roles.referee),
-        floor=ProfileWarningGenerator(roles.floor) if roles.floor else None,
-    )
 
 
 async def corrected(store: ProfileStore, pack: DomainPack, user: str, facts: Mapping[str, object]) -> Profile:

@@ -115,7 +115,7 @@ class _Again:
         return port != MODEL
 
     def _turn(self, preset: Preset, flags: Flags) -> Turn:
-        turn = self._engine.tapped_turn(preset, flags, self._scope, self.player, self._models)
+        turn = self._engine.turn(preset, flags, self._scope, tap=self.player, models=self._models)
         return replace(turn, tools=self._as_recorded(turn.tools))
 
     def _as_recorded(self, tools: Tools) -> Tools:

@@ -1,16 +1,18 @@
 """Who does which job in a turn."""
 
-from collections.abc import Collection
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Literal
 
 from selfright.domain.chat import Job
+from selfright.domain.packs import GENERAL, DomainPack
 from selfright.domain.ports import (
     Abstainer,
     ChatModel,
     Classifier,
     Embedder,
     Evaluator,
+    EvidenceFilter,
     Generator,
     Grader,
     PairJudge,
@@ -29,36 +31,36 @@ if TYPE_CHECKING:
     from selfright.roles.calibration.stored import ClaimCalibration, GraderCalibration
     from selfright.roles.classify import OfflineClassifier
     from selfright.roles.evaluate.offline import LocalEvaluator
+    from selfright.roles.evidence_filter import OfflineEvidenceFilter
     from selfright.roles.grade.offline import OfflineGrader
     from selfright.roles.likeness import Likeness
     from selfright.roles.refine import OfflineRefiner
     from selfright.roles.rewrite.rewriters import OfflineRewriter
     from selfright.roles.summarize import OfflineSummarizer
-    from selfright.roles.trust import TrustedFirst
 
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """Who does which job; ``stand_in`` judges when the evaluator fails, ``first`` lets trusted texts go first.
+    """Who does which job.
 
-    ``referee`` judges locally, beside any other judge. ``floor``: who writes from documents alone beside a model that
-    writes; None where none does.
+    ``fallback_evaluators`` judge when the evaluator fails, in their order; ``referee`` judges locally, beside any other
+    judge. ``fallback_generator`` writes from documents alone beside a model that writes; None where none does.
     """
 
     classifier: Classifier
+    filter: EvidenceFilter
     grader: Grader
     refiner: Refiner
     prompter: Prompter
     generator: Generator
     evaluator: Evaluator
     heuristic: Evaluator
-    stand_in: Evaluator
+    fallback_evaluators: tuple[Evaluator, ...]
     rewriter: Rewriter
     summarizer: Summarizer
     abstainer: Abstainer
-    first: "TrustedFirst"
     referee: Evaluator
-    floor: Generator | None = None
+    fallback_generator: Generator | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,16 +76,23 @@ class ChosenJudges:
 
 @dataclass(frozen=True, slots=True)
 class OfflineRoles(Roles):
-    """Every role without a model or a network; ``analyzer`` is what they read text with."""
+    """Every role without a language model; ``analyzer`` is what they read text with.
+
+    ``quick_grader`` and ``quick_refiner`` ask no network: a model that judges itself comes after them, and reading
+    takes more of a core than the rest of a turn.
+    """
 
     abstainer: "CalibratedAbstainer"
     classifier: "OfflineClassifier"
     evaluator: "LocalEvaluator"
+    filter: "OfflineEvidenceFilter"
     grader: "OfflineGrader"
     refiner: "OfflineRefiner"
     rewriter: "OfflineRewriter"
     summarizer: "OfflineSummarizer"
     analyzer: "TextAnalyzer" = field(kw_only=True)
+    quick_grader: "OfflineGrader" = field(kw_only=True)
+    quick_refiner: "OfflineRefiner" = field(kw_only=True)
 
 
 def offline_roles(
@@ -92,6 +101,7 @@ def offline_roles(
     embedder: Embedder | None,
     judging: ChosenJudges | None = None,
     cached: Embedder | None = None,
+    pack: DomainPack = GENERAL,
 ) -> OfflineRoles:
     """Every role without a model; ``cached`` is ``embedder`` with vectors kept, for sentences of passages."""
     from selfright.roles.abstain import CalibratedAbstainer
@@ -100,6 +110,7 @@ def offline_roles(
     from selfright.roles.evaluate.heuristic import HeuristicEvaluator
     from selfright.roles.evaluate.nli import ClaimNli
     from selfright.roles.evaluate.offline import LocalEvaluator
+    from selfright.roles.evidence_filter import OfflineEvidenceFilter
     from selfright.roles.generate.offline import OfflineGenerator
     from selfright.roles.grade.offline import OfflineGrader
     from selfright.roles.prompting import BilingualPrompter
@@ -107,31 +118,32 @@ def offline_roles(
     from selfright.roles.rewrite.rewriters import OfflineRewriter
     from selfright.roles.selection import PieceScorer
     from selfright.roles.summarize import OfflineSummarizer
-    from selfright.roles.trust import TrustedFirst, TrustingGenerator
+    from selfright.roles.trust import TrustFilter
 
     judging = judging or ChosenJudges()
     likeness, reader, claims = _measures(embedder, cached)
     analyzer, heuristic = TextAnalyzer(tokenizer, statistics), HeuristicEvaluator()
-    nli = ClaimNli(judging.claims, judging.claim_calibration, claims)
     grader = OfflineGrader(analyzer, likeness, None, reader, judging.calibration, judging.passages)
-    first = TrustedFirst(analyzer, OfflineGrader(analyzer, reader=reader), PieceScorer(analyzer))
-    scorer = PieceScorer(analyzer, reader, likeness)
-    evaluator = LocalEvaluator(analyzer, nli, reader)
+    by_words, scorer = PieceScorer(analyzer), PieceScorer(analyzer, reader, likeness)
+    evaluator = LocalEvaluator(analyzer, ClaimNli(judging.claims, judging.claim_calibration, claims), reader)
+    fitted = judging.calibration or judging.passages  # a calibration was made with the network
     return OfflineRoles(
         classifier=OfflineClassifier(analyzer),
+        filter=OfflineEvidenceFilter(TrustFilter(analyzer, OfflineGrader(analyzer, reader=reader), by_words), pack),
         grader=grader,
         refiner=OfflineRefiner(analyzer, scorer),
-        prompter=BilingualPrompter(first=first),
-        generator=TrustingGenerator(OfflineGenerator(analyzer, scorer), first),
+        prompter=BilingualPrompter(pack.hints),
+        generator=OfflineGenerator(analyzer, scorer),
         evaluator=evaluator,
         heuristic=heuristic,
-        stand_in=heuristic,
+        fallback_evaluators=(heuristic,),
         rewriter=OfflineRewriter(analyzer, likeness),
         summarizer=OfflineSummarizer(),
         abstainer=CalibratedAbstainer(),
-        first=first,
         referee=evaluator,
         analyzer=analyzer,
+        quick_grader=grader if fitted else OfflineGrader(analyzer, likeness),
+        quick_refiner=OfflineRefiner(analyzer, by_words),
     )
 
 
@@ -159,8 +171,6 @@ def with_models(
     conversation.
     """
     from selfright.roles.classify import ModelClassifier
-    from selfright.roles.concerns import ConcernedEvaluator
-    from selfright.roles.evaluate.heuristic import StandInJudge
     from selfright.roles.evaluate.llm import QualityEvaluator
     from selfright.roles.generate.citation_check import BorneOut, CitationChecker
     from selfright.roles.generate.llm import ModelGenerator
@@ -168,31 +178,31 @@ def with_models(
     from selfright.roles.refine import ModelRefiner
     from selfright.roles.rewrite.rewriters import QueryRewriter
     from selfright.roles.summarize import ModelSummarizer
-    from selfright.roles.trust import TrustingGenerator
 
-    roles: Roles = offline
+    analyzer, changed = offline.analyzer, dict[str, Any]()
     if Job.ANSWER in jobs:
-        checker = CitationChecker(offline.analyzer)
-        borne_out = BorneOut(offline.analyzer, offline.first.scorer)
-        written = ModelGenerator(chat, offline.generator, checker, borne_out=borne_out)
-        roles = replace(roles, generator=TrustingGenerator(written, offline.first), floor=offline.generator)
+        borne_out = BorneOut(analyzer, offline.filter.trust.scorer)
+        checker = CitationChecker(analyzer)
+        changed["generator"] = ModelGenerator(chat, offline.generator, checker, borne_out=borne_out)
+        changed["fallback_generator"] = offline.generator
     if judging == "never":
-        return roles
+        return _roles(offline, changed)
     if Job.CLASSIFY in jobs:
-        roles = replace(roles, classifier=ModelClassifier(chat, offline.classifier, judging))
+        changed["classifier"] = ModelClassifier(chat, offline.classifier, judging)
     if Job.GRADE in jobs:
-        # Reading takes more of a core than the rest of a turn, and a model judges what is unsure by itself.
-        grader = ModelGrader(chat, offline.grader.without_reader(), judging)
-        roles = replace(roles, grader=grader, refiner=offline.refiner.without_reader())
+        changed["grader"] = ModelGrader(chat, offline.quick_grader, judging)
+        changed["refiner"] = offline.quick_refiner
     if Job.STRIPS in jobs:
-        refiner = offline.refiner.without_reader()
-        roles = replace(roles, refiner=ModelRefiner(chat, refiner, judging))
+        changed["refiner"] = ModelRefiner(chat, offline.quick_refiner, judging)
     if Job.EVALUATE in jobs:
-        evaluator = QualityEvaluator(chat, offline.evaluator, offline.analyzer, judging)
-        stand_in = StandInJudge(ConcernedEvaluator(offline.evaluator), offline.heuristic)
-        roles = replace(roles, evaluator=evaluator, stand_in=stand_in)
+        changed["evaluator"] = QualityEvaluator(chat, offline.evaluator, analyzer, judging)
+        changed["fallback_evaluators"] = (offline.evaluator, offline.heuristic)
     if Job.REWRITE in jobs:
-        roles = replace(roles, rewriter=QueryRewriter(chat, offline.rewriter, judging))
+        changed["rewriter"] = QueryRewriter(chat, offline.rewriter, judging)
     if Job.SUMMARIZE in jobs and judging == "always":
-        roles = replace(roles, summarizer=ModelSummarizer(chat, offline.summarizer))
-    return roles
+        changed["summarizer"] = ModelSummarizer(chat, offline.summarizer)
+    return _roles(offline, changed)
+
+
+def _roles(offline: OfflineRoles, changed: Mapping[str, Any]) -> Roles:
+    return Roles(**{role.name: getattr(offline, role.name) for role in fields(Roles)} | dict(changed))

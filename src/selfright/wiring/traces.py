@@ -4,21 +4,23 @@ import asyncio
 import logging
 import platform
 import time
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, aclosing, contextmanager
-from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property, partial
 from importlib.metadata import version
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from selfright.domain.answers import Step
+from selfright.domain.answers import Answer, Step
 from selfright.domain.errors import InputError
 from selfright.domain.events import NodeFinished, TurnEvent, TurnFinished
+from selfright.domain.node_outcomes import NodeOutcome
+from selfright.domain.tools import Visiting
 from selfright.domain.traces import Origins, Rating, Replay, ReplayOptions, Trace
 from selfright.domain.turns import Scope, TurnOptions
-from selfright.flow.presets import find_preset
-from selfright.flow.run import Turn, run
+from selfright.flow.presets import Preset
+from selfright.flow.run import Turn
 from selfright.settings import FLAG_NAMES
 from selfright.telemetry.outline import broken, finished
 from selfright.telemetry.recording import Recorder, Visits
@@ -29,6 +31,8 @@ from selfright.wiring.persistence import open_traces
 
 if TYPE_CHECKING:
     from selfright.telemetry.spans import Spans, TurnSpans
+
+OnEvent = Callable[[TurnEvent], Awaitable[None]]
 
 _MOST_LISTED = 10_000
 _MOST_STEPS = 2_000
@@ -47,22 +51,16 @@ class TraceService:
         """Where traces are kept."""
         return open_traces(self._engine.settings, self._engine.database)
 
-    def watched(self, options: TurnOptions, scope: Scope, *, listen: bool) -> "Watched":
-        """A turn with these options, ready to run and watched."""
+    def watch(self, preset: Preset, options: TurnOptions) -> "TurnWatch":
+        """What watches one turn with these options."""
         settings = self._engine.settings
-        preset = find_preset(options.get("preset") or settings.preset)
-        given = options.get("flags") or {}
         full = settings.traces == "full" or bool(options.get("record"))
-        recorder = Recorder(self.store.largest) if full else None
-        spans = self._spans.turn(preset.name) if self._spans else None
-        tap: Tap | None = spans.tap(recorder) if spans else recorder
-        if tap is None:
-            turn = self._engine.turn(preset.name, given, scope, listen=listen)
-        else:
-            turn = self._engine.tapped_turn(preset, self._engine.flags(preset.name, given), scope, tap, listen=listen)
-            turn = replace(turn, tools=replace(turn.tools, visiting=_visiting(spans)))
-        kept = self.store if full or settings.traces != "off" else None
-        return Watched(turn, scope, kept, recorder, spans, lambda: self._origins(turn, given))
+        return TurnWatch(
+            store=self.store if full or settings.traces != "off" else None,
+            recorder=Recorder(self.store.largest) if full else None,
+            spans=self._spans.turn(preset.name) if self._spans else None,
+            origins=partial(self._origins, options.get("flags") or {}),
+        )
 
     def traces(self, limit: int, scope: Scope) -> list[Trace]:
         """The kept traces that ``scope`` may see, the newest first."""
@@ -104,7 +102,7 @@ class TraceService:
 
         return Spans.opened(content=settings.otel_content)
 
-    def _origins(self, turn: Turn, given: Mapping[str, object]) -> Origins:
+    def _origins(self, given: Mapping[str, object], turn: Turn) -> Origins:
         index, models = self._engine.index, self._engine.models
         flags = {name: getattr(turn.tools.flags, name) for name in FLAG_NAMES}
         return Origins(
@@ -121,87 +119,90 @@ class TraceService:
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
-    """A turn and what watches it; ``store`` is None where no trace is kept."""
+class TurnWatch:
+    """Watches one turn; ``store`` is None where no trace is stored, ``recorder`` where no call is recorded."""
 
-    turn: Turn
-    scope: Scope
     store: TraceKeeper | None
     recorder: Recorder | None
     spans: "TurnSpans | None"
-    origins: Callable[[], Origins]
+    origins: Callable[[Turn], Origins]
 
-    async def run(self, turn: Turn, start: Mapping[str, Any] | None) -> AsyncGenerator[TurnEvent, None]:
-        """The turn's events; its trace is kept before anybody hears of the end.
+    @property
+    def tap(self) -> Tap | None:
+        """What sees the turn's calls; None if nobody looks at them."""
+        return self.spans.tap(self.recorder) if self.spans else self.recorder
 
-        ``turn`` is the watched one, perhaps with a thread of its own; without ``start`` it goes on where it was broken
-        off, and is then not recorded, for its beginning is not there.
+    def visits(self, turn: Turn) -> Turn:
+        """The turn, whose nodes are told apart where its calls are looked at."""
+        return replace(turn, tools=replace(turn.tools, visiting=_visiting(self.spans))) if self.tap else turn
+
+    @asynccontextmanager
+    async def around(self, turn: Turn, scope: Scope, start: Mapping[str, Any] | None) -> AsyncGenerator[OnEvent, None]:
+        """Around the turn's run; gives what has to hear of each event. A turn that fails leaves a trace, too.
+
+        Without ``start`` the turn goes on where it was broken off, and is not recorded: its beginning is not there.
         """
-        notes = _Notes(turn, time.time(), time.monotonic(), self.origins() if self.store else None, start)
+        notes = _Notes(turn.trace_id, scope, self.origins(turn)) if self.store else None
         if self.recorder and start is not None:
             self.recorder.begin(start)
         if self.spans:
             self.spans.begin(start)
+        lines = self.recorder if start is not None else None
         try:
-            async with aclosing(run(turn, start)) as events:
-                async for event in events:
-                    if isinstance(event, NodeFinished) and len(notes.steps) < _MOST_STEPS:
-                        notes.steps.append(Step(event.node, event.seconds, event.outcome))
-                    elif isinstance(event, TurnFinished):
-                        await self._finish(notes, event)
-                    yield event
+            yield partial(self._hear, notes, lines)
         except Exception as error:
-            await self._fail(notes, error)
+            if self.spans:
+                self.spans.fail(error)
+            if notes:
+                await self._store(notes.broken(error), lines)
             raise
         finally:
             if self.spans:
                 self.spans.end()
 
-    async def _finish(self, notes: "_Notes", event: TurnFinished) -> None:
-        if self.spans:
-            self.spans.finish(event.answer)
-            self.spans.end()  # here, for who has the answer may never come back for the end of the events
-        if self.store is None or notes.origins is None:
-            return
-        trace = finished(event.answer, notes.at, self.scope, notes.origins, content=self.recorder is not None)
-        await asyncio.to_thread(self.store.write, trace, self._lines(notes))
+    async def _hear(self, notes: "_Notes | None", lines: Recorder | None, event: TurnEvent) -> None:
+        """Notes what happened; the trace is stored before anybody hears of the end."""
+        if isinstance(event, TurnFinished):
+            if self.spans:
+                self.spans.finish(event.answer)
+                self.spans.end()  # here, for who has the answer may never come back for the end of the events
+            if notes:
+                await self._store(notes.finished(event.answer, content=self.recorder is not None), lines)
+        elif notes and isinstance(event, NodeFinished) and len(notes.steps) < _MOST_STEPS:
+            notes.steps.append(Step(event.node, event.seconds, event.outcome))
 
-    async def _fail(self, notes: "_Notes", error: Exception) -> None:
-        if self.spans:
-            self.spans.fail(error)
-        if self.store is None or notes.origins is None:
-            return
-        seconds = time.monotonic() - notes.began
-        trace = broken(notes.turn.trace_id, notes.at, self.scope, notes.origins, notes.steps, seconds, error)
-        if self.recorder:
-            trace = replace(trace, kind="full")
-        await asyncio.to_thread(self.store.write, trace, self._lines(notes))
-
-    def _lines(self, notes: "_Notes") -> tuple[str, ...]:
-        """The recording; nothing of a turn whose beginning is not in it."""
-        return self.recorder.lines if self.recorder and notes.start is not None else ()
+    async def _store(self, trace: Trace, lines: Recorder | None) -> None:
+        if self.store is not None:
+            full = replace(trace, kind="full") if self.recorder else trace
+            await asyncio.to_thread(self.store.write, full, lines.lines if lines else ())
 
 
+@dataclass(slots=True)
 class _Notes:
     """What is known of a turn while it runs."""
 
-    def __init__(
-        self, turn: Turn, at: float, began: float, origins: Origins | None, start: Mapping[str, Any] | None
-    ) -> None:
-        self.turn, self.at, self.began, self.origins, self.start = turn, at, began, origins, start
-        self.steps: list[Step] = []
+    trace_id: str
+    scope: Scope
+    origins: Origins
+    steps: list[Step] = field(default_factory=list)
+    at: float = field(default_factory=time.time)
+    began: float = field(default_factory=time.monotonic)
+
+    def finished(self, answer: Answer, *, content: bool) -> Trace:
+        return finished(answer, self.at, self.scope, self.origins, content=content)
+
+    def broken(self, error: Exception) -> Trace:
+        seconds = time.monotonic() - self.began
+        return broken(self.trace_id, self.at, self.scope, self.origins, self.steps, seconds, error)
 
 
-def _visiting(spans: "TurnSpans | None") -> Callable[[str], AbstractContextManager[None]]:
+def _visiting(spans: "TurnSpans | None") -> Visiting:
     visits = Visits()
 
     @contextmanager
-    def visiting(node: str) -> Iterator[None]:
-        with ExitStack() as around:
-            around.enter_context(visits.visiting(node))
-            if spans:
-                around.enter_context(spans.node(node))
-            yield
+    def visiting(node: str) -> Iterator[Callable[[NodeOutcome], None] | None]:
+        with visits.visiting(node), spans.node(node) if spans else nullcontext() as note:
+            yield note
 
     return visiting
 

@@ -1,9 +1,9 @@
-"""Turns begun, kept and taken up again: what the user gave → a turn's start → its events."""
+"""One turn from end to end: its options become a preset, a scope and tools; it runs in its session, and is watched."""
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import aclosing, suppress
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing, asynccontextmanager, nullcontext, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -14,6 +14,7 @@ from selfright.domain.slots import Profile
 from selfright.domain.text import readable
 from selfright.domain.tools import Tools
 from selfright.domain.turns import DEFAULT_USER, Scope, TurnOptions, preset_for
+from selfright.flow.presets import Preset, find_preset
 from selfright.flow.run import Turn, run
 from selfright.wiring.engine import Engine, compiled
 from selfright.wiring.persistence import open_kept_sessions
@@ -36,8 +37,6 @@ class GraphArguments(TypedDict):
 
 
 _ROLES = ("user", "assistant")
-Go = Callable[[Turn, Mapping[str, Any] | None], AsyncGenerator[TurnEvent, None]]
-"""Runs a turn: from its start, or without one from where it was broken off."""
 
 
 class TurnService:
@@ -58,36 +57,31 @@ class TurnService:
         Asked again what a crash broke off, a session goes on with that turn from its last finished node. Raises
         ``SessionBusy`` while another turn of the session runs.
         """
-        _check(options)
-        options = {**options, "preset": preset_for(options, self._engine.settings.preset)}
-        self._engine.expect(question)
-        scope = self._scope(options)
-        watched = self._traces.watched(options, scope, listen=listen) if self._traces else None
-        go = watched.run if watched else run
-        turn = (
-            watched.turn
-            if watched
-            else self._engine.turn(options.get("preset"), options.get("flags") or {}, scope, listen=listen)
-        )
+        preset, scope = self._resolved(options)
+        self._engine.warm_up()
+        watch = self._traces.watch(preset, options) if self._traces else None
+        flags, tap = self._engine.flags(preset, options.get("flags") or {}), watch.tap if watch else None
+        turn = self._engine.turn(preset, flags, scope, listen=listen, tap=tap)
+        turn = watch.visits(turn) if watch else turn
         start = _start(question, turn, options, scope)
-        session = options.get("session")
-        events = go(turn, start) if session is None else self._kept(session, turn, start, scope, go)
-        async with aclosing(events):
-            async for event in events:
-                yield event
+        async with self._in_session(options.get("session"), turn, start, scope) as (stored, begun):
+            watched = watch.around(stored, scope, begun) if watch else nullcontext()
+            async with watched as hear, aclosing(run(stored, begun)) as events:
+                async for event in events:
+                    if hear is not None:
+                        await hear(event)
+                    yield event
 
     def graph_arguments(self, question: str, options: TurnOptions) -> GraphArguments:
         """What a turn's graph runs with, where the caller runs it: no session and no trace of it is stored.
 
         Raises ``UsageError`` for an option that asks for either.
         """
-        _check(options)
-        for kept in ("session", "record"):
-            if options.get(kept):
-                raise UsageError(f"a graph that runs by itself cannot take '{kept}'; use ask or as_runnable")
-        scope = self._scope(options)
-        preset = preset_for(options, self._engine.settings.preset)
-        turn = self._engine.turn(preset, options.get("flags") or {}, scope, listen=True)
+        preset, scope = self._resolved(options)
+        for stored in ("session", "record"):
+            if options.get(stored):
+                raise UsageError(f"a graph that runs by itself cannot take '{stored}'; use ask or as_runnable")
+        turn = self._engine.turn(preset, self._engine.flags(preset, options.get("flags") or {}), scope, listen=True)
         start: Any = _start(question, turn, options, scope)
         return GraphArguments(input=start, config={"recursion_limit": turn.recursion_limit}, context=turn.tools)
 
@@ -114,34 +108,41 @@ class TurnService:
         if sessions is not None:
             await sessions.close()
 
-    def _scope(self, options: TurnOptions) -> Scope:
+    def _resolved(self, options: TurnOptions) -> tuple[Preset, Scope]:
+        """The preset and the scope of a turn; raises what is wrong with the options."""
+        _check(options)
         named = self._engine.index.named(options.get("collections", ()))
-        return Scope(options.get("user") or DEFAULT_USER, named or None)
+        usual = self._engine.settings.preset
+        preset = find_preset(preset_for(options, usual) or usual)
+        return preset, Scope(options.get("user") or DEFAULT_USER, named or None)
 
-    async def _kept(
-        self, session: str, turn: Turn, start: dict[str, Any], scope: Scope, go: Go
-    ) -> AsyncGenerator[TurnEvent, None]:
+    @asynccontextmanager
+    async def _in_session(
+        self, session: str | None, turn: Turn, start: dict[str, Any], scope: Scope
+    ) -> AsyncGenerator[tuple[Turn, dict[str, Any] | None], None]:
+        """The turn and its start, as the session has them: without a start where it goes on after a crash.
+
+        A turn that does not reach its end leaves the session.
+        """
+        if session is None:
+            yield turn, start
+            return
         sessions = await self.sessions()
-        question = start["user_text"]
-        handle = await sessions.begin(scope, session, question, turn.preset.name, turn.trace_id)
+        handle = await sessions.begin(scope, session, start["user_text"], turn.preset.name, turn.trace_id)
         ended = False
 
-        async def keep(state: "AgentState", answer: Answer) -> None:
+        async def store(state: "AgentState", answer: Answer) -> None:
             nonlocal ended
-            summarized = state.get("summarized", 0)
-            await sessions.finish(
-                handle, _record(start, answer), state.get("summary") if summarized else None, summarized
-            )
+            count = state.get("summarized", 0)
+            await sessions.finish(handle, _record(start, answer), state.get("summary") if count else None, count)
             ended = True
 
         graph = compiled(turn.preset.name).copy({"checkpointer": sessions.checkpointer})
-        kept = replace(turn, graph=graph, thread=handle.thread_id, trace_id=handle.turn.trace_id, keep=keep)
-        said = handle.conversation
-        so_far = {**start, "messages": said.messages, "summary": said.summary, "turn": handle.turn.number}
+        stored = replace(turn, graph=graph, thread=handle.thread_id, trace_id=handle.turn.trace_id, store=store)
+        before = handle.conversation
+        so_far = {**start, "messages": before.messages, "summary": before.summary, "turn": handle.turn.number}
         try:
-            async with aclosing(go(kept, None if handle.resumable else so_far)) as events:
-                async for event in events:
-                    yield event
+            yield stored, None if handle.resumable else so_far
         finally:
             if not ended:
                 with suppress(StoreError):  # what cannot be dropped now is free when its lease ends

@@ -94,12 +94,6 @@ def test_at_most_twenty_are_read_those_most_probable_by_the_signals_and_of_each_
     assert len(judge.seen[-1]) <= JUDGED_CHARACTERS + 1
 
 
-def test_before_a_model_that_judges_it_stays_for_the_user_chose_it() -> None:
-    judge = own("compactor")
-    grader(judge).without_reader().judge(QUESTION, hits(LEFT))
-    assert judge.seen
-
-
 @pytest.mark.parametrize("broken", [math.nan, math.inf, -math.inf])
 def test_a_score_that_is_no_number_fails_the_judge(broken: float) -> None:
     with pytest.raises(JudgeFailed):

@@ -5,30 +5,15 @@ from collections.abc import Sequence
 
 import pytest
 
-from selfright.domain.judgements import Grade, Grading, Verdict
-from selfright.domain.packs import GENERAL
-from selfright.domain.passages import Hit, Refinement, Strip
-from selfright.roles.entity_filter import EntityFilterGrader, EntityFilterRefiner, QueryEntities
+from selfright.domain.packs import GENERAL, DomainPack
+from selfright.domain.passages import FilteredHits, Hit, Passage, Strip
+from selfright.roles.entity_filter import QueryEntities
+from selfright.roles.evidence_filter import OfflineEvidenceFilter
+from selfright.roles.grade.offline import OfflineGrader
+from selfright.roles.selection import PieceScorer
+from selfright.roles.trust import TrustFilter
 from selfright_medical.pack import MEDICAL
-from tests.support.texts import hits, passage, strip
-
-
-class Everything:
-    """Takes all that it is shown for good, and keeps what it was shown."""
-
-    def __init__(self) -> None:
-        self.shown: list[str] = []
-
-    async def grade(self, question: str, hits: Sequence[Hit]) -> Grading:
-        del question
-        self.shown = [hit.passage.document_id for hit in hits]
-        return Grading(Verdict.CORRECT, 0.9, tuple(Grade(hit.passage.id, 0.9) for hit in hits))
-
-    async def refine(self, question: str, hits: Sequence[Hit], grading: Grading | None = None) -> Refinement:
-        del question, grading
-        self.shown = [hit.passage.document_id for hit in hits]
-        return Refinement(tuple(strip(hit.passage) for hit in hits), 0.0)
-
+from tests.support.texts import analyzer, hits, passage, strip
 
 LISINOPRIL = passage("Pregnancy: contraindicated.", "lisinopril.md", "Lisinopril")
 WARFARIN = passage("임신 6~12주에 복용하면 태아 기형을 일으킬 수 있습니다.", "warfarin.md", "와파린")
@@ -36,45 +21,43 @@ MIGRAINE = passage("임신 중에는 진통제를 줄입니다.", "migraine.md",
 QUESTION = "임신 12주인데 리시노프릴 먹어도 되나요?"
 
 
-def test_what_is_about_another_medicine_is_not_shown_to_the_judge() -> None:
-    inner = Everything()
-    grading = asyncio.run(EntityFilterGrader(inner, MEDICAL).grade(QUESTION, hits(LISINOPRIL, WARFARIN, MIGRAINE)))
-    assert inner.shown == ["lisinopril.md"]  # by its English name
-    assert [grading.probability(one.id) for one in (LISINOPRIL, WARFARIN, MIGRAINE)] == [0.9, 0.0, 0.0]
-    assert grading.verdict is Verdict.CORRECT
+def found(question: str, *passages: Passage, pack: DomainPack = MEDICAL) -> FilteredHits:
+    words = analyzer(*(one.text for one in passages))
+    trust = TrustFilter(words, OfflineGrader(words), PieceScorer(words))
+    return asyncio.run(OfflineEvidenceFilter(trust, pack).hits(question, hits(*passages)))
 
 
-def test_when_nothing_names_it_the_set_is_incorrect() -> None:
-    inner = Everything()
-    grading = asyncio.run(EntityFilterGrader(inner, MEDICAL).grade(QUESTION, hits(WARFARIN, MIGRAINE)))
-    assert (grading.verdict, grading.sufficiency, inner.shown) == (Verdict.INCORRECT, 0.0, [])
-    assert {grade.probability for grade in grading.grades} == {0.0}
+def names(those: Sequence[Hit]) -> list[str]:
+    return [hit.passage.document_id for hit in those]
+
+
+def test_what_is_about_another_medicine_is_left_out() -> None:
+    left = found(QUESTION, LISINOPRIL, WARFARIN, MIGRAINE)
+    assert names(left.hits) == ["lisinopril.md"]  # by its English name
+    assert names(left.withheld) == ["warfarin.md", "migraine.md"]
+    assert left.names_subject
+
+
+def test_when_nothing_names_it_that_is_said() -> None:
+    assert not found(QUESTION, WARFARIN, MIGRAINE).names_subject
+    assert found(QUESTION).names_subject  # of nothing, nothing can be said
 
 
 @pytest.mark.parametrize(
     "question", ["임신 12주에 조심할 것은?", "I take warfarin. What helps with a cold?", "", "What is it?"]
 )
 def test_without_a_name_everything_is_as_it_was(question: str) -> None:
-    inner, found = Everything(), hits(LISINOPRIL, WARFARIN, MIGRAINE)
-    graded = asyncio.run(EntityFilterGrader(inner, MEDICAL).grade(question, found))
-    assert graded == asyncio.run(inner.grade(question, found))
-    refined = asyncio.run(EntityFilterRefiner(inner, MEDICAL).refine(question, found))
-    assert refined == asyncio.run(inner.refine(question, found))
+    left = found(question, LISINOPRIL, WARFARIN, MIGRAINE)
+    assert (names(left.hits), left.withheld) == (["lisinopril.md", "warfarin.md", "migraine.md"], ())
 
 
 def test_strips_about_another_thing_go_and_none_may_be_left() -> None:
     listed = passage("The ACE inhibitor is stopped.\n\nIbuprofen is avoided.", "list.md", "Kidneys")
     one, other = (strip(listed, text=text) for text in ("The ACE inhibitor is stopped.", "Ibuprofen is avoided."))
-
-    class Halves(Everything):
-        async def refine(self, question: str, hits: Sequence[Hit], grading: Grading | None = None) -> Refinement:
-            return Refinement((one, other), 0.0)
-
-    question = "Is lisinopril stopped in kidney failure?"
-    kept = asyncio.run(EntityFilterRefiner(Halves(), MEDICAL).refine(question, hits(listed)))
-    assert (kept.strips, kept.fell_back) == ((one,), False)  # a class names what is of it
-    none = asyncio.run(EntityFilterRefiner(Everything(), MEDICAL).refine(QUESTION, hits(WARFARIN)))
-    assert (none.strips, none.fell_back) == ((), True)
+    words = analyzer(listed.text)
+    judge = OfflineEvidenceFilter(TrustFilter(words, OfflineGrader(words), PieceScorer(words)), MEDICAL)
+    assert judge.on_subject("Is lisinopril stopped in kidney failure?", (one, other)) == (one,)  # a class names its own
+    assert judge.on_subject(QUESTION, (strip(WARFARIN),)) == ()
 
 
 def missed(question: str, heading: str, text: str) -> bool:
@@ -137,7 +120,4 @@ def test_a_strip_keeps_its_heading_as_a_name() -> None:
 def test_what_nobody_sees_names_nothing() -> None:
     hidden = passage("Codes are short. <!-- FX-1042 -->", "a.md")
     other = passage("Every code has a cause.", "b.md", "Codes")
-    grading = asyncio.run(
-        EntityFilterGrader(Everything(), GENERAL).grade("What does FX-1042 mean?", hits(hidden, other))
-    )
-    assert (grading.verdict, grading.sufficiency) == (Verdict.INCORRECT, 0.0)
+    assert not found("What does FX-1042 mean?", hidden, other, pack=GENERAL).names_subject

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selfright.domain.errors import JudgeFailed
-from selfright.roles.calibration.stored import GraderCalibration, Origin
 from selfright.roles.grade.features import features
 from selfright.roles.grade.model import GraderModel, Variant, names_of, shipped_model
 from selfright.roles.grade.offline import OfflineGrader
@@ -69,18 +68,6 @@ def test_the_first_eight_are_read_whatever_their_words_and_the_others_judged_by_
     assert [text.split()[0] for text in reader.seen] == ["Bread", *["The"] * (MOST_READ - 1)]
     unread = grader(None).judge(QUESTION, hits(far, *near))
     assert len({round(grading.probability("n8") or 0, 2) for grading in (asked, unread)}) == 1
-
-
-def test_before_a_model_that_judges_nothing_is_read_unless_calibrated_with_the_reader() -> None:
-    reader = Favourite("compactor")
-    first = grader(reader).without_reader().judge(QUESTION, hits(LEFT, RIGHT))
-    assert not reader.seen
-    assert first == grader(None).judge(QUESTION, hits(LEFT, RIGHT))
-    curve = Curve((0.0, 1.0), (0.0, 1.0))
-    own = GraderCalibration(curve, curve, 0.2, 0.8, False, Origin("2026-01-01", 4, 2, "", "", 0.1))
-    calibrated = OfflineGrader(analyzer(*TEXTS), reader=reader, model=trusting(), calibration=own)
-    calibrated.without_reader().judge(QUESTION, hits(LEFT, RIGHT))
-    assert reader.seen
 
 
 @pytest.mark.parametrize("broken", [math.nan, math.inf, -math.inf])

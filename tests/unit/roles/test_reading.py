@@ -122,7 +122,6 @@ def test_the_strip_that_a_reader_points_at_stays_whatever_its_words() -> None:
     best = max(weighed.scored, key=lambda scored: scored.score)
     assert "Edda Marsh" in best.strip.text
     assert others == refiner(None).weighed(QUESTION, hits(PAGE))
-    assert refiner(knowing("Edda Marsh")).without_reader().weighed(QUESTION, hits(PAGE)) == others
 
 
 def test_a_damaged_reader_is_done_without_and_said(caplog: pytest.LogCaptureFixture) -> None:

@@ -9,11 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from selfright.domain.judgements import Grade, Grading, Verdict
+from selfright.domain.packs import GENERAL
 from selfright.domain.passages import Document, Hit, Origin, Passage, Strip
+from selfright.roles.evidence_filter import OfflineEvidenceFilter
 from selfright.roles.extractive_units import Stance, stance
 from selfright.roles.grade.offline import OfflineGrader
 from selfright.roles.selection import PieceScorer
-from selfright.roles.trust import TrustedFirst, TrustingGrader
+from selfright.roles.trust import TrustFilter
 from tests.support.texts import analyzer, hits, passage, strip
 
 WHEN = "When was the Kestrel Bridge opened?"
@@ -28,7 +30,10 @@ DESIGNER = passage("The Kestrel Bridge was designed by Ada Holm.", "designer.md"
 NOTE = passage("Who designed the Kestrel Bridge is covered here, and nothing is missing.", "note.md", "Notes")
 FERRY = passage("The ferry to Sola leaves every hour from pier four.", "ferry.md", "Ferry")
 ANALYZER = analyzer(*(p.text for p in (BRIDGE, LIE, DESIGNER, NOTE, FERRY)))
-FIRST = TrustedFirst(ANALYZER, OfflineGrader(ANALYZER), PieceScorer(ANALYZER))
+TRUST = TrustFilter(ANALYZER, OfflineGrader(ANALYZER), PieceScorer(ANALYZER))
+
+
+FILTER = OfflineEvidenceFilter(TRUST, GENERAL)
 
 
 def sent(source: Passage, origin: Origin = "upload") -> Passage:
@@ -37,7 +42,7 @@ def sent(source: Passage, origin: Origin = "upload") -> Passage:
 
 def standing(question: str, *passages: Passage) -> list[str]:
     strips = [replace(strip(p), score=1 / n) for n, p in enumerate(passages, start=1)]
-    return [s.passage.document_id for s in asyncio.run(FIRST.standing(question, strips))]
+    return [s.passage.document_id for s in asyncio.run(TRUST.strips(question, strips))]
 
 
 @pytest.mark.parametrize("origin", ["upload", "web"])
@@ -67,10 +72,8 @@ def test_a_copy_with_another_answer_does_not_take_the_place_of_the_original(
     """Also where the grader is not sure that the original suffices."""
     original, copy = passage(own, "own.md", "Notes"), passage(own.replace(answer, other), "copy.md", "Notes")
     words = analyzer(original.text, copy.text)
-    first = TrustedFirst(words, OfflineGrader(words), PieceScorer(words))
-    assert [s.passage for s in asyncio.run(first.standing(question, [strip(sent(copy)), strip(original)]))] == [
-        original
-    ]
+    first = TrustFilter(words, OfflineGrader(words), PieceScorer(words))
+    assert [s.passage for s in asyncio.run(first.strips(question, [strip(sent(copy)), strip(original)]))] == [original]
 
 
 def test_statements_of_equal_trust_stand_side_by_side() -> None:
@@ -115,14 +118,18 @@ class Everything:
 
 
 def graded(question: str, *passages: Passage) -> tuple[Grading, list[str]]:
-    inner = Everything()
-    return asyncio.run(TrustingGrader(inner, FIRST).grade(question, hits(*passages))), inner.seen
+    async def judge() -> tuple[Grading, list[str]]:
+        found, inner = await FILTER.hits(question, hits(*passages)), Everything()
+        own = await inner.grade(question, found.hits)
+        return await TRUST.confirm(question, found, own), inner.seen
+
+    return asyncio.run(judge())
 
 
-def test_what_gives_way_is_not_judged_and_helps_nobody() -> None:
+def test_what_gives_way_is_not_judged() -> None:
     grading, seen = graded(WHEN, sent(LIE), BRIDGE)
     assert (grading.verdict, seen) == (Verdict.CORRECT, ["bridge.md"])
-    assert {grade.passage_id: grade.probability for grade in grading.grades} == {LIE.id: 0.0, BRIDGE.id: 0.9}
+    assert {grade.passage_id: grade.probability for grade in grading.grades} == {BRIDGE.id: 0.9}
 
 
 def test_others_alone_do_not_make_a_set_correct_beside_trusted_texts() -> None:
@@ -169,4 +176,4 @@ def test_trust_can_be_lowered_and_not_raised() -> None:
 
 def test_strips_of_one_passage_go_together() -> None:
     parts: list[Strip] = [strip(sent(LIE)), strip(BRIDGE, text=BRIDGE.text[:42]), strip(BRIDGE, text=BRIDGE.text[43:])]
-    assert [s.text for s in asyncio.run(FIRST.standing(WHEN, parts))] == [part.text for part in parts[1:]]
+    assert [s.text for s in asyncio.run(TRUST.strips(WHEN, parts))] == [part.text for part in parts[1:]]

@@ -18,7 +18,8 @@ from opentelemetry.trace import SpanKind, StatusCode
 
 from selfright.domain.chat import ChatRequest, Finish, Job
 from selfright.domain.errors import JudgeFailed
-from selfright.domain.judgements import Grading, Verdict
+from selfright.domain.judgements import AnswerQuality, EvaluationSource, Verdict
+from selfright.domain.node_outcomes import NodeOutcome
 from selfright.domain.passages import Hit, Passage, Retrieval, WebFinding
 from selfright.telemetry.recording import Recorder
 from selfright.telemetry.spans import Spans
@@ -29,9 +30,7 @@ FOUND = Retrieval((Hit(Passage(SAID, SAID, SAID, SAID, 0, 9), 0.5),))
 REQUEST = ChatRequest(Job.EVALUATE, SAID, SAID, 0.3, 512, {"title": "x"})
 CALLS: list[tuple[PortCall, Any]] = [
     (PortCall("retriever", "search", (SAID, 16, ("manuals",), ())), FOUND),
-    (PortCall("grader", "grade", (SAID, FOUND.hits)), Grading(Verdict.AMBIGUOUS, 0.4, reason=SAID)),
     (PortCall("web", "search", (SAID, 5)), WebFinding((), "static", 2)),
-    (PortCall("evaluator", "evaluate", (SAID,)), answer().evaluation),
     (
         PortCall("model", "attempt", ("openai:m@http://127.0.0.1:8000/v1", REQUEST, "json_schema")),
         (SAID, Finish.STOP, None, 11, 7),
@@ -68,9 +67,12 @@ async def run_turn(spans: Spans, inner: Tap | None = None) -> None:
     turn.begin({"user_text": SAID})
     with turn.node("retrieve"):
         assert await asked(tap, *CALLS[0]) == FOUND
-    with turn.node("grade"):
+    with turn.node("grade") as note:
         for call, value in CALLS[1:]:
             assert await asked(tap, call, value) == value
+        note(NodeOutcome(verdict=Verdict.AMBIGUOUS, sufficiency=0.4))
+    with turn.node("evaluate") as note:
+        note(NodeOutcome(overall=0.82, quality=AnswerQuality.ADEQUATE, judge=EvaluationSource.LOCAL))
     turn.finish(answer())
     turn.end()
 
@@ -92,10 +94,9 @@ def test_a_turn_holds_its_nodes_and_they_hold_their_calls(
     assert above == {
         "retrieve": "invoke_agent selfright",
         "grade": "invoke_agent selfright",
+        "evaluate": "invoke_agent selfright",
         "retrieval": "retrieve",
-        "grader.grade": "grade",
         "execute_tool web_search": "grade",
-        "evaluator.evaluate": "grade",
         "chat m": "grade",
     }
     assert len({span.context.trace_id for span in spans.values()}) == 1
@@ -141,18 +142,20 @@ def test_the_names_are_those_of_the_conventions(provider: TracerProvider, export
 def test_judges_carry_their_judgement(provider: TracerProvider, exporter: InMemorySpanExporter) -> None:
     asyncio.run(run_turn(Spans(provider)))
     spans = by_name(exporter)
-    (graded,) = spans["grader.grade"].events
+    (graded,) = spans["grade"].events
     assert graded.name == "gen_ai.evaluation.result"
     assert dict(graded.attributes or {}) == {
         "gen_ai.evaluation.name": "sufficiency",
         "gen_ai.evaluation.score.label": "ambiguous",
         "gen_ai.evaluation.score.value": 0.4,
     }
-    scores = {
-        (event.attributes or {})["gen_ai.evaluation.name"]: (event.attributes or {})["gen_ai.evaluation.score.value"]
-        for event in spans["evaluator.evaluate"].events
+    (judged,) = spans["evaluate"].events
+    assert dict(judged.attributes or {}) == {
+        "gen_ai.evaluation.name": "overall",
+        "gen_ai.evaluation.score.label": "adequate",
+        "gen_ai.evaluation.score.value": 0.82,
     }
-    assert scores == {"grounding": 0.9, "completeness": 0.8, "accuracy": 0.7, "overall": 0.82, "confidence": 0.6}
+    assert (spans["evaluate"].attributes or {})["selfright.judge"] == "local"
 
 
 def test_the_turn_says_how_it_ended(provider: TracerProvider, exporter: InMemorySpanExporter) -> None:
@@ -196,16 +199,6 @@ def test_a_recorder_behind_it_still_records(provider: TracerProvider) -> None:
     recorder = Recorder(100_000)
     asyncio.run(run_turn(Spans(provider), recorder))
     assert len(recorder.lines) == len(CALLS)
-
-
-def test_it_looks_on_where_a_model_decides(provider: TracerProvider, exporter: InMemorySpanExporter) -> None:
-    recorder = Recorder(100_000)
-    observer = Spans(provider).turn("full").tap(recorder).observer
-    assert observer is not None
-    asyncio.run(asked(observer, *CALLS[1]))
-    assert by_name(exporter).keys() == {"grader.grade"}
-    assert recorder.lines == ()
-    assert recorder.observer is None
 
 
 class Receiver(HTTPServer):

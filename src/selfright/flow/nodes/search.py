@@ -6,7 +6,6 @@ The web replaces the index if the verdict is incorrect, and adds to it if ambigu
 import asyncio
 import logging
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,8 +13,8 @@ from selfright.domain.answers import RewriteRequest
 from selfright.domain.errors import FAILURES, JudgeFailed, SelfrightError
 from selfright.domain.events import VerdictReached
 from selfright.domain.flags import Flags
-from selfright.domain.judgements import Grading, Verdict
-from selfright.domain.passages import Hit, Retrieval, WebFinding
+from selfright.domain.judgements import Grade, Grading, Verdict
+from selfright.domain.passages import FilteredHits, Retrieval, WebFinding
 from selfright.domain.ports import Router
 from selfright.domain.routing import RoutingDecision, RoutingReason
 from selfright.domain.slots import Profile
@@ -40,10 +39,16 @@ _FAILED = {
 }
 
 
-async def judged(state: AgentState, tools: Tools, hits: Sequence[Hit]) -> tuple[Grading, tuple[str, ...]]:
+async def judged(state: AgentState, tools: Tools, found: FilteredHits) -> tuple[Grading, tuple[str, ...]]:
     """The grading, with the flags' thresholds applied, and a note if the grader failed."""
+    question, withheld = state["question"], tuple(Grade(hit.passage.id, 0.0) for hit in found.withheld)
+    if not found.names_subject:
+        grades = (*(Grade(hit.passage.id, 0.0) for hit in found.hits), *withheld)
+        return Grading(Verdict.INCORRECT, 0.0, grades, "nothing that was found names what is asked about"), ()
     try:
-        return decided(_checked(await tools.grader.grade(state["question"], hits)), tools.flags), ()
+        own = _checked(await tools.grader.grade(question, found.hits))
+        grading = replace(own, grades=(*own.grades, *withheld))
+        return decided(await tools.filter.confirm(question, found, grading), tools.flags), ()
     except FAILURES as error:
         log.warning("the grader failed: %s", type(error).__name__)
         note = _FAILED[state["language"]]["grader"].format(why=type(error).__name__)
@@ -87,6 +92,7 @@ async def retrieve(state: AgentState, tools: Tools) -> dict[str, Any]:
         "named": "",
         **({"routing": routing} if routing else {}),
         "retrieved_docs": hits,
+        "evidence": hits,
         "query_vector": found.query_vector,
         "retrieved_docs_history": (text_hashes(hit.passage.text for hit in hits),),
         "used_retrieval": True,
@@ -94,6 +100,7 @@ async def retrieve(state: AgentState, tools: Tools) -> dict[str, Any]:
         "verdict": None,
         "strips": None,
         "web_docs": (),
+        "web_evidence": (),
         "web_grading": None,
         "web_strips": (),
     }
@@ -144,14 +151,21 @@ async def _suffices(router: Router, query: str, found: Retrieval) -> bool:
 
 
 async def grade(state: AgentState, tools: Tools) -> dict[str, Any]:
-    """Judges the passages against the original question, not against a rewritten one."""
-    grading, notes = await judged(state, tools, state["retrieved_docs"])
+    """Leaves out what may not be evidence, and judges the rest by the original question, not by a rewritten one."""
+    found = await tools.filter.hits(state["question"], state["retrieved_docs"])
+    grading, notes = await judged(state, tools, found)
     ask_web = tools.web is not None and tools.flags.web_search_enabled
     if not ask_web and grading.verdict is Verdict.INCORRECT:
         notes = (*notes, _NO_WEB[state["language"]])
     if tools.emit is not None:
         tools.emit(VerdictReached(grading.verdict, grading.sufficiency))
-    return {"grading": grading, "verdict": grading.verdict, "ask_web": ask_web, "notes": notes}
+    return {
+        "evidence": found.hits,
+        "grading": grading,
+        "verdict": grading.verdict,
+        "ask_web": ask_web,
+        "notes": notes,
+    }
 
 
 _NO_WEB = {
@@ -171,16 +185,24 @@ async def web_search(state: AgentState, tools: Tools) -> dict[str, Any]:
     tools.meter.web_requests += finding.requests
     hits = as_hits(finding.passages)
     if not hits:
-        return {"web_docs": (), "web_grading": None, "web_provider": finding.provider, "notes": notes}
-    grading, trouble = await judged(state, tools, hits)
+        return {
+            "web_docs": (),
+            "web_evidence": (),
+            "web_grading": None,
+            "web_provider": finding.provider,
+            "notes": notes,
+        }
+    found = await tools.filter.hits(state["question"], hits)
+    grading, trouble = await judged(state, tools, found)
     update: dict[str, Any] = {
         "web_docs": hits,
+        "web_evidence": found.hits,
         "web_grading": grading,
         "web_provider": finding.provider,
         "notes": (*notes, *trouble),
     }
     if not instead_of_index(state):
-        refinement, unrefined = await refined(tools.refiner, state["question"], hits, grading, state["language"])
+        refinement, unrefined = await refined(tools, state["question"], found.hits, grading, state["language"])
         update["web_strips"] = () if refinement.fell_back else refinement.strips
         update["notes"] += unrefined
     return update

@@ -24,13 +24,12 @@ async def refine_knowledge(state: AgentState, tools: Tools) -> dict[str, Any]:
     Web results replace those of the index only if the grader finds them more sufficient; otherwise both are used.
     """
     question, verdict, language = state["question"], state["verdict"], state["language"]
-    web = state.get("web_docs", ()) if instead_of_index(state) else ()
+    web = state.get("web_evidence", ()) if instead_of_index(state) else ()
     grading = state.get("web_grading")
-    found, notes = await refined(tools.refiner, question, web, grading, language) if web else (None, ())
+    found, notes = await refined(tools, question, web, grading, language) if web else (None, ())
     if found is not None and outweighs(grading, state.get("grading")):
         return {"strips": found.strips, "verdict": verdict, "removed_share": found.removed_share, "notes": notes}
-    docs = state["retrieved_docs"]
-    refinement, trouble = await refined(tools.refiner, question, docs, state.get("grading"), language)
+    refinement, trouble = await refined(tools, question, state["evidence"], state.get("grading"), language)
     if refinement.fell_back and verdict is not None:
         verdict = verdict.lowered()
     beside = found.strips if found and not found.fell_back else ()
@@ -46,17 +45,21 @@ async def _profile_warnings(state: AgentState, tools: Tools) -> list[Strip]:
     for concern in state.get("concerns", ())[:_MOST_CONCERNS]:
         bearing = [h for h in state["retrieved_docs"] if concern.bears(h.passage.heading, h.passage.text)]
         if bearing:
-            refinement, _ = await refined(tools.refiner, concern.text, bearing, None, state["language"])
+            left = (await tools.filter.hits(concern.text, bearing)).hits
+            refinement, _ = await refined(tools, concern.text, left, None, state["language"])
             found += [s for s in refinement.strips if concern.bears(s.passage.heading, s.text)][:_MOST_STRIPS]
     return found
 
 
 async def assemble_context(state: AgentState, tools: Tools) -> dict[str, Any]:
-    """Merges the evidence and builds the prompts; in mode ``llm`` the model gets the message unchanged."""
+    """Merges the evidence that may make an answer, and builds the prompts.
+
+    In mode ``llm`` the model gets the message unchanged.
+    """
     if state["mode"] == "llm":
         return {"strips": (), "system_prompt": "", "user_prompt": state["user_text"]}
     again = said_again(state)
-    strips = _evidence(state, tools)
+    strips = await tools.filter.strips(state["question"], _evidence(state, tools))
     system, user = await tools.prompter.prompts(
         _asked(state),
         state["language"],

@@ -3,15 +3,11 @@
 The counting judge is also the baseline of the ablation.
 """
 
-import logging
 import re
-from dataclasses import dataclass
 
 from selfright.domain.answers import EvaluationRequest
-from selfright.domain.errors import FAILURES
 from selfright.domain.judgements import AnswerQuality, Evaluation, EvaluationSource
 from selfright.domain.passages import Language
-from selfright.domain.ports import Evaluator
 from selfright.roles.evidence import letters
 
 LENGTH, EVIDENCE, PERSONALISATION = 0.3, 0.4, 0.3
@@ -70,22 +66,3 @@ def _personalisation(request: EvaluationRequest) -> float:
         return _NO_PROFILE
     answer = letters(request.draft.text)
     return sum(any(word in answer for word in words) for words in items) / len(items)
-
-
-log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class StandInJudge:
-    """Stands in for a model that failed as judge (port ``Evaluator``); ``source`` of its judgement says who judged."""
-
-    local: Evaluator
-    heuristic: Evaluator
-
-    async def evaluate(self, request: EvaluationRequest) -> Evaluation:
-        """The local judgement, else the heuristic's."""
-        try:
-            return await self.local.evaluate(request)
-        except FAILURES as error:
-            log.warning("the local judge failed, too (%s); the heuristic stands in", type(error).__name__)
-            return await self.heuristic.evaluate(request)

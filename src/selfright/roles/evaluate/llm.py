@@ -16,6 +16,7 @@ from selfright.domain.ports import ChatModel, Evaluator
 from selfright.domain.text import language_of
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.evaluate.claims import claim_facts
+from selfright.roles.evaluate.concerns import with_concerns
 from selfright.roles.evaluate.reading import Judgement, SaidClaim, read_judgement
 from selfright.roles.evaluate.scoring import ADEQUATE_OVERALL, Scores, contradicted
 from selfright.roles.evidence import letters, sources
@@ -136,7 +137,10 @@ class QualityEvaluator:
         Raises ``JudgeFailed`` when the model answered, but with nothing that can be used; with the model out of reach
         or no budget left for it, the local judgement stands.
         """
-        local = await self._local(request)
+        return with_concerns(await self._judge(request), request)
+
+    async def _judge(self, request: EvaluationRequest) -> Evaluation:
+        local = await self._local(replace(request, concerns=()))
         if not _says_something(request) or (self.judging == "cascade" and self._is_sure(local, request)):
             return local
         try:

@@ -11,6 +11,7 @@ from selfright.domain.text import language_of, sentence_spans
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.evaluate.claims import ClaimFacts, claim_facts
 from selfright.roles.evaluate.completeness import AnswerReader, PartFacts, missing_words
+from selfright.roles.evaluate.concerns import with_concerns
 from selfright.roles.evaluate.nli import ClaimNli
 from selfright.roles.evaluate.scoring import (
     ADEQUATE_OVERALL,
@@ -23,64 +24,8 @@ from selfright.roles.evaluate.scoring import (
     label_answer,
     score_answer,
 )
+from selfright.roles.evaluate.wording import reason, suggestion
 from selfright.roles.evidence import Source, sources
-
-_REASONS: dict[Language, dict[str, str]] = {
-    "en": {
-        "smalltalk": "Small talk needs no evidence.",
-        "refused": "No answer was given, because the evidence holds none.",
-        "no_evidence": "Nothing was retrieved that the answer could be held against.",
-        "contradiction": "The answer contradicts the evidence: {what}",
-        "unsupported": "The evidence does not support: {what}",
-        "incomplete": "The answer leaves open: {what}",
-        "off_topic": "The answer does not speak of what was asked.",
-        "unheeded": "The answer passes over what the profile says: {what}",
-        "adequate": "Each sentence rests on the evidence and the question is answered.",
-    },
-    "ko": {
-        "smalltalk": "일상적인 대화라 근거가 필요하지 않습니다.",
-        "refused": "근거에서 답을 찾지 못해 답하지 않았습니다.",
-        "no_evidence": "답변을 대조할 검색 결과가 없습니다.",
-        "contradiction": "답변이 근거와 어긋납니다: {what}",
-        "unsupported": "근거가 뒷받침하지 않는 내용이 있습니다: {what}",
-        "incomplete": "답변에 다음 내용이 빠져 있습니다: {what}",
-        "off_topic": "답변이 질문한 내용을 다루지 않습니다.",
-        "unheeded": "프로필에 있는 다음 내용을 답변이 다루지 않습니다: {what}",
-        "adequate": "모든 문장이 근거에 있고 질문에 답합니다.",
-    },
-}
-_SUGGESTIONS: dict[Language, dict[str, str]] = {
-    "en": {
-        "address": "Address what was asked: {what}",
-        "correct": "Correct what the evidence says otherwise: {what}",
-        "support": "Find evidence for, or leave out: {what}",
-        "heed": "Say what holds for this user: {what}",
-    },
-    "ko": {
-        "address": "질문에서 다루지 않은 부분 보완: {what}",
-        "correct": "근거와 다른 내용 바로잡기: {what}",
-        "support": "근거를 찾거나 삭제: {what}",
-        "heed": "이 사용자에게 해당하는 내용 반영: {what}",
-    },
-}
-_LONGEST = 160
-
-
-def reason(language: Language, kind: str, what: Sequence[str] = ()) -> str:
-    """One sentence on why the judgement is as it is; ``kind`` is a label or a finding."""
-    text = _REASONS[language].get(kind, _REASONS[language]["incomplete"])
-    return text.format(what=_listed(what))
-
-
-def suggestion(language: Language, kind: str, what: Sequence[str]) -> str:
-    """One thing to do about the answer: ``address``, ``correct``, ``support`` or ``heed``."""
-    return _SUGGESTIONS[language][kind].format(what=_listed(what))
-
-
-def _listed(what: Sequence[str]) -> str:
-    text = ", ".join(what)
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1].rstrip() + "…"
-
 
 _MOST_CLAIMS = 40
 
@@ -99,7 +44,7 @@ class LocalEvaluator:
 
     async def evaluate(self, request: EvaluationRequest) -> Evaluation:
         """The judgement, with ``source=local``. Deterministic; raises nothing of its own."""
-        return await asyncio.to_thread(self._evaluate, request)
+        return with_concerns(await asyncio.to_thread(self._evaluate, request), request)
 
     def opinions(self, claim: str, passage: Passage) -> dict[str, float] | None:
         """What words, and a judge of the user's own, say of a claim beside a passage, as log-odds; to calibrate.

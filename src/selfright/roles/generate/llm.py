@@ -19,6 +19,7 @@ from selfright.domain.text import sentence_spans, sentences_of
 from selfright.roles.evidence import letters
 from selfright.roles.generate.answer_parsing import MOST_CHARACTERS, ParsedSentence, parse_answer
 from selfright.roles.generate.citation_check import BorneOut, CitationChecker
+from selfright.roles.generate.warnings import with_warnings
 from selfright.roles.model_calls import OUT_OF_REACH
 from selfright.roles.words import content_words
 
@@ -206,7 +207,10 @@ class ModelGenerator:
             return await self.offline.generate(request, say)
         draft = await aside(len(reply.text), lambda: self._draft(reply, request))
         if draft.text:
-            return draft
+            warned = with_warnings(draft, request)
+            if say is not None and warned is not draft and warned.text.startswith(draft.text):
+                say(warned.text[len(draft.text) :])
+            return warned
         # Where nothing was looked up, the offline writer quotes nothing either.
         return replace(await self.offline.generate(request, say), stands_in=bool(request.strips))
 

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 
 from selfright.domain.answers import Draft, GenerationRequest, Sentence
 from selfright.domain.chat import Say
-from selfright.domain.codes import codes_in, is_named
-from selfright.domain.composing import cited, compose
 from selfright.domain.judgements import QueryClass
-from selfright.domain.passages import Language, Passage
+from selfright.domain.passages import Language
 from selfright.roles.analysis import TextAnalyzer
 from selfright.roles.extractive_units import Piece, Stance, pieces_of, stance
 from selfright.roles.generate.candidates import Candidate, candidates, choose_answer, choose_summary
+from selfright.roles.generate.layout import draft_of
+from selfright.roles.generate.warnings import with_warnings
 from selfright.roles.selection import PieceScorer
 from selfright.roles.summarize import first_asked
 from selfright.roles.talk import reply
@@ -29,74 +29,6 @@ _NOTHING: dict[Language, str] = {
 def nothing_found(language: Language) -> str:
     """The sentence that stands in for an answer when the evidence holds none."""
     return _NOTHING[language]
-
-
-_SENTENCE_END = re.compile(r"[.!?。]\W*$")
-_NUMBERED = re.compile(r"^(?:\(?\d{1,3}[.)]\s|[①-⑳]|[가-하][.)]\s)")
-
-
-def draft_of(groups: Sequence[Sequence[Piece]]) -> Draft:
-    """The draft that says ``groups`` in this order; a group is one sentence or the entries of one list or table.
-
-    Pieces of one strip share one citation, whose span reaches from the first to the last of them.
-    """
-    numbers: dict[int, int] = {}
-    spans: dict[int, tuple[Passage, int, int]] = {}
-    sentences: list[Sentence] = []
-    topics: set[str] = set()
-    for group in groups:
-        for piece, text in zip(group, _worded(group, topics), strict=True):
-            key = id(piece.strip)
-            n = numbers.setdefault(key, len(numbers) + 1)
-            passage, start, end = spans.get(key, (piece.strip.passage, piece.start, piece.end))
-            led = piece.lead_start if piece is group[0] and piece.lead_start >= 0 else piece.start
-            spans[key] = (passage, min(start, piece.start, led), max(end, piece.end))
-            sentences.append(Sentence(text, (n,)))
-    citations = tuple(cited(numbers[key], *span) for key, span in spans.items())
-    return Draft(compose(sentences), tuple(sentences), citations)
-
-
-def _worded(group: Sequence[Piece], topics: set[str]) -> list[str]:
-    """How each piece of a group reads; the first one carries the lead-in. ``topics`` are those named before."""
-    first = group[0]
-    if first.kind == "sentence":
-        topic = _section(first)
-        unnamed = topic not in topics and any(not is_named(code, first.text) for code in codes_in(topic))
-        topics.add(topic)
-        return [f"{topic}: {piece.text}" if unnamed and piece is first else piece.text for piece in group]
-    if first.kind == "code":
-        return [f"{piece.lead}\n{piece.text}" if piece.lead else piece.text for piece in group]
-    if len(group) == 1 and first.kind == "item":
-        return [_alone(first)]
-    lead = first.lead or _topic(first)
-    entries = _entries([piece.text for piece in group])
-    return [f"{lead}\n{entries[0]}" if lead else entries[0], *entries[1:]]
-
-
-def _entries(texts: Sequence[str]) -> list[str]:
-    """With their numbers where these differ: Markdown may write 1. before each of a list."""
-    marks = [mark.group() if (mark := _NUMBERED.match(text)) else "" for text in texts]
-    if all(marks) and len(set(marks)) == len(marks):
-        return list(texts)
-    return [f"- {text[len(mark) :]}" for text, mark in zip(texts, marks, strict=True)]
-
-
-def _alone(item: Piece) -> str:
-    """An item told outside of its list: without its number, and with what introduces it unless it is a sentence."""
-    text = _NUMBERED.sub("", item.text, count=1)
-    lead = item.lead or ("" if _SENTENCE_END.search(text) else _topic(item))
-    return f"{lead} {text}" if lead else text
-
-
-def _topic(piece: Piece) -> str:
-    """The heading a list stands under, as its lead-in: "Side effects:"."""
-    heading = _section(piece) or piece.strip.passage.title.rstrip(":?!. ")
-    return f"{heading}:" if heading else ""
-
-
-def _section(piece: Piece) -> str:
-    heading = piece.under or piece.strip.passage.section.rpartition(">")[2]
-    return heading.strip().rstrip(":?!. ")
 
 
 # Below both, nothing of the question is in the evidence and no judge believed in the strip either. Words of another
@@ -133,7 +65,7 @@ class OfflineGenerator:
 
     async def generate(self, request: GenerationRequest, say: Say | None = None) -> Draft:
         """One to five sentences (a summary: up to eight), the most direct answer first, or a refusal."""
-        draft = await self._draft(request)
+        draft = with_warnings(await self._draft(request), request)
         if say is not None:
             say(draft.text)
         return draft

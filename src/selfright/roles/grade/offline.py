@@ -89,14 +89,6 @@ class OfflineGrader:
         other._blend = blend
         return other
 
-    def without_reader(self) -> "OfflineGrader":
-        """The same, by signals and cosines: what goes before a model that judges itself what is ambiguous.
-
-        With an index's own calibration the reader stays, for it was made with it; so does a judge that the user chose.
-        """
-        kept = self._calibration or self._judge
-        return self if kept else OfflineGrader(self._analyzer, self._likeness, self._model)
-
     async def grade(self, question: str, hits: Sequence[Hit]) -> Grading:
         """Grades the first 50 hits. Raises ``JudgeFailed`` when a hit's scores or a signal are not numbers."""
         return await asyncio.to_thread(self.judge, question, hits)

@@ -1,0 +1,48 @@
+"""What was found, without what no answer may be made of: passages on other things, and passages that are not trusted.
+
+The one place where a passage is left out before it is judged; ``roles.refine`` then leaves out what does not help.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from selfright.domain.judgements import Grading
+from selfright.domain.packs import DomainPack
+from selfright.domain.passages import FilteredHits, Hit, Strip
+from selfright.roles.entity_filter import QueryEntities
+from selfright.roles.evidence import visible
+from selfright.roles.trust import TrustFilter
+
+
+@dataclass(frozen=True, slots=True)
+class OfflineEvidenceFilter:
+    """Implements the port ``EvidenceFilter``: by who brought a text, and by the things that the question names."""
+
+    trust: TrustFilter
+    pack: DomainPack
+
+    async def hits(self, question: str, hits: Sequence[Hit]) -> FilteredHits:
+        """The passages that may be evidence; none names what is asked about where ``names_subject`` is false."""
+        left = await self.trust.hits(question, hits)
+        entities = QueryEntities.of(question, self.pack)
+        if not entities or not left:
+            return FilteredHits.of(hits, left)
+        texts = {hit.passage.id: (hit.passage.heading, visible(hit.passage)) for hit in left}
+        named = entities.is_named_in([f"{heading}\n{text}" for heading, text in texts.values()])
+        left = tuple(hit for hit in left if not entities.is_passed_over_by(*texts[hit.passage.id]))
+        return FilteredHits.of(hits, left, names_subject=named)
+
+    async def strips(self, question: str, strips: Sequence[Strip]) -> tuple[Strip, ...]:
+        """The strips that an answer may be made of, those of the index beside those of the web."""
+        return await self.trust.strips(question, strips)
+
+    def on_subject(self, question: str, strips: Sequence[Strip]) -> tuple[Strip, ...]:
+        """The strips without those that name another thing of the kind that the question names."""
+        entities = QueryEntities.of(question, self.pack)
+        if not entities:
+            return tuple(strips)
+        return tuple(strip for strip in strips if not entities.is_missed_by(strip.passage.heading, strip.text))
+
+    async def confirm(self, question: str, found: FilteredHits, grading: Grading) -> Grading:
+        """The grading, lowered where ``correct`` rests on less trusted passages, or on ones that state nothing."""
+        return await self.trust.confirm(question, found, grading)

@@ -1,0 +1,45 @@
+"""What in the user's profile conflicts with an answer: the draft gets a sentence that warns of it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from selfright.domain.answers import Draft, GenerationRequest
+from selfright.domain.composing import compose
+from selfright.domain.slots import Concern
+from selfright.roles.evidence import visible_part
+from selfright.roles.extractive_units import Piece, pieces_of
+from selfright.roles.generate.layout import draft_of
+
+_MOST = 2
+_LONGEST = 300
+
+
+def with_warnings(draft: Draft, request: GenerationRequest) -> Draft:
+    """The draft, with a cited sentence of the evidence for each concern that it passes over; at most two."""
+    if draft.refused or not draft.sentences:
+        return draft
+    heeded = draft
+    for concern in request.concerns:
+        if len(heeded.sentences) < len(draft.sentences) + _MOST and not concern.is_met_by(heeded.text):
+            piece = _bearing(concern, request)
+            heeded = _joined(heeded, draft_of([(piece,)])) if piece else heeded
+    return heeded
+
+
+def _bearing(concern: Concern, request: GenerationRequest) -> Piece | None:
+    """The sentence of the evidence that deals with the concern; of several the one that is about nothing else."""
+    strips = [s for s in request.strips if concern.bears(s.passage.heading, visible_part(s))]
+    return min(_fitting(pieces_of(strips), concern), key=lambda piece: len(piece.text), default=None)
+
+
+def _fitting(pieces: Sequence[Piece], concern: Concern) -> list[Piece]:
+    fits = (p for p in pieces if p.kind in ("sentence", "item") and len(p.text) <= _LONGEST)
+    return [p for p in fits if concern.is_met_by(p.text)]
+
+
+def _joined(draft: Draft, more: Draft) -> Draft:
+    last = max((citation.n for citation in draft.citations), default=0)
+    sentences = [replace(s, citations=tuple(n + last for n in s.citations)) for s in more.sentences]
+    together = (*draft.sentences, *sentences)
+    citations = (*draft.citations, *(replace(c, n=c.n + last) for c in more.citations))
+    return replace(draft, text=compose(together), sentences=together, citations=citations)
