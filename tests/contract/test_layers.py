@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from selfright.flow.table import NODES
+from selfright.flow.walk import NODES
 
 ROOT = Path(__file__).resolve().parents[2]
 CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]

@@ -11,7 +11,7 @@ from langgraph.runtime import Runtime
 from selfright.domain.tools import Tools
 from selfright.flow.presets import Preset, Route
 from selfright.flow.state import AgentState
-from selfright.flow.table import NODES, Node, traced
+from selfright.flow.walk import NODES, Node, traced
 
 Graph = CompiledStateGraph[AgentState, Tools, AgentState, AgentState]
 

@@ -1,19 +1,27 @@
-"""Walks a preset's table without LangGraph: for turns that keep no checkpoints and that no callback listens to.
+"""The nodes by name, and a walk through a preset's table without LangGraph: for turns that need no checkpoints and no
+callbacks.
 
 The steps are LangGraph's: nodes of one step see the same state, what they return is taken over together when all have
 ended, and each route sees its own node's part of it alone. ``tests/flow/test_walk.py`` holds both to the same.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
-from contextlib import aclosing
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import aclosing, nullcontext
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, get_type_hints
 
+from selfright.domain.answers import Step
 from selfright.domain.tools import Tools
+from selfright.flow.nodes.judge import evaluate, finalize, quality_check, repair_claims
+from selfright.flow.nodes.search import grade, retrieve, rewrite, web_search
+from selfright.flow.nodes.understand import classify, contextualize, extract_slots, store_memory
+from selfright.flow.nodes.write import assemble_context, generate, refine_knowledge
+from selfright.flow.outcomes import outcome_of
 from selfright.flow.presets import END, Preset
 from selfright.flow.state import AgentState
-from selfright.flow.table import NODES, traced
 
 Part = tuple[str, Any]
 """What LangGraph's ``astream`` gives for several modes: the mode (``updates``, ``values``, ``custom``) and its part."""
@@ -23,6 +31,43 @@ _EXTENDED: Mapping[str, Callable[[Any, Any], Any]] = {
     for name, hint in get_type_hints(AgentState, include_extras=True).items()
     if hasattr(hint, "__metadata__")
 }
+
+
+Node = Callable[[AgentState, Tools], Awaitable[dict[str, Any]]]
+
+NODES: Mapping[str, Node] = MappingProxyType(
+    {
+        node.__name__: node
+        for node in (
+            contextualize,
+            extract_slots,
+            store_memory,
+            classify,
+            retrieve,
+            grade,
+            refine_knowledge,
+            web_search,
+            assemble_context,
+            generate,
+            evaluate,
+            quality_check,
+            rewrite,
+            repair_claims,
+            finalize,
+        )
+    }
+)
+
+
+async def traced(name: str, visit: Awaitable[dict[str, Any]], tools: Tools) -> dict[str, Any]:
+    """The update that a node's visit gives, with its step; watchers of the turn are told of the visit."""
+    began = time.perf_counter()
+    with tools.visiting(name) if tools.visiting else nullcontext() as note:
+        update = await visit
+        outcome = outcome_of(name, update)
+        if note is not None:
+            note(outcome)
+    return {**update, "trace": (Step(name, time.perf_counter() - began, outcome),)}
 
 
 async def walk(preset: Preset, start: AgentState, tools: Tools, most_steps: int) -> AsyncGenerator[Part, None]:

@@ -1,87 +1,20 @@
-"""Calibrating judges on labelled pairs from a file, and keeping the result in the index it was made for."""
+"""Fits the judges to labelled pairs."""
 
 import hashlib
-import json
-import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING
 
-from selfright.domain.errors import InputError
 from selfright.domain.passages import Hit, Passage
 from selfright.domain.text import language_of
+from selfright.wiring.labelled_rows import Labelled, Row
 
 if TYPE_CHECKING:
     from selfright.roles.calibration.refit import CalibrationReport, ClaimReport, JudgedSet
-    from selfright.roles.calibration.stored import ClaimCalibration, GraderCalibration, Origin
+    from selfright.roles.calibration.stored import Origin
     from selfright.roles.evaluate.offline import LocalEvaluator
     from selfright.roles.grade.offline import OfflineGrader
     from selfright.roles.scoring import Blend
-
-MOST_ROWS = 200_000
-
-Kind = Literal["question", "claim"]
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A labelled pair: whether the passage helps to answer the question, or bears the claim out (1), or not (0)."""
-
-    text: str
-    passage: str
-    label: int
-
-
-@dataclass(frozen=True, slots=True)
-class Labelled:
-    """The rows of a file, all with questions or all with claims, and the file's SHA-256."""
-
-    kind: Kind
-    rows: tuple[Row, ...]
-    sha256: str
-
-
-def read_labelled(path: Path) -> Labelled:
-    """Reads a JSONL file. Raises ``InputError`` with the line of the first bad row."""
-    content = path.read_bytes()
-    try:
-        lines = content.decode("utf-8-sig").split("\n")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} must be UTF-8, but byte {error.start} is not; save it as UTF-8") from None
-    found = [_row(line, f"{path}, line {number}") for number, line in enumerate(lines, start=1) if line.strip()]
-    if len(found) > MOST_ROWS:
-        raise InputError(f"{path} has {len(found):,} rows; at most {MOST_ROWS:,} are taken. Give a sample of them")
-    kinds = {kind for kind, _ in found}
-    if len(kinds) > 1:
-        raise InputError(f"{path} has rows with questions and rows with claims; put them in two files, for two runs")
-    kind = kinds.pop() if kinds else "question"
-    return Labelled(kind, tuple(row for _, row in found), hashlib.sha256(content).hexdigest())
-
-
-def _row(line: str, where: str) -> tuple[Kind, Row]:
-    try:
-        row: Any = json.loads(line)
-        json.dumps(row, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        raise InputError(f"{where}: half of a surrogate pair (\\ud800 to \\udfff) stands in it; take it out") from None
-    except (ValueError, RecursionError):
-        raise InputError(f"{where}: JSON was expected, one object to a line") from None
-    if not isinstance(row, dict):
-        raise InputError(f'{where}: an object {{"question", "passage", "label"}} was expected')
-    kind: Kind = "claim" if "claim" in row and "question" not in row else "question"
-    for name in (kind, "passage"):
-        if not isinstance(row.get(name), str) or not row[name].strip():
-            raise InputError(f"{where}: '{name}' must be a text that is not empty")
-    label = row.get("label")
-    if isinstance(label, str) or label not in (0, 1):
-        meaning = "bears the claim out" if kind == "claim" else "helps to answer"
-        raise InputError(f"{where}: 'label' must be 1 ({meaning}) or 0 (does not)")
-    return kind, Row(row[kind].strip(), row["passage"], int(label))
-
-
-log = logging.getLogger(__name__)
 
 MOST_PER_QUESTION = 50
 _RRF = 60
@@ -91,7 +24,6 @@ Progress = Callable[[int, int, str], None]
 Accept = bool | Callable[[Sequence[str]], bool]
 """Whether a calibration that makes judging worse is stored all the same; asked with what gets worse."""
 _Questions = Mapping[str, Sequence[Row]]
-Fit = TypeVar("Fit", "GraderCalibration", "ClaimCalibration")
 
 
 def calibrate_grading(
@@ -166,89 +98,6 @@ def judged_sets(
             )
         if one_more:
             one_more()
-
-
-def keep(calibration: "GraderCalibration | ClaimCalibration", index: Path | str, home: Path) -> Path:
-    """Writes the calibration into the index folder, or under ``home`` for one on a server; gives back the file."""
-    from selfright.retrieval.files import write_atomically
-
-    path = _folder(index, home) / calibration.file
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, json.dumps(calibration.stored(), indent=1).encode())
-    return path
-
-
-def state_of(index: Path | str, home: Path) -> tuple[object, ...]:
-    """What changes when a calibration of the index is stored or removed, by whichever process."""
-    from selfright.roles.calibration.stored import ClaimCalibration, GraderCalibration
-
-    files = (_folder(index, home) / name for name in (GraderCalibration.file, ClaimCalibration.file))
-    found = (file.stat() if file.exists() else None for file in files)
-    return tuple(one and (one.st_ino, one.st_mtime_ns, one.st_size) for one in found)
-
-
-def kept_grading(index: Path | str, home: Path, name: str) -> "GraderCalibration | None":
-    """The grader's calibration in the index folder; None when there is none, or it is of another grader.
-
-    Raises ``SettingsError`` for a file that cannot be used.
-    """
-    from selfright.roles.calibration.stored import GraderCalibration, read_calibration
-
-    return _kept(_folder(index, home) / GraderCalibration.file, read_calibration, name)
-
-
-def kept_claims(index: Path | str, home: Path, name: str) -> "ClaimCalibration | None":
-    """The same for the evaluator's calibration of claims."""
-    from selfright.roles.calibration.stored import ClaimCalibration, read_claim_calibration
-
-    return _kept(_folder(index, home) / ClaimCalibration.file, read_claim_calibration, name)
-
-
-def _kept(path: Path, read: Callable[[Any, str], Fit], name: str) -> Fit | None:
-    stored = _stored(path)
-    found = None if stored is None else read(stored, str(path))
-    if found is None or found.origin.grader == name:
-        return found
-    log.warning("%s was made for other judges and is left out: run 'selfright calibrate' again", path)
-    return None
-
-
-def drop_unfitting(
-    index: Path | str, home: Path, grader: Callable[[], str], claims: Callable[[], str]
-) -> tuple[str, ...]:
-    """Removes the calibrations that were made for others than these judges; gives back the names of their files.
-
-    One that cannot be read stays, for whoever asks next to be told of.
-    """
-    from selfright.roles.calibration.stored import ClaimCalibration, GraderCalibration
-
-    dropped = []
-    for file, name in ((GraderCalibration.file, grader), (ClaimCalibration.file, claims)):
-        path = _folder(index, home) / file
-        stored = _stored(path)
-        origin = stored.get("origin") if isinstance(stored, dict) else None
-        if isinstance(origin, dict) and origin.get("grader") != name():
-            path.unlink()
-            dropped.append(file)
-    return tuple(dropped)
-
-
-def _stored(path: Path) -> Any:
-    """What stands in a file; None without a file, and nothing that can be read for what is no JSON."""
-    try:
-        return json.loads(path.read_bytes()) or {}
-    except FileNotFoundError:
-        return None
-    except ValueError:
-        return {}
-
-
-def _folder(index: Path | str, home: Path) -> Path:
-    from selfright.retrieval.locations import shown
-
-    if isinstance(index, Path):
-        return index
-    return home / "calibrations" / hashlib.sha256(shown(index).encode()).hexdigest()[:_SHORTEST_NAME]
 
 
 def _origin(labelled: Labelled, texts: int, name: str, risk: float | None) -> "Origin":

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -12,7 +12,7 @@ from selfright.domain.errors import UsageError
 from selfright.domain.events import TurnEvent
 from selfright.domain.flags import Flags, by_their_names
 from selfright.domain.packs import DomainPack
-from selfright.domain.ports import ChatModel, Evaluator, ProfileStore, SlotExtractor
+from selfright.domain.ports import Evaluator, ProfileStore
 from selfright.domain.tools import Tools
 from selfright.domain.traces import Judge
 from selfright.domain.turns import Scope
@@ -29,6 +29,7 @@ from selfright.wiring.overrides import Overrides
 from selfright.wiring.packs import load_pack, open_profiles
 from selfright.wiring.persistence import open_database
 from selfright.wiring.roles import OfflineRoles, Roles, offline_roles, with_models
+from selfright.wiring.slots import SlotReaders, check_needs
 
 if TYPE_CHECKING:
     from selfright.flow.compile import Graph
@@ -152,16 +153,7 @@ class Engine:
         """The preset's flags; over them those that the settings say; over both the call's."""
         said = self.flags_said(given)
         flags = Flags().with_values({**preset.flags, **said})
-        pack, models = self.pack, self._models.jobs
-        needs = (
-            ("medcat2_enabled", pack.linker, "a pack that links concepts, such as pack=medical"),
-            ("medcat2_enabled", self.settings.medcat_pack, "medcat_pack=, the folder or .zip of a MedCAT 2 model pack"),
-            ("llm_slots_enabled", pack.model_extractor, "a pack with slots for models, such as pack=medical"),
-            ("llm_slots_enabled", Job.EXTRACT in models, "a model for job 'extract': set llm, or models.extract"),
-        )
-        lacking = [f"flag '{flag}' needs {what}" for flag, there, what in needs if getattr(flags, flag) and not there]
-        if lacking:
-            raise UsageError("; ".join(lacking))
+        check_needs(flags, self.pack, self._models.jobs, self.settings.medcat_pack)
         return flags
 
     def _tools(
@@ -196,7 +188,7 @@ class Engine:
             generator=roles.generator,
             strategy=create_strategy(flags, judge, roles.fallback_evaluators, preset.routing),
             rewriter=roles.rewriter,
-            slots=self._slot_reader(flags, meter, chat if Job.EXTRACT in models.jobs else None),
+            slots=self._slots.reader(flags, meter, chat if Job.EXTRACT in models.jobs else None),
             profiles=self.profiles,
             abstainer=roles.abstainer,
             summarizer=roles.summarizer,
@@ -223,23 +215,6 @@ class Engine:
         """Where sessions, profiles and traces are kept instead of in files."""
         return open_database(self.settings)
 
-    def _slot_reader(self, flags: Flags, meter: Meter, chat: ChatModel | None) -> SlotExtractor:
-        """Who reads slots: rules, with MedCAT beside them where it is on; in front of both a model where that is on."""
-        rules = self._linking_extractor if flags.medcat2_enabled else self._extractor
-        by_model = self.pack.model_extractor
-        if not flags.llm_slots_enabled or chat is None or by_model is None:
-            return rules
-        return by_model(chat, rules, partial(_stood_in, meter))
-
-    @cached_property
-    def _extractor(self) -> SlotExtractor:
-        return self.pack.extractor()
-
-    @cached_property
-    def _linking_extractor(self) -> SlotExtractor:
-        model = self.settings.medcat_pack
-        return self.pack.linker(model) if self.pack.linker and model else self._extractor
-
     @property
     def _roles(self) -> OfflineRoles:
         """Made once, and once more when a calibration was stored since, perhaps by another process."""
@@ -251,6 +226,10 @@ class Engine:
             )
             self._made = made = state, roles
         return made[1]
+
+    @cached_property
+    def _slots(self) -> SlotReaders:
+        return SlotReaders(self.pack, self.settings.medcat_pack)
 
     @cached_property
     def _web(self) -> "Webs":
@@ -269,11 +248,6 @@ def _asked(
     if flags.llm_judging != "auto":
         return models.jobs, flags.llm_judging
     return models.jobs - (models.worse if preset.judges else models.worse - {Job.ANSWER}), "cascade"
-
-
-def _stood_in(meter: Meter) -> None:
-    meter.degraded = True
-    meter.trouble("slots read by rules")
 
 
 def _into_the_stream(_event: TurnEvent) -> None:

@@ -80,11 +80,14 @@ class JudgeService:
                 _ = judge.name  # which looks its files through: now, and not in the midst of a turn
         if self._index.is_foreign:
             return ChosenJudges(self.passages, self.claims)
-        from selfright.wiring.calibrating import kept_claims, kept_grading
+        from selfright.wiring.calibration_files import claim_calibration, grading_calibration
 
         where = (self._settings.index, self._settings.home)
         return ChosenJudges(
-            self.passages, self.claims, kept_grading(*where, self._grader_name), kept_claims(*where, self._claims_name)
+            self.passages,
+            self.claims,
+            grading_calibration(*where, self._grader_name),
+            claim_calibration(*where, self._claims_name),
         )
 
     @property
@@ -92,7 +95,7 @@ class JudgeService:
         """What changes when another calibration is to be used."""
         if self._index.is_foreign:
             return ()
-        from selfright.wiring.calibrating import state_of
+        from selfright.wiring.calibration_files import state_of
 
         return state_of(self._settings.index, self._settings.home)
 
@@ -115,7 +118,9 @@ class JudgeService:
         where a judge of the user's own cannot be used: without it, it would be another fit.
         """
         from selfright.roles.calibration.refit import harms
-        from selfright.wiring.calibrating import calibrate_claims, calibrate_grading, keep, read_labelled
+        from selfright.wiring.calibrating import calibrate_claims, calibrate_grading
+        from selfright.wiring.calibration_files import store_calibration
+        from selfright.wiring.labelled_rows import read_labelled
 
         if self._index.is_foreign:
             raise UsageError("a calibration is kept in an index folder, but a retriever was given; open an index")
@@ -134,11 +139,11 @@ class JudgeService:
         found = harms(report)
         if found and not (accept(found) if callable(accept) else accept):
             return report, None
-        return report, keep(report.calibration, self._settings.index, self._settings.home)
+        return report, store_calibration(report.calibration, self._settings.index, self._settings.home)
 
     def drop_unfitting(self) -> tuple[str, ...]:
         """Removes the index's calibrations that hold for other judges than those of now; gives back their names."""
-        from selfright.wiring.calibrating import drop_unfitting
+        from selfright.wiring.calibration_files import drop_unfitting
 
         where = (self._settings.index, self._settings.home)
         return drop_unfitting(*where, lambda: self._grader_name, lambda: self._claims_name)

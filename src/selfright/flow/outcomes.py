@@ -1,30 +1,10 @@
-"""Every node by name, and what the trace says of a visit to one: how long it took, and what it decided."""
+"""What the trace says of a visit to a node: the facts of what it decided."""
 
-import time
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import nullcontext
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from selfright.domain.answers import Step
 from selfright.domain.node_outcomes import NOTHING, NodeOutcome
-from selfright.domain.tools import Tools
-from selfright.flow.nodes.judge import evaluate, finalize, quality_check, repair_claims
-from selfright.flow.nodes.search import grade, retrieve, rewrite, web_search
-from selfright.flow.nodes.understand import classify, contextualize, extract_slots, store_memory
-from selfright.flow.nodes.write import assemble_context, generate, refine_knowledge
-from selfright.flow.state import AgentState
-
-
-async def traced(name: str, visit: Awaitable[dict[str, Any]], tools: Tools) -> dict[str, Any]:
-    """The update that a node's visit gives, with its step; watchers of the turn are told of the visit."""
-    began = time.perf_counter()
-    with tools.visiting(name) if tools.visiting else nullcontext() as note:
-        update = await visit
-        outcome = outcome_of(name, update)
-        if note is not None:
-            note(outcome)
-    return {**update, "trace": (Step(name, time.perf_counter() - began, outcome),)}
 
 
 def outcome_of(node: str, update: Mapping[str, Any]) -> NodeOutcome:
@@ -66,31 +46,5 @@ _FACTS: Mapping[str, Callable[[Mapping[str, Any]], NodeOutcome]] = MappingProxyT
         "quality_check": _check,
         "repair_claims": lambda update: NodeOutcome(repaired=len(update["repaired_claims"]) or None),
         "finalize": lambda update: NodeOutcome(ended=update["stop_reason"]),
-    }
-)
-
-
-Node = Callable[[AgentState, Tools], Awaitable[dict[str, Any]]]
-
-NODES: Mapping[str, Node] = MappingProxyType(
-    {
-        node.__name__: node
-        for node in (
-            contextualize,
-            extract_slots,
-            store_memory,
-            classify,
-            retrieve,
-            grade,
-            refine_knowledge,
-            web_search,
-            assemble_context,
-            generate,
-            evaluate,
-            quality_check,
-            rewrite,
-            repair_claims,
-            finalize,
-        )
     }
 )
