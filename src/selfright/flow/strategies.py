@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from selfright.domain.answers import EvaluationRequest
-from selfright.domain.errors import FAILURES, UnknownName
+from selfright.domain.errors import RECOVERABLE_ERRORS, UnknownName
 from selfright.domain.flags import Flags
 from selfright.domain.judgements import AnswerQuality, Evaluation, QueryClass
 from selfright.domain.ports import Evaluator, RefineStrategy
@@ -91,7 +91,7 @@ class CorrectiveRAGStrategy:
         for judge in judges:
             try:
                 return await judge.evaluate(request), notes
-            except FAILURES as error:
+            except RECOVERABLE_ERRORS as error:
                 log.warning("the evaluator failed (%s); another judge stands in", type(error).__name__)
                 notes = (_STOOD_IN[request.language],)
         judged = await last.evaluate(request)

@@ -25,7 +25,7 @@ _FACTS = ("verdict", "strips", "removed_share", "query_class", "sentences", "jud
 Attributes = dict[str, Any]
 
 
-def asked(call: PortCall, *, content: bool) -> tuple[str, bool, Attributes]:
+def call_attributes(call: PortCall, *, content: bool) -> tuple[str, bool, Attributes]:
     """The span's name, whether the call goes out to another service, and what is known when it begins."""
     if call.port == MODEL:
         model, request, mode = call.arguments
@@ -47,10 +47,10 @@ def asked(call: PortCall, *, content: bool) -> tuple[str, bool, Attributes]:
     return call.name, False, {"selfright.port": call.port, "selfright.method": call.method}
 
 
-def replied(call: PortCall, result: object, *, content: bool) -> Attributes:
+def reply_attributes(call: PortCall, result: object, *, content: bool) -> Attributes:
     """What is known when the call has ended."""
     if call.port == MODEL and isinstance(result, tuple):
-        return _said(result, content=content)
+        return _reply_attributes(result, content=content)
     if isinstance(result, Retrieval):
         return {"selfright.hits": len(result.hits), **(_documents(result) if content else {})}
     if isinstance(result, WebFinding):
@@ -59,7 +59,7 @@ def replied(call: PortCall, result: object, *, content: bool) -> Attributes:
     return {}
 
 
-def decided(outcome: NodeOutcome) -> tuple[Attributes, list[Attributes]]:
+def outcome_attributes(outcome: NodeOutcome) -> tuple[Attributes, list[Attributes]]:
     """What a node's span says of what it decided, and its evaluation events."""
     values = {name: getattr(outcome, name) for name in _FACTS}
     attributes = {
@@ -128,7 +128,7 @@ def _server(address: str) -> Attributes:
     return {**({"server.address": host} if host else {}), **({"server.port": port} if port else {})}
 
 
-def _said(reply: tuple[Any, ...], *, content: bool) -> Attributes:
+def _reply_attributes(reply: tuple[Any, ...], *, content: bool) -> Attributes:
     text, finish, arguments, sent, received = reply
     attributes: Attributes = {"gen_ai.response.finish_reasons": [str(finish)]}
     if sent is not None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from selfright.domain.answers import Answer
 from selfright.domain.errors import MissingExtra
 from selfright.domain.node_outcomes import NodeOutcome
-from selfright.telemetry.attributes import asked, decided, messages, replied, turn_ended
+from selfright.telemetry.attributes import call_attributes, messages, outcome_attributes, reply_attributes, turn_ended
 from selfright.telemetry.taps import PortCall, Tap
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Spans:
         self._owned = owned
 
     @classmethod
-    def opened(cls, *, content: bool = False) -> "Spans":
+    def open(cls, *, content: bool = False) -> "Spans":
         """Spans to where OpenTelemetry's own settings say.
 
         A program that has set up OpenTelemetry itself gets the spans through its provider; else they go by OTLP over
@@ -103,7 +103,7 @@ class TurnSpans:
     def fail(self, error: Exception) -> None:
         """The turn ended with an error."""
         if self._span is not None:
-            _failed(self._span, error)
+            _note_error(self._span, error)
 
     def end(self) -> None:
         """The turn is over, however it was."""
@@ -121,9 +121,9 @@ class TurnSpans:
             name, above, attributes={"selfright.node": name}, record_exception=False, set_status_on_exception=False
         ) as span:
             try:
-                yield partial(_decided, span)
+                yield partial(_note_outcome, span)
             except Exception as error:
-                _failed(span, error)
+                _note_error(span, error)
                 raise
 
     def tap(self, inner: Tap | None) -> Tap:
@@ -138,16 +138,16 @@ class _SpanTap:
         self._content = content
 
     async def call(self, call: PortCall, ask: Callable[[], Awaitable[T]]) -> T:
-        name, kind, attributes = asked(call, content=self._content)
+        name, kind, attributes = call_attributes(call, content=self._content)
         with self._tracer.start_as_current_span(
             name, kind=_kind(kind), attributes=attributes, record_exception=False, set_status_on_exception=False
         ) as span:
             try:
                 result = await (self._inner.call(call, ask) if self._inner else ask())
             except Exception as error:
-                _failed(span, error)
+                _note_error(span, error)
                 raise
-            span.set_attributes(replied(call, result, content=self._content))
+            span.set_attributes(reply_attributes(call, result, content=self._content))
             return result
 
     def call_now(self, call: PortCall, ask: Callable[[], T]) -> T:
@@ -155,14 +155,14 @@ class _SpanTap:
         return self._inner.call_now(call, ask) if self._inner else ask()
 
 
-def _decided(span: "Span", outcome: NodeOutcome) -> None:
-    attributes, evaluations = decided(outcome)
+def _note_outcome(span: "Span", outcome: NodeOutcome) -> None:
+    attributes, evaluations = outcome_attributes(outcome)
     span.set_attributes(attributes)
     for event in evaluations:
         span.add_event("gen_ai.evaluation.result", event)
 
 
-def _failed(span: "Span", error: Exception) -> None:
+def _note_error(span: "Span", error: Exception) -> None:
     """Only the error's class: its words may quote what was said."""
     from opentelemetry.trace import StatusCode
 

@@ -22,7 +22,7 @@ def store_calibration(calibration: "GraderCalibration | ClaimCalibration", index
 
     path = _folder(index, home) / calibration.file
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, json.dumps(calibration.stored(), indent=1).encode())
+    write_atomically(path, json.dumps(calibration.as_json(), indent=1).encode())
     return path
 
 
@@ -53,7 +53,7 @@ def claim_calibration(index: Path | str, home: Path, name: str) -> "ClaimCalibra
 
 
 def _fitting(path: Path, read: Callable[[Any, str], Fit], name: str) -> Fit | None:
-    stored = _stored(path)
+    stored = _read_file(path)
     found = None if stored is None else read(stored, str(path))
     if found is None or found.origin.grader == name:
         return found
@@ -73,7 +73,7 @@ def drop_unfitting(
     dropped = []
     for file, name in ((GraderCalibration.file, grader), (ClaimCalibration.file, claims)):
         path = _folder(index, home) / file
-        stored = _stored(path)
+        stored = _read_file(path)
         origin = stored.get("origin") if isinstance(stored, dict) else None
         if isinstance(origin, dict) and origin.get("grader") != name():
             path.unlink()
@@ -81,7 +81,7 @@ def drop_unfitting(
     return tuple(dropped)
 
 
-def _stored(path: Path) -> Any:
+def _read_file(path: Path) -> Any:
     """What stands in a file; None without a file, and nothing that can be read for what is no JSON."""
     try:
         return json.loads(path.read_bytes()) or {}
@@ -92,8 +92,8 @@ def _stored(path: Path) -> Any:
 
 
 def _folder(index: Path | str, home: Path) -> Path:
-    from selfright.retrieval.locations import shown
+    from selfright.retrieval.locations import format_location
 
     if isinstance(index, Path):
         return index
-    return home / "calibrations" / hashlib.sha256(shown(index).encode()).hexdigest()[:_SHORTEST_NAME]
+    return home / "calibrations" / hashlib.sha256(format_location(index).encode()).hexdigest()[:_SHORTEST_NAME]

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from selfright.roles.evaluate.offline import LocalEvaluator
     from selfright.roles.evidence_filter import OfflineEvidenceFilter
     from selfright.roles.grade.offline import OfflineGrader
-    from selfright.roles.likeness import Likeness
     from selfright.roles.refine import OfflineRefiner
     from selfright.roles.rewrite.rewriters import OfflineRewriter
+    from selfright.roles.similarity import SentenceSimilarity
     from selfright.roles.summarize import OfflineSummarizer
 
 
@@ -116,7 +116,7 @@ def offline_roles(
     from selfright.roles.prompting import BilingualPrompter
     from selfright.roles.refine import OfflineRefiner
     from selfright.roles.rewrite.rewriters import OfflineRewriter
-    from selfright.roles.selection import PieceScorer
+    from selfright.roles.selection import UnitScorer
     from selfright.roles.summarize import OfflineSummarizer
     from selfright.roles.trust import TrustFilter
 
@@ -124,7 +124,7 @@ def offline_roles(
     likeness, reader, claims = _measures(embedder, cached)
     analyzer, heuristic = TextAnalyzer(tokenizer, statistics), HeuristicEvaluator()
     grader = OfflineGrader(analyzer, likeness, None, reader, judging.calibration, judging.passages)
-    by_words, scorer = PieceScorer(analyzer), PieceScorer(analyzer, reader, likeness)
+    by_words, scorer = UnitScorer(analyzer), UnitScorer(analyzer, reader, likeness)
     evaluator = LocalEvaluator(analyzer, ClaimNli(judging.claims, judging.claim_calibration, claims), reader)
     fitted = judging.calibration or judging.passages  # a calibration was made with the network
     return OfflineRoles(
@@ -149,15 +149,15 @@ def offline_roles(
 
 def _measures(
     embedder: Embedder | None, cached: Embedder | None
-) -> "tuple[Likeness | None, PairJudge | None, PairJudge | None]":
+) -> "tuple[SentenceSimilarity | None, PairJudge | None, PairJudge | None]":
     """What judges measure with: the likeness of meanings, and the network that ships, for questions and for claims.
 
     Judging was fitted on the cosines of the encoder that ships. Another embedder's tell it nothing, so there is no
     likeness then.
     """
-    from selfright.roles.likeness import Likeness
+    from selfright.roles.similarity import SentenceSimilarity
 
-    likeness = Likeness(embedder, cached) if embedder is not None and is_fitted(embedder) else None
+    likeness = SentenceSimilarity(embedder, cached) if embedder is not None and is_fitted(embedder) else None
     views = pair_views(embedder)
     return (likeness, views.questions, views.claims) if views else (likeness, None, None)
 
@@ -172,7 +172,7 @@ def with_models(
     """
     from selfright.roles.classify import ModelClassifier
     from selfright.roles.evaluate.llm import QualityEvaluator
-    from selfright.roles.generate.citation_check import BorneOut, CitationChecker
+    from selfright.roles.generate.citation_check import CitationChecker, GroundingCheck
     from selfright.roles.generate.llm import ModelGenerator
     from selfright.roles.grade.llm import ModelGrader
     from selfright.roles.refine import ModelRefiner
@@ -181,7 +181,7 @@ def with_models(
 
     analyzer, changed = offline.analyzer, dict[str, Any]()
     if Job.ANSWER in jobs:
-        borne_out = BorneOut(analyzer, offline.filter.trust.scorer)
+        borne_out = GroundingCheck(analyzer, offline.filter.trust.scorer)
         checker = CitationChecker(analyzer)
         changed["generator"] = ModelGenerator(chat, offline.generator, checker, borne_out=borne_out)
         changed["fallback_generator"] = offline.generator

@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from selfright.domain.chat import ChatRequest, Finish, Job, Say
+from selfright.domain.chat import ChatRequest, Finish, Job, OnText
 from selfright.domain.tools import Tools
 from selfright.llm.backend import Backend, Mode, RawReply
 from selfright.telemetry.recording import MODEL
 from selfright.telemetry.taps import PortCall, Tap, intercept
 
 
-def tapped(by_job: "Mapping[Job, Backend | None]", tap: Tap) -> "dict[Job, Backend | None]":
+def tap_models(by_job: "Mapping[Job, Backend | None]", tap: Tap) -> "dict[Job, Backend | None]":
     """The models with a tap on each."""
     return {job: backend and TappedBackend(backend, tap) for job, backend in by_job.items()}
 
@@ -33,27 +33,27 @@ class TappedBackend:
         """The model's own."""
         return self._inner.provider
 
-    async def attempt(self, request: ChatRequest, mode: Mode, say: Say | None = None) -> RawReply:
-        """The model's reply or the tap's; either way ``say`` hears it."""
+    async def attempt(self, request: ChatRequest, mode: Mode, on_text: OnText | None = None) -> RawReply:
+        """The model's reply or the tap's; either way ``on_text`` hears it."""
         said: list[str] = []
 
         async def ask() -> tuple[Any, ...]:
-            heard = _both(said, say) if say else None
+            heard = _both(said, on_text) if on_text else None
             return _plain(await self._inner.attempt(request, mode, heard))
 
         plain = await self._tap.call(PortCall(MODEL, "attempt", (self.name, request, mode.value)), ask)
         reply = _reply(plain)
-        if say and not said and reply.text:
-            say(reply.text)
+        if on_text and not said and reply.text:
+            on_text(reply.text)
         return reply
 
 
-def _both(said: list[str], say: Say) -> Say:
-    def heard(piece: str) -> None:
+def _both(said: list[str], on_text: OnText) -> OnText:
+    def on_piece(piece: str) -> None:
         said.append(piece)
-        say(piece)
+        on_text(piece)
 
-    return heard
+    return on_piece
 
 
 def _plain(reply: RawReply) -> tuple[Any, ...]:
@@ -68,7 +68,7 @@ def _reply(plain: tuple[Any, ...]) -> RawReply:
     return RawReply(str(text), Finish(finish), arguments, sent, received, *left_out)
 
 
-def tapped_tools(tools: Tools, tap: Tap) -> Tools:
+def tap_tools(tools: Tools, tap: Tap) -> Tools:
     """The tools with a tap on what is searched, and on what is stored of the user."""
     searched_with = (tools.flags.fusion, tools.flags.rrf_k)
     return replace(

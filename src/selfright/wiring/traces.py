@@ -22,7 +22,7 @@ from selfright.domain.turns import Scope, TurnOptions
 from selfright.flow.presets import Preset
 from selfright.flow.run import Turn
 from selfright.settings import FLAG_NAMES
-from selfright.telemetry.outline import broken, finished
+from selfright.telemetry.outline import broken, finished_trace
 from selfright.telemetry.recording import Recorder, Visits
 from selfright.telemetry.store import TraceKeeper
 from selfright.telemetry.taps import Tap
@@ -100,7 +100,7 @@ class TraceService:
             return None
         from selfright.telemetry.spans import Spans
 
-        return Spans.opened(content=settings.otel_content)
+        return Spans.open(content=settings.otel_content)
 
     def _origins(self, given: Mapping[str, object], turn: Turn) -> Origins:
         index, models = self._engine.index, self._engine.models
@@ -167,7 +167,7 @@ class TurnWatch:
                 self.spans.finish(event.answer)
                 self.spans.end()  # here, for who has the answer may never come back for the end of the events
             if notes:
-                await self._store(notes.finished(event.answer, content=self.recorder is not None), lines)
+                await self._store(notes.finished_trace(event.answer, content=self.recorder is not None), lines)
         elif notes and isinstance(event, NodeFinished) and len(notes.steps) < _MOST_STEPS:
             notes.steps.append(Step(event.node, event.seconds, event.outcome))
 
@@ -188,8 +188,8 @@ class _Notes:
     at: float = field(default_factory=time.time)
     began: float = field(default_factory=time.monotonic)
 
-    def finished(self, answer: Answer, *, content: bool) -> Trace:
-        return finished(answer, self.at, self.scope, self.origins, content=content)
+    def finished_trace(self, answer: Answer, *, content: bool) -> Trace:
+        return finished_trace(answer, self.at, self.scope, self.origins, content=content)
 
     def broken(self, error: Exception) -> Trace:
         seconds = time.monotonic() - self.began

@@ -16,7 +16,7 @@ from selfright.domain.tools import Tools
 from selfright.domain.turns import DEFAULT_USER, Scope, TurnOptions, preset_for
 from selfright.flow.presets import Preset, find_preset
 from selfright.flow.run import Turn, run
-from selfright.wiring.engine import Engine, compiled
+from selfright.wiring.engine import Engine, compile_cached
 from selfright.wiring.persistence import open_kept_sessions
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class TurnService:
         Asked again what a crash broke off, a session goes on with that turn from its last finished node. Raises
         ``SessionBusy`` while another turn of the session runs.
         """
-        preset, scope = self._resolved(options)
+        preset, scope = self._resolve(options)
         self._engine.warm_up()
         watch = self._traces.watch(preset, options) if self._traces else None
         flags, tap = self._engine.flags(preset, options.get("flags") or {}), watch.tap if watch else None
@@ -77,7 +77,7 @@ class TurnService:
 
         Raises ``UsageError`` for an option that asks for either.
         """
-        preset, scope = self._resolved(options)
+        preset, scope = self._resolve(options)
         for stored in ("session", "record"):
             if options.get(stored):
                 raise UsageError(f"a graph that runs by itself cannot take '{stored}'; use ask or as_runnable")
@@ -87,9 +87,9 @@ class TurnService:
 
     async def sessions(self) -> "Sessions":
         """The kept sessions, opened when they are first needed; the same ones for every event loop."""
-        return await asyncio.to_thread(self._opened) if self._sessions is None else self._sessions
+        return await asyncio.to_thread(self._open) if self._sessions is None else self._sessions
 
-    def _opened(self) -> "Sessions":
+    def _open(self) -> "Sessions":
         with self._opening:
             if self._sessions is None:
                 opening = open_kept_sessions(self._engine.settings, self._engine.database)
@@ -108,10 +108,10 @@ class TurnService:
         if sessions is not None:
             await sessions.close()
 
-    def _resolved(self, options: TurnOptions) -> tuple[Preset, Scope]:
+    def _resolve(self, options: TurnOptions) -> tuple[Preset, Scope]:
         """The preset and the scope of a turn; raises what is wrong with the options."""
         _check(options)
-        named = self._engine.index.named(options.get("collections", ()))
+        named = self._engine.index.check_collections(options.get("collections", ()))
         usual = self._engine.settings.preset
         preset = find_preset(preset_for(options, usual) or usual)
         return preset, Scope(options.get("user") or DEFAULT_USER, named or None)
@@ -137,7 +137,7 @@ class TurnService:
             await sessions.finish(handle, _record(start, answer), state.get("summary") if count else None, count)
             ended = True
 
-        graph = compiled(turn.preset.name).copy({"checkpointer": sessions.checkpointer})
+        graph = compile_cached(turn.preset.name).copy({"checkpointer": sessions.checkpointer})
         stored = replace(turn, graph=graph, thread=handle.thread_id, trace_id=handle.turn.trace_id, store=store)
         before = handle.conversation
         so_far = {**start, "messages": before.messages, "summary": before.summary, "turn": handle.turn.number}

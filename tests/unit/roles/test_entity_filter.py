@@ -10,7 +10,7 @@ from selfright.domain.passages import FilteredHits, Hit, Passage, Strip
 from selfright.roles.entity_filter import QueryEntities
 from selfright.roles.evidence_filter import OfflineEvidenceFilter
 from selfright.roles.grade.offline import OfflineGrader
-from selfright.roles.selection import PieceScorer
+from selfright.roles.selection import UnitScorer
 from selfright.roles.trust import TrustFilter
 from selfright_medical.pack import MEDICAL
 from tests.support.texts import analyzer, hits, passage, strip
@@ -23,7 +23,7 @@ QUESTION = "임신 12주인데 리시노프릴 먹어도 되나요?"
 
 def found(question: str, *passages: Passage, pack: DomainPack = MEDICAL) -> FilteredHits:
     words = analyzer(*(one.text for one in passages))
-    trust = TrustFilter(words, OfflineGrader(words), PieceScorer(words))
+    trust = TrustFilter(words, OfflineGrader(words), UnitScorer(words))
     return asyncio.run(OfflineEvidenceFilter(trust, pack).hits(question, hits(*passages)))
 
 
@@ -55,7 +55,7 @@ def test_strips_about_another_thing_go_and_none_may_be_left() -> None:
     listed = passage("The ACE inhibitor is stopped.\n\nIbuprofen is avoided.", "list.md", "Kidneys")
     one, other = (strip(listed, text=text) for text in ("The ACE inhibitor is stopped.", "Ibuprofen is avoided."))
     words = analyzer(listed.text)
-    judge = OfflineEvidenceFilter(TrustFilter(words, OfflineGrader(words), PieceScorer(words)), MEDICAL)
+    judge = OfflineEvidenceFilter(TrustFilter(words, OfflineGrader(words), UnitScorer(words)), MEDICAL)
     assert judge.on_subject("Is lisinopril stopped in kidney failure?", (one, other)) == (one,)  # a class names its own
     assert judge.on_subject(QUESTION, (strip(WARFARIN),)) == ()
 

@@ -14,11 +14,11 @@ UNHEEDED = round(COMPLETE - 0.1, 2)
 
 def with_concerns(evaluation: Evaluation, request: EvaluationRequest) -> Evaluation:
     """The evaluation; what the answer leaves unheeded is missing info, and lowers completeness."""
-    left = unheeded(request)
+    left = open_concerns(request)
     return _lacking(evaluation, left, request) if left else evaluation
 
 
-def unheeded(request: EvaluationRequest) -> list[Concern]:
+def open_concerns(request: EvaluationRequest) -> list[Concern]:
     """The concerns that the draft does not take up; a draft that says nothing has none."""
     if request.draft.refused or not request.draft.text.strip():
         return []

@@ -48,14 +48,14 @@ _LONGEST = 160
 def reason(language: Language, kind: str, what: Sequence[str] = ()) -> str:
     """One sentence on why the judgement is as it is; ``kind`` is a label or a finding."""
     text = _REASONS[language].get(kind, _REASONS[language]["incomplete"])
-    return text.format(what=_listed(what))
+    return text.format(what=_join_items(what))
 
 
 def suggestion(language: Language, kind: str, what: Sequence[str]) -> str:
     """One thing to do about the answer: ``address``, ``correct``, ``support`` or ``heed``."""
-    return _SUGGESTIONS[language][kind].format(what=_listed(what))
+    return _SUGGESTIONS[language][kind].format(what=_join_items(what))
 
 
-def _listed(what: Sequence[str]) -> str:
+def _join_items(what: Sequence[str]) -> str:
     text = ", ".join(what)
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1].rstrip() + "…"

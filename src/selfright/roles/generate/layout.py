@@ -5,15 +5,15 @@ from collections.abc import Sequence
 
 from selfright.domain.answers import Draft, Sentence
 from selfright.domain.codes import codes_in, is_named
-from selfright.domain.composing import cited, compose
+from selfright.domain.composing import cite, compose
 from selfright.domain.passages import Passage
-from selfright.roles.extractive_units import Piece
+from selfright.roles.answer_units import AnswerUnit
 
 _SENTENCE_END = re.compile(r"[.!?。]\W*$")
 _NUMBERED = re.compile(r"^(?:\(?\d{1,3}[.)]\s|[①-⑳]|[가-하][.)]\s)")
 
 
-def draft_of(groups: Sequence[Sequence[Piece]]) -> Draft:
+def draft_of(groups: Sequence[Sequence[AnswerUnit]]) -> Draft:
     """The draft that says ``groups`` in this order; a group is one sentence or the entries of one list or table.
 
     Pieces of one strip share one citation, whose span reaches from the first to the last of them.
@@ -23,18 +23,18 @@ def draft_of(groups: Sequence[Sequence[Piece]]) -> Draft:
     sentences: list[Sentence] = []
     topics: set[str] = set()
     for group in groups:
-        for piece, text in zip(group, _worded(group, topics), strict=True):
+        for piece, text in zip(group, _layout_group(group, topics), strict=True):
             key = id(piece.strip)
             n = numbers.setdefault(key, len(numbers) + 1)
             passage, start, end = spans.get(key, (piece.strip.passage, piece.start, piece.end))
             led = piece.lead_start if piece is group[0] and piece.lead_start >= 0 else piece.start
             spans[key] = (passage, min(start, piece.start, led), max(end, piece.end))
             sentences.append(Sentence(text, (n,)))
-    citations = tuple(cited(numbers[key], *span) for key, span in spans.items())
+    citations = tuple(cite(numbers[key], *span) for key, span in spans.items())
     return Draft(compose(sentences), tuple(sentences), citations)
 
 
-def _worded(group: Sequence[Piece], topics: set[str]) -> list[str]:
+def _layout_group(group: Sequence[AnswerUnit], topics: set[str]) -> list[str]:
     """How each piece of a group reads; the first one carries the lead-in. ``topics`` are those named before."""
     first = group[0]
     if first.kind == "sentence":
@@ -59,19 +59,19 @@ def _entries(texts: Sequence[str]) -> list[str]:
     return [f"- {text[len(mark) :]}" for text, mark in zip(texts, marks, strict=True)]
 
 
-def _alone(item: Piece) -> str:
+def _alone(item: AnswerUnit) -> str:
     """An item told outside of its list: without its number, and with what introduces it unless it is a sentence."""
     text = _NUMBERED.sub("", item.text, count=1)
     lead = item.lead or ("" if _SENTENCE_END.search(text) else _topic(item))
     return f"{lead} {text}" if lead else text
 
 
-def _topic(piece: Piece) -> str:
+def _topic(piece: AnswerUnit) -> str:
     """The heading a list stands under, as its lead-in: "Side effects:"."""
     heading = _section(piece) or piece.strip.passage.title.rstrip(":?!. ")
     return f"{heading}:" if heading else ""
 
 
-def _section(piece: Piece) -> str:
+def _section(piece: AnswerUnit) -> str:
     heading = piece.under or piece.strip.passage.section.rpartition(">")[2]
     return heading.strip().rstrip(":?!. ")

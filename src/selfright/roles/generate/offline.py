@@ -8,15 +8,15 @@ import re
 from collections.abc import Sequence
 
 from selfright.domain.answers import Draft, GenerationRequest, Sentence
-from selfright.domain.chat import Say
+from selfright.domain.chat import OnText
 from selfright.domain.judgements import QueryClass
 from selfright.domain.passages import Language
 from selfright.roles.analysis import TextAnalyzer
-from selfright.roles.extractive_units import Piece, Stance, pieces_of, stance
+from selfright.roles.answer_units import AnswerUnit, StatementType, answer_units, statement_type
 from selfright.roles.generate.candidates import Candidate, candidates, choose_answer, choose_summary
 from selfright.roles.generate.layout import draft_of
 from selfright.roles.generate.warnings import with_warnings
-from selfright.roles.selection import PieceScorer
+from selfright.roles.selection import UnitScorer
 from selfright.roles.summarize import first_asked
 from selfright.roles.talk import reply
 
@@ -54,20 +54,20 @@ _DANGLING = re.compile(
 class OfflineGenerator:
     """Extracts the answer (port ``Generator``): what ``scorer`` finds most direct."""
 
-    def __init__(self, analyzer: TextAnalyzer, scorer: PieceScorer | None = None) -> None:
+    def __init__(self, analyzer: TextAnalyzer, scorer: UnitScorer | None = None) -> None:
         self._analyzer = analyzer
-        self._scorer = scorer or PieceScorer(analyzer)
+        self._scorer = scorer or UnitScorer(analyzer)
 
     @property
     def needs_documents(self) -> bool:
         """Always: it can only repeat what documents say."""
         return True
 
-    async def generate(self, request: GenerationRequest, say: Say | None = None) -> Draft:
+    async def generate(self, request: GenerationRequest, on_text: OnText | None = None) -> Draft:
         """One to five sentences (a summary: up to eight), the most direct answer first, or a refusal."""
         draft = with_warnings(await self._draft(request), request)
-        if say is not None:
-            say(draft.text)
+        if on_text is not None:
+            on_text(draft.text)
         return draft
 
     async def _draft(self, request: GenerationRequest) -> Draft:
@@ -79,8 +79,10 @@ class OfflineGenerator:
 
     def _write(self, request: GenerationRequest) -> Draft:
         language = request.language
-        pieces = pieces_of(request.strips)
-        telling = [piece for piece in pieces if stance(request.question, piece.text) is not Stance.SPEAKS_OF]
+        pieces = answer_units(request.strips)
+        telling = [
+            piece for piece in pieces if statement_type(request.question, piece.text) is not StatementType.SPEAKS_OF
+        ]
         found = candidates(request.question, telling or pieces, self._analyzer, self._scorer, request.hits)
         found = _in_one_language(found, language)
         if request.query_class is QueryClass.SUMMARY and request.strips:
@@ -126,7 +128,7 @@ def _in_order(chosen: list[Candidate]) -> list[Candidate]:
     return [best, *rest]
 
 
-def _with_predecessor(candidate: Candidate, chosen: Sequence[Candidate]) -> list[tuple[Piece, ...]]:
+def _with_predecessor(candidate: Candidate, chosen: Sequence[Candidate]) -> list[tuple[AnswerUnit, ...]]:
     """The candidate, after the sentence that its opening word points back to, unless that one is said anyway."""
     first = candidate.pieces[0]
     before = first.before

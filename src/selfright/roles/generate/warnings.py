@@ -6,8 +6,8 @@ from dataclasses import replace
 from selfright.domain.answers import Draft, GenerationRequest
 from selfright.domain.composing import compose
 from selfright.domain.slots import Concern
+from selfright.roles.answer_units import AnswerUnit, answer_units
 from selfright.roles.evidence import visible_part
-from selfright.roles.extractive_units import Piece, pieces_of
 from selfright.roles.generate.layout import draft_of
 
 _MOST = 2
@@ -22,22 +22,22 @@ def with_warnings(draft: Draft, request: GenerationRequest) -> Draft:
     for concern in request.concerns:
         if len(heeded.sentences) < len(draft.sentences) + _MOST and not concern.is_met_by(heeded.text):
             piece = _bearing(concern, request)
-            heeded = _joined(heeded, draft_of([(piece,)])) if piece else heeded
+            heeded = _append(heeded, draft_of([(piece,)])) if piece else heeded
     return heeded
 
 
-def _bearing(concern: Concern, request: GenerationRequest) -> Piece | None:
+def _bearing(concern: Concern, request: GenerationRequest) -> AnswerUnit | None:
     """The sentence of the evidence that deals with the concern; of several the one that is about nothing else."""
     strips = [s for s in request.strips if concern.bears(s.passage.heading, visible_part(s))]
-    return min(_fitting(pieces_of(strips), concern), key=lambda piece: len(piece.text), default=None)
+    return min(_fitting(answer_units(strips), concern), key=lambda piece: len(piece.text), default=None)
 
 
-def _fitting(pieces: Sequence[Piece], concern: Concern) -> list[Piece]:
+def _fitting(pieces: Sequence[AnswerUnit], concern: Concern) -> list[AnswerUnit]:
     fits = (p for p in pieces if p.kind in ("sentence", "item") and len(p.text) <= _LONGEST)
     return [p for p in fits if concern.is_met_by(p.text)]
 
 
-def _joined(draft: Draft, more: Draft) -> Draft:
+def _append(draft: Draft, more: Draft) -> Draft:
     last = max((citation.n for citation in draft.citations), default=0)
     sentences = [replace(s, citations=tuple(n + last for n in s.citations)) for s in more.sentences]
     together = (*draft.sentences, *sentences)

@@ -83,10 +83,12 @@ async def examine(engine: Engine, question: str, options: TurnOptions, judge: Ju
     """Runs one turn and watches it; then asks ``judge`` for a judgement that does not depend on the preset."""
     if judge == "model":
         engine.judge(Flags(), judge)  # whether there is one should be heard before a turn is paid for
-    watched = _Watched(engine)
+    watched = RecordingEngine(engine)
     answer = await _answer(TurnService(cast(Engine, watched)), question, options)
     flags = watched.notes.flags
-    examined = Examined(answer, tuple(one.watched() for one in watched.notes.passes), flags, final=watched.notes.final)
+    examined = Examined(
+        answer, tuple(one.as_watched() for one in watched.notes.passes), flags, final=watched.notes.final
+    )
     if judge == "none":
         return examined
     evaluator, meter = engine.judge(flags, judge)
@@ -114,7 +116,7 @@ class _Pass:
     strips: tuple[str, ...] = ()
     draft: str = ""
 
-    def watched(self) -> WatchedPass:
+    def as_watched(self) -> WatchedPass:
         found, graded = tuple(dict.fromkeys(self.found)), tuple(dict.fromkeys(self.graded))
         return WatchedPass(tuple(self.passages), self.evaluation, found, graded, self.strips, self.draft)
 
@@ -140,7 +142,7 @@ class _Notes:
         if call.port == "retriever":
             self.coming.found += [hit.passage for hit in reply.hits[:BEST]]
         if call.port == "generator":
-            current.draft = _said(reply)
+            current.draft = _draft_text(reply)
         if call.port == "strategy":
             seen = (hit.passage for hit in (*asked.get("retrieved_docs", ()), *asked.get("web_docs", ())))
             current.passages = list(dict.fromkeys((*current.passages, *seen)))
@@ -150,7 +152,7 @@ class _Notes:
 
     def call_now(self, call: PortCall, ask: Callable[[], T]) -> T:
         """The abstainer is asked about the draft that was chosen."""
-        self.final = _said(call.arguments[2].draft)
+        self.final = _draft_text(call.arguments[2].draft)
         return ask()
 
     def _begin(self, request: GenerationRequest) -> None:
@@ -160,7 +162,7 @@ class _Notes:
         self.passes.append(current)
 
 
-class _Watched:
+class RecordingEngine:
     """The same engine in all, but that its turns write down what they see."""
 
     def __init__(self, engine: Engine) -> None:
@@ -183,7 +185,7 @@ class _Watched:
         return replace(turn, tools=replace(tools, retriever=retriever, **heard))
 
 
-def _said(draft: Draft) -> str:
+def _draft_text(draft: Draft) -> str:
     """What a draft says; nothing when it is a refusal."""
     return "" if draft.refused else draft.text
 
