@@ -6,7 +6,7 @@
 questions are not in. Of questions whose passage is there in both, *own* is the share in which the passage in the
 question's language stands before its translation, *first* the share in which it is the first hit. Of those whose
 passage is there in the other language only, *1*, *3* and *10* are the shares that have it among so many hits. Each row
-is measured as search is, and without the two things it does for passages in another language (``docs/fusion.md``).
+is measured as search is, and without the two things it does for passages in another language (``docs/search.md``).
 """
 
 import argparse

@@ -6,7 +6,7 @@ question (no description, or one in a language that nothing here can compare) is
 declares weighs more: a class that a collection does not serve rules it out, a slot that it names brings it in.
 
 The figures below were chosen on questions of ten public sets in Korean and English, each sent to the set it belongs to;
-docs/collections.md reports what came of them.
+docs/research/search.md reports what came of them.
 """
 
 import asyncio
