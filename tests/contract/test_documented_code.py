@@ -1,18 +1,13 @@
 """The code that the documentation names exists, and the path of a call that it describes is the one a call takes."""
 
-import inspect
 import re
-import sys
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from types import FrameType
-from typing import Any
 
 import pytest
 
+from benchmarks import path as command_path
 from scripts.check_house import files
-from selfright import Selfright
 from selfright.flow.presets import FULL
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,7 +19,6 @@ IMPORTED = re.compile(r"\bfrom selfright((?:\.\w+)+) import (?:\(([^)]*)\)|([\w,
 MODULE_RUN = re.compile(r"-m ((?:benchmarks|training)(?:\.\w+)*)")
 CODE_FILE = re.compile(r"(?<![\w*{}<>/-])((?:\w[\w-]*/)*\w[\w-]*\.py)\b")
 FOLDER = re.compile(r"`([\w/-]+/)`")
-LISTED = re.compile(r"^\d+\. `([\w/]+\.py)`", re.MULTILINE)
 
 
 def texts(*suffixes: str) -> Iterator[tuple[PurePosixPath, str]]:
@@ -78,53 +72,18 @@ def test_folders_that_pages_on_the_code_name_exist() -> None:
         assert not [name for name in names if not any(folder.endswith(f"/{name}") for folder in folders)]
 
 
-def section(heading: str) -> str:
-    return ARCHITECTURE.read_text(encoding="utf-8").split(f"\n## {heading}", 1)[1].split("\n## ", 1)[0]
+@pytest.mark.parametrize("command", command_path.MOST)
+def test_a_command_passes_the_files_that_the_page_lists(command: str) -> None:
+    """The number of all files in which anything runs differs with what is installed, so it is not compared."""
+    page = ARCHITECTURE.read_text(encoding="utf-8")
+    with command_path.an_index() as index:
+        files, ran = command_path.measure(command, index)
+    assert len(files) <= command_path.MOST[command]
+    listed = command_path.embedded(page, command, command_path.rendered(command, files, ran))
+    number = re.compile(r"something runs in \d+")
+    assert number.sub("", page) == number.sub("", listed)
 
 
-def run_through(call: Callable[[], Any]) -> set[str]:
-    """The files whose functions a call runs, on whichever thread; code of modules and classes does not count."""
-    ran: set[str] = set()
-    on = True
-
-    def heard(frame: FrameType, event: str, _argument: object) -> None:
-        if on and event == "call" and frame.f_code.co_flags & inspect.CO_OPTIMIZED:
-            ran.add(frame.f_code.co_filename)
-
-    before = sys.getprofile()
-    threading.setprofile(heard)
-    sys.setprofile(heard)
-    try:
-        call()
-    finally:
-        on = False
-        sys.setprofile(before)
-        threading.setprofile(None)
-    return {PurePosixPath(name).relative_to(PACKAGE).as_posix() for name in ran if Path(name).is_relative_to(PACKAGE)}
-
-
-@pytest.fixture
-def an_index(tmp_path: Path) -> Path:
-    (tmp_path / "install.md").write_text("# Install\n\nRun the installer to install the tool.\n", encoding="utf-8")
-    with Selfright.open(tmp_path / "index") as selfright:
-        selfright.add([tmp_path / "install.md"])
-    return tmp_path / "index"
-
-
-def test_an_ask_takes_the_path_that_is_described(an_index: Path) -> None:
-    page = section("One `ask`")
-    with Selfright.open(an_index) as selfright:
-        ran = run_through(lambda: selfright.ask("How do I install the tool?"))
-    assert not set(LISTED.findall(page)) - ran
-    assert len(LISTED.findall(page)) <= 20
-    before_roles = {name for name in ran if name.startswith(("api/", "background.py", "wiring/", "flow/"))}
-    assert not {name for name in before_roles if f"`{name}`" not in page}
-    assert set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == set(FULL.edges)
-
-
-def test_a_search_takes_the_path_that_is_described(an_index: Path) -> None:
-    with Selfright.open(an_index) as selfright:
-        ran = run_through(lambda: selfright.search("How do I install the tool?"))
-    described = LISTED.findall(section("One `search`"))
-    assert described
-    assert not set(described) - ran
+def test_the_page_names_what_each_node_asks() -> None:
+    rows = re.findall(r"^\| `(\w+)` \|", ARCHITECTURE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert set(FULL.edges) <= set(rows)
