@@ -176,7 +176,7 @@ def test_how_the_answer_came_about_is_told(visit: Visit) -> None:
     account = answer.locator("details.account")
     account.locator("> summary").press("Enter")  # it opens from the keyboard
     text = account.inner_text()
-    assert "The answer holds up." in text
+    assert "The checks passed." in text
     assert "✓ found it" in text or "◐ found part of it" in text
     assert "Search the index: found" in text
     assert "✓ supported" in text

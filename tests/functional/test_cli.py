@@ -100,7 +100,7 @@ def test_ask_in_korean_reads_like_korean(cli: Cli, indexed: Path) -> None:
 def test_an_answer_tells_how_it_came_about(cli: Cli, indexed: Path) -> None:
     out = cli("ask", "Who is the harbour master?", "--index", indexed).out
     assert "Orla Keane" in out
-    for part in ("Sources:", "How this came about:", "verdict:", "pass 1:", "stopped:", "adequate"):
+    for part in ("Sources:", "How I got here:", "verdict:", "pass 1:", "stopped:", "adequate"):
         assert part in out
 
 

@@ -256,7 +256,7 @@ def test_what_stands_in_the_file_is_bounded_and_a_damaged_one_is_none(tmp_path: 
     for n in range(205):
         checks.keep(f"m{n}", {"jobs": {"grade": {"may": False}}})
     assert checks.worse("m204") == {Job.GRADE, Job.STRIPS}
-    assert not checks.found("m0")
+    assert not checks.find_check("m0")
     for damaged in ("", "[]", '{"version": 1}', '{"version": 99, "models": {"m204": {}}}', "[" * 100_000):
         (tmp_path / FILE).write_text(damaged, encoding="utf-8")
         assert checks.worse("m204") == frozenset()
