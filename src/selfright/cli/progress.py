@@ -39,7 +39,7 @@ def bar(label: str, unit: str = "") -> Iterator["Progress"]:
         speed = _Speed(unit)
 
         def move(done: int, total: int, name: str) -> None:
-            shown = " ".join(filter(None, (speed.told(done), _shown(name))))
+            shown = " ".join(filter(None, (speed.told(done), _shorten(name))))
             display.update(task, completed=done, total=total or None, name=shown)
 
         yield move
@@ -59,7 +59,7 @@ def working(label: str) -> Iterator[Callable[[str], None]]:
     with _display(TimeElapsedColumn()) as display:
         task = display.add_task(label, total=None, name="", visible=False)
         due = time.monotonic() + _PATIENCE_S
-        yield lambda name: display.update(task, name=_shown(name), visible=time.monotonic() >= due)
+        yield lambda name: display.update(task, name=_shorten(name), visible=time.monotonic() >= due)
 
 
 def _display(*columns: "ProgressColumn") -> "Display":
@@ -77,7 +77,7 @@ def _display(*columns: "ProgressColumn") -> "Display":
     return Display(label, *columns, name, console=Console(file=file), transient=True, speed_estimate_period=_ALL_S)
 
 
-def _shown(name: str) -> str:
+def _shorten(name: str) -> str:
     """The end of a name, without anything that could steer a terminal."""
     return "".join(filter(str.isprintable, name[-_LONGEST:]))
 
@@ -117,7 +117,7 @@ def _lines(label: str, unit: str = "") -> "Progress":
         fast = speed.told(done)
         if time.monotonic() - last >= _QUIET_S and total:
             last = time.monotonic()
-            parts = (f"{done / total:.0%}", fast, speed.left(done, total), _shown(name))
+            parts = (f"{done / total:.0%}", fast, speed.left(done, total), _shorten(name))
             click.echo(f"selfright: {label}: {', '.join(filter(None, parts))}", err=True)
 
     return move

@@ -9,7 +9,7 @@ import numpy as np
 from selfright.domain.errors import InputError
 from selfright.domain.passages import Document, Language, Passage
 from selfright.domain.ports import Embedder, Tokenizer
-from selfright.retrieval.records import Prepared
+from selfright.retrieval.records import PassageRow
 from selfright.retrieval.tokenizing import join_all
 
 if TYPE_CHECKING:
@@ -48,10 +48,10 @@ class Preparer:
 
     def prepare(
         self, passages: Sequence[Passage], store: VectorRows, given: GivenVectors | None = None, *, embed: bool = True
-    ) -> list[Prepared]:
+    ) -> list[PassageRow]:
         """One for each passage, in order; new vectors go into ``store``. Without ``embed`` none is made, and those
         that lack one wait for it."""
-        texts = [indexed_text(passage) for passage in passages]
+        texts = [text_to_index(passage) for passage in passages]
         hashes = [text_hash(text) for text in texts]
         wanted = {
             digest: text
@@ -64,7 +64,7 @@ class Preparer:
         waits = set(wanted).difference(places) if self._embedder else set()
         none = (None, None)
         return [
-            Prepared(passage, terms, digest, *(*places.get(digest, none), digest in waits))
+            PassageRow(passage, terms, digest, *(*places.get(digest, none), digest in waits))
             for passage, terms, digest in zip(passages, join_all(self._tokenizer, texts), hashes, strict=True)
         ]
 
@@ -94,7 +94,7 @@ class Preparer:
         return places
 
 
-def indexed_text(passage: Passage) -> str:
+def text_to_index(passage: Passage) -> str:
     """What is searched of a passage: its title, section and head, then its text."""
     return f"{passage.context}\n{passage.text}" if passage.context else passage.text
 

@@ -13,8 +13,8 @@ from selfright.domain.errors import IndexBusy
 from selfright.domain.ports import Embedder
 from selfright.retrieval.catalogue import Catalogue
 from selfright.retrieval.files import WriterLock
-from selfright.retrieval.preparing import indexed_text, text_hash
-from selfright.retrieval.records import Shown
+from selfright.retrieval.preparing import text_hash, text_to_index
+from selfright.retrieval.records import SearchRow
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,7 +27,7 @@ _SLICE = 16  # texts; between them the work can be broken off
 _REST_S = 0.2
 
 Progress = Callable[[int, int, str], None]
-Keep = Callable[[Sequence[Shown], "Mapping[bytes, NDArray[np.float32]]"], None]
+Keep = Callable[[Sequence[SearchRow], "Mapping[bytes, NDArray[np.float32]]"], None]
 
 
 class WaitingList:
@@ -36,12 +36,12 @@ class WaitingList:
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
 
-    def first(self, limit: int) -> list[Shown]:
+    def first(self, limit: int) -> list[SearchRow]:
         """Those that wait longest."""
         if not self._catalogue.stats().waiting:
             return []
         keys = self._all("SELECT key FROM waiting ORDER BY key LIMIT ?", limit)
-        return list(self._catalogue.shown(keys, removed=False).values())
+        return list(self._catalogue.search_rows(keys, removed=False).values())
 
     def among(self, keys: Sequence[int]) -> frozenset[int]:
         """Those of these keys."""
@@ -104,7 +104,7 @@ class VectorFiller:
     def _batch(self, tell: Callable[[int, str], None], stop: Callable[[], bool]) -> None:
         """Texts of one length go together, so that little is spent on padding."""
         waiting = WaitingList(self._catalogue).first(_BATCH)
-        texts = {shown.key: indexed_text(shown.passage) for shown in waiting}
+        texts = {shown.key: text_to_index(shown.passage) for shown in waiting}
         waiting.sort(key=lambda shown: len(texts[shown.key]))
         vectors: dict[bytes, NDArray[np.float32]] = {}
         done, until = 0, time.monotonic() + _COMMIT_S
@@ -116,7 +116,7 @@ class VectorFiller:
         self._store(waiting[:done], vectors, stop)
 
     def _store(
-        self, some: Sequence[Shown], vectors: "Mapping[bytes, NDArray[np.float32]]", stop: Callable[[], bool]
+        self, some: Sequence[SearchRow], vectors: "Mapping[bytes, NDArray[np.float32]]", stop: Callable[[], bool]
     ) -> None:
         """As soon as nobody else writes; they are lost when there is no more time for that."""
         while some:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from selfright.roles.rewrite.followup import only_names
+from selfright.roles.rewrite.contextualize import only_names
 from selfright.roles.rewrite.subject import on_new_subject
 from tests.support.texts import analyzer
 from tests.support.turns import hit

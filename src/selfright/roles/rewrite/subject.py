@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from selfright.domain.passages import Hit, Passage
 from selfright.domain.text import language_of
 from selfright.roles.analysis import TermMatcher, TextAnalyzer, phrases
-from selfright.roles.rewrite.followup import without_connective
+from selfright.roles.rewrite.contextualize import without_connective
 
 _HEADING = re.compile(r"(?m)^(?=#{1,6} )")
 _SPOKEN_OF = 0.5  # of the weight of the words
