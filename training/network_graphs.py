@@ -79,13 +79,9 @@ class EncoderGraph:
     name = "encoder"
     inputs: tuple[str, ...] = ("pieces", "attention_mask")
 
-    def __init__(
-        self, parameters: Parameters, positions: "NDArray[np.float32]", words: WordTable, *, accuracy: int = 1
-    ) -> None:
-        """``positions``: vectors of places in a text, shape (places, 384). ``accuracy``: of products of four bits, 1 in
-        floats, 4 in whole numbers of eight bits."""
+    def __init__(self, parameters: Parameters, positions: "NDArray[np.float32]", words: WordTable) -> None:
+        """``positions``: vectors of places in a text, shape (places, 384)."""
         self._parameters = parameters
-        self._accuracy = accuracy
         self._nodes: list[Any] = []
         self._tensors = words.tensors()
         self._names = {tensor.name for tensor in self._tensors}
@@ -152,16 +148,13 @@ class EncoderGraph:
         return self._node("Add", self._product(source, name), self._shared(f"{name}.bias"))
 
     def _product(self, source: str, name: str) -> str:
-        weight = self._parameters[f"{name}.weight"]
-        if not isinstance(weight, FourBits):
-            stored = self._constant(f"{name}.weight", weight.T)
-            # Made floats by the runtime, once: it then keeps only its own form of them.
-            floats = self._node("Cast", stored, to=TensorProto.FLOAT) if weight.dtype == np.float16 else stored
-            return self._node("MatMul", source, floats)
-        rows, blocks = weight.scales.shape
-        parts = self._constant(f"{name}.numbers", weight.numbers), self._constant(f"{name}.scales", weight.scales)
-        shape = {"N": rows, "K": _BLOCK * blocks, "bits": 4, "block_size": _BLOCK, "accuracy_level": self._accuracy}
-        return self._node("MatMulNBits", source, *parts, domain=_MORE, **shape)
+        return self._in_floats(source, f"{name}.weight", np.asarray(self._parameters[f"{name}.weight"]))
+
+    def _in_floats(self, source: str, name: str, weight: "NDArray[Any]") -> str:
+        stored = self._constant(name, weight.T)
+        # Made floats by the runtime, once: it then keeps only its own form of them.
+        floats = self._node("Cast", stored, to=TensorProto.FLOAT) if weight.dtype == np.float16 else stored
+        return self._node("MatMul", source, floats)
 
     def _layer_norm(self, source: str, name: str) -> str:
         scale, shift = self._shared(f"{name}.weight"), self._shared(f"{name}.bias")

@@ -32,13 +32,11 @@ class NetworkWeights:
 
     def encoder(self) -> dict[str, Floats]:
         """The encoder's parameters by their names in the published checkpoint."""
-        found = {name: value for name, value in self._encoder.items() if name.endswith(KINDS)}
-        for name in [name for name in self._encoder if name.endswith(".numbers") and not name.startswith("words")]:
-            stem = name.removesuffix(".numbers")
-            scales = self._encoder[f"{stem}.scales"]
-            packed = self._encoder[name]
-            numbers = np.stack([packed & 15, packed >> 4], axis=-1).reshape(*scales.shape, -1)
-            found[f"{stem}.weight"] = ((numbers.astype(np.float32) - 8) * scales[..., None]).reshape(len(scales), -1)
+        stored = ((name, value) for name, value in self._encoder.items() if name.endswith(KINDS))
+        found: dict[str, Floats] = {name: value.T.astype(np.float32) for name, value in stored}
+        for name in [name for name in self._encoder if name.endswith(".whole")]:
+            stem = name.removesuffix(".whole")
+            found[f"{stem}.weight"] = self._encoder[name].T * self._encoder[f"{stem}.scale"][:, None]
         for name in [name for name in found if name.endswith("attention.self.bias")]:
             _split_bias(found, name.removesuffix("attention.self.bias"))
         return found

@@ -84,6 +84,14 @@ def test_killed_inside_a_compaction_the_index_has_lost_nothing(life: Life) -> No
         life.look(kill_at(life.start(compacts=True), Aim(number, "compact")))
 
 
+@needs_points
+def test_killed_while_vectors_are_made_the_index_has_its_words_and_makes_the_rest(life: Life) -> None:
+    for number in (3, 12, 30):
+        crash = kill_at(life.start(words_first=True), Aim(number, "fill", torn=number % 2 == 0))
+        assert crash.phase == "fill"
+        life.look(crash)
+
+
 # Readers and a second writer
 
 

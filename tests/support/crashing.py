@@ -58,6 +58,7 @@ class _History:
     model: dict[str, str]
     chance: random.Random
     number: int
+    words_first: bool = False
 
     def change(self) -> None:
         """Some puts, replacements and removals; now and then a batch that must leave nothing behind."""
@@ -73,7 +74,7 @@ class _History:
         names = self.chance.sample(range(_DOCUMENTS), self.chance.randint(1, 3))
         some = {f"d{name}": histories.random_text(self.chance, self.number + place) for place, name in enumerate(names)}
         self.number += len(some)
-        self.store.put(batch(some))
+        self.store.put(batch(some), **({"embed": False} if self.words_first else {}))
         self.model |= some
 
     def _remove(self) -> None:
@@ -103,6 +104,7 @@ class Start:
     commits: int = 12
     compacts: bool = False
     small_thresholds: bool = False
+    words_first: bool = False
 
 
 def write_on(start: Start, channel: socket.socket | None = None) -> None:
@@ -116,9 +118,12 @@ def write_on(start: Start, channel: socket.socket | None = None) -> None:
         log.tell("open")
         chance = random.Random(start.seed)
         store = _open_or_create(start.folder)
-        history = _History(store, dict(start.model or {}), chance, start.number)
+        history = _History(store, dict(start.model or {}), chance, start.number, start.words_first)
         for _ in range(start.commits):
             _one_commit(history, log)
+            if start.words_first:
+                log.tell("fill")
+                history.store.fill(stop=lambda: chance.random() < 0.1)
             if start.compacts or chance.random() < 0.1:
                 log.tell("compact")
                 compact(history.store)

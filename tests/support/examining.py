@@ -55,6 +55,9 @@ def examine(folder: Path, crash: Crash, erased: list[str]) -> Examination:
     with store, tempfile.TemporaryDirectory() as place:
         found.model = {info.id: _text(store, info.id) for info in store.documents()}
         found.wrong = dict(_wrong_documents(store, found.model, crash))
+        if not found.wrong and store.info().without_vectors:
+            found.wrong = dict(_unknown_words(store, found.model))
+            store.fill()
         if not found.wrong:
             found.wrong = dict(wrong_searches(store, found.model, erased))
         if not found.wrong:
@@ -81,6 +84,14 @@ def _wrong_documents(store: EmbeddedStore, model: Model, crash: Crash) -> Iterat
     for source, passages in batch(model):
         if store.document(source.id) != source or store.passages_of(source.id) != passages:
             yield "partial", f"document {source.id} is not whole"
+
+
+def _unknown_words(store: EmbeddedStore, model: Model) -> Iterator[tuple[str, str]]:
+    """What is not found while vectors are missing."""
+    for passage in (passage for _, passages in batch(model) for passage in passages):
+        hit = next((hit for hit in find(store, passage.text) if hit.passage == passage), None)
+        if hit is None or hit.bm25 is None:
+            yield "lost", f"passage {passage.id} is not found by its words before its vector is made"
 
 
 def wrong_searches(store: EmbeddedStore, model: Model, erased: list[str]) -> Iterator[tuple[str, str]]:

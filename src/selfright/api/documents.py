@@ -1,6 +1,6 @@
 """What ``Selfright`` does with the documents of its index."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
@@ -35,20 +35,41 @@ class DocumentMethods:
         origin: Origin = "index",
         progress: "Progress | None" = None,
         ray: str | None = None,
+        embed: bool = True,
     ) -> "Report":
         """Adds files, folders or JSONL to the index, and creates it if needed. Unchanged files are skipped.
+
+        Documents are searched by words first; then ``embed`` makes their vectors, which with ``embed=False`` is left to
+        a call of it.
 
         ``origin`` sets the trust: documents by ``upload`` or from the ``web`` rank behind your own (``index``). ``ray``
         does the work on a cluster: ``local`` (this machine's cores), ``auto``, or ``host:port``.
         """
         where = collection_name(readable(collection))
-        return self._engine.index.add([Path(path) for path in several(paths)], where, progress, ray, origin)
+        report = self._engine.index.add([Path(path) for path in several(paths)], where, progress, ray, origin)
+        if embed:
+            self.embed()
+        return report
+
+    def embed(self, progress: "Progress | None" = None, *, stop: Callable[[], bool] = lambda: False) -> int:
+        """Makes the vectors that passages wait for, and commits each batch; ``progress`` counts passages.
+
+        Returns how many still wait, when ``stop`` has ended it before all were made. Work that another process has
+        begun is waited for. Questions are answered meanwhile.
+        """
+        return self._engine.index.fill(progress, stop)
+
+    @property
+    def embeds_later(self) -> bool:
+        """Whether ``add`` and uploads leave vectors to ``embed``: in a folder, but not on a server."""
+        return self._engine.index.is_words_first
 
     def sync(
         self,
         paths: str | Path | Iterable[str | Path],
         *,
         progress: "Progress | None" = None,
+        embed: bool = True,
         **options: Unpack["SyncKeywords"],
     ) -> "Report":
         """Syncs the index with folders: adds and replaces like ``add``, and removes documents whose files are gone.
@@ -58,7 +79,11 @@ class DocumentMethods:
         """
         from selfright.ingest.syncing import SyncOptions
 
-        return self._engine.index.sync([Path(path) for path in several(paths)], SyncOptions(**options), progress)
+        said = SyncOptions(**options)
+        report = self._engine.index.sync([Path(path) for path in several(paths)], said, progress)
+        if embed and not said.dry_run:
+            self.embed()
+        return report
 
     def take_in(
         self, path: str | Path, name: str, *, collection: str = "default", apart: bool = False
@@ -69,7 +94,9 @@ class DocumentMethods:
         file is not needed afterwards. Raises ``UnreadableFile``.
         """
         with closing(self.read_upload(path, name)) as upload:
-            return self.store_upload(upload, collection=collection, apart=apart)
+            report = self.store_upload(upload, collection=collection, apart=apart)
+        self.embed()
+        return report
 
     def read_upload(self, path: str | Path, name: str, deadline: Deadline | None = None) -> "ReadUpload":
         """The first half of ``take_in``: reads the file, which may take minutes, and leaves the index alone.
@@ -81,7 +108,8 @@ class DocumentMethods:
     def embed_upload(self, upload: "ReadUpload", *, collection: str = "default", apart: bool = False) -> None:
         """Embeds what was read, so that ``store_upload``, called with the same options, holds the index for less time.
 
-        Optional: ``store_upload`` embeds what is not embedded. Does nothing without an embedder.
+        Optional: ``store_upload`` embeds what is not embedded, or where ``embeds_later`` leaves it to ``embed``. Does
+        nothing without an embedder.
         """
         self._engine.index.embed_upload(upload, collection_name(readable(collection)), apart)
 

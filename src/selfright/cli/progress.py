@@ -23,19 +23,26 @@ _ALL_S = 86_400.0
 
 
 @contextmanager
-def bar(label: str) -> Iterator["Progress"]:
-    """Gives a function ``(done, total, name)`` that says how far the work is.
+def bar(label: str, unit: str = "") -> Iterator["Progress"]:
+    """Gives a function ``(done, total, name)`` that says how far the work is; with a ``unit`` also how fast it goes.
 
     Elsewhere than on a terminal a line comes once a minute.
     """
     if not sys.stderr.isatty():
-        yield _lines(label)
+        yield _lines(label, unit)
         return
     from rich.progress import BarColumn, TaskProgressColumn, TimeElapsedColumn, TimeRemainingColumn
 
-    with _display(BarColumn(20), TaskProgressColumn(), TimeElapsedColumn(), TimeRemainingColumn()) as display:
+    columns = [BarColumn(20), TaskProgressColumn(), TimeElapsedColumn(), TimeRemainingColumn()]
+    with _display(*columns) as display:
         task = display.add_task(label, total=None, name="")
-        yield lambda done, total, name: display.update(task, completed=done, total=total or None, name=_shorten(name))
+        speed = _Speed(unit)
+
+        def move(done: int, total: int, name: str) -> None:
+            shown = " ".join(filter(None, (speed.told(done), _shorten(name))))
+            display.update(task, completed=done, total=total or None, name=shown)
+
+        yield move
 
 
 @contextmanager
@@ -75,14 +82,42 @@ def _shorten(name: str) -> str:
     return "".join(filter(str.isprintable, name[-_LONGEST:]))
 
 
-def _lines(label: str) -> "Progress":
+class _Speed:
+    """How many units are done in a second, since the first that was told of."""
+
+    def __init__(self, unit: str) -> None:
+        self._unit = unit
+        self._first: tuple[float, int] | None = None
+
+    def told(self, done: int) -> str:
+        """In words; nothing while too little is done to say so."""
+        now = time.monotonic()
+        if self._first is None:
+            self._first = now, done
+        began, before = self._first
+        if not self._unit or done <= before or now - began < 1:
+            return ""
+        return f"{(done - before) / (now - began):.0f} {self._unit}/s"
+
+    def left(self, done: int, total: int) -> str:
+        """The time that the rest will take; nothing while that is unknown."""
+        began, before = self._first or (0.0, done)
+        if not self._unit or done <= before:
+            return ""
+        minutes = (total - done) * (time.monotonic() - began) / (done - before) / 60
+        return f"{minutes:.0f} min left" if minutes >= 1 else "less than a minute left"
+
+
+def _lines(label: str, unit: str = "") -> "Progress":
     """A line from time to time, for work that takes long where nobody watches."""
-    last = time.monotonic()
+    last, speed = time.monotonic(), _Speed(unit)
 
     def move(done: int, total: int, name: str) -> None:
         nonlocal last
+        fast = speed.told(done)
         if time.monotonic() - last >= _QUIET_S and total:
             last = time.monotonic()
-            click.echo(f"selfright: {label}: {done / total:.0%}, {_shorten(name)}", err=True)
+            parts = (f"{done / total:.0%}", fast, speed.left(done, total), _shorten(name))
+            click.echo(f"selfright: {label}: {', '.join(filter(None, parts))}", err=True)
 
     return move

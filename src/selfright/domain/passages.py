@@ -175,15 +175,28 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
+class WaitingVectors:
+    """How many ``passages`` are searched by words only until their vectors are made.
+
+    ``total`` is how many there are; None where only some collections were searched.
+    """
+
+    passages: int
+    total: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Retrieval:
     """What one search brought: hits best first, and the query's vector when a dense half took part.
 
     ``trust`` is how its halves were weighed, said also where nothing was found; None where only the engine knows.
+    ``waiting`` tells how much of what was searched has no vectors yet.
     """
 
     hits: tuple[Hit, ...]
     query_vector: tuple[float, ...] | None = None
     trust: Trust | None = None
+    waiting: WaitingVectors | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +271,8 @@ class DocumentInfo:
 class StoreInfo:
     """An index in figures. ``dense_kind`` names the vector index in use; ``bytes`` is the size on disk.
 
-    ``cannot`` are the abilities (see ``selfright.domain.stores``) that its engine lacks.
+    ``cannot`` are the abilities (see ``selfright.domain.stores``) that its engine lacks, ``without_vectors`` the
+    passages that are searched by words only until their vectors are made.
     """
 
     location: str
@@ -273,3 +287,4 @@ class StoreInfo:
     dense_kind: str
     bytes: int
     cannot: tuple[str, ...] = ()
+    without_vectors: int = 0

@@ -88,6 +88,9 @@ def _notes(draft: Draft, state: AgentState, meter: Meter) -> list[str]:
     if meter.left_out:
         counted = ", ".join(f"{_term(job, state)} {characters:,}" for job, characters in sorted(meter.left_out.items()))
         notes.append(words["left_out"].format(counted=counted))
+    if waiting := state.get("waiting"):
+        kind = "waiting" if waiting.total else "waiting_here"
+        notes.append(words[kind].format(passages=waiting.passages, total=waiting.total))
     if draft.dropped_citations:
         notes.append(words["dropped"].format(count=draft.dropped_citations))
     return notes
@@ -115,6 +118,8 @@ _WORDS = {
         "troubles": "what went wrong with the model: {troubles}",
         "stands_in": "what the model wrote failed its checks; sentences of the documents are quoted instead",
         "left_out": "characters of the prompts that the model was not shown, because it reads no more: {counted}",
+        "waiting": "{passages:,} of {total:,} passages are searched by words only until their vectors are made",
+        "waiting_here": "{passages:,} passages are searched by words only until their vectors are made",
         "dropped": "citations that their passages do not support were dropped: {count}",
     },
     "ko": {
@@ -123,6 +128,8 @@ _WORDS = {
         "troubles": "모델에서 생긴 문제: {troubles}",
         "stands_in": "모델이 쓴 답이 근거와 맞지 않아, 문서의 문장을 그대로 인용했습니다",
         "left_out": "모델이 한 번에 읽을 수 있는 길이를 넘어 보여 주지 못한 글자 수: {counted}",
+        "waiting": "문단 {total:,}개 가운데 {passages:,}개는 아직 벡터가 없어 단어로만 검색했습니다",
+        "waiting_here": "문단 {passages:,}개는 아직 벡터가 없어 단어로만 검색했습니다",
         "dropped": "문단이 뒷받침하지 않아 지운 인용: {count}개",
     },
 }

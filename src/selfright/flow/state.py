@@ -5,7 +5,7 @@ from typing import Annotated, TypedDict
 
 from selfright.domain.answers import Attempt, Cost, Draft, Iteration, Message, Repetition, Step
 from selfright.domain.judgements import Evaluation, Grading, QueryClass, StopReason, Verdict
-from selfright.domain.passages import Hit, Language, Strip
+from selfright.domain.passages import Hit, Language, Strip, WaitingVectors
 from selfright.domain.routing import RoutingDecision
 from selfright.domain.slots import Concern, Profile, Slot
 
@@ -56,6 +56,7 @@ class AgentState(TypedDict, total=False):
     retrieved_docs: tuple[Hit, ...]
     evidence: tuple[Hit, ...]
     query_vector: tuple[float, ...] | None
+    waiting: WaitingVectors | None
     grading: Grading | None
     verdict: Verdict | None
     ask_web: bool

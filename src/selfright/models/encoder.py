@@ -66,7 +66,8 @@ class E5:
     """Embeds text of a hundred languages in one space of 384 dimensions; of a longer text 512 word pieces count.
 
     The model is read on the first call, which raises ``ModelFilesDamaged`` when one of its files is not the pinned one.
-    It computes on ``threads`` threads. Safe to share between threads.
+    It computes on ``threads`` threads. Safe to share between threads. The name is that of the weights in four bits: the
+    eight bits that are computed with (``training/eight_bits.py``) give vectors with a cosine of 0.9992 to theirs.
     """
 
     name: ClassVar[str] = "multilingual-e5-small-q4"

@@ -35,7 +35,7 @@ from selfright.retrieval.records import (
     read_row,
     seal,
 )
-from selfright.retrieval.schema import APPLICATION_ID, IndexMeta, check_format
+from selfright.retrieval.schema import APPLICATION_ID, UPGRADABLE, IndexMeta, check_format
 from selfright.retrieval.vectors import FOLDER, VectorFile, arrays
 from selfright.storage.sqlite import transaction
 
@@ -60,11 +60,15 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """The passage keys that came and went between two places of the change log, up to ``sequence``."""
+    """The passage keys that came and went between two places of the change log, up to ``sequence``.
+
+    ``embedded`` got their vector in it, and were added before it.
+    """
 
     sequence: int
     added: tuple[int, ...]
     removed: tuple[int, ...]
+    embedded: tuple[int, ...] = ()
 
 
 class Catalogue:
@@ -242,7 +246,9 @@ class Catalogue:
         removed = tuple(key for action, keys in ranges if action == "remove" for key in keys)
         gone = frozenset(removed)
         added = tuple(key for action, keys in ranges if action == "add" for key in keys if key not in gone)
-        return Changes(last, added, removed)
+        known = gone.union(added)
+        embedded = (key for action, keys in ranges if action == "embed" for key in keys if key not in known)
+        return Changes(last, added, removed, tuple(dict.fromkeys(embedded)))
 
     def _read_meta(self) -> IndexMeta:
         where = self.folder
@@ -259,7 +265,8 @@ class Catalogue:
             (version,) = connection.execute("PRAGMA user_version").fetchone()
             if application != APPLICATION_ID:
                 raise NotAnIndex(f"{self.path} is a database of another program; choose another place")
-            check_format(where, version)
+            if version != UPGRADABLE:
+                check_format(where, version)
             found = dict(connection.execute("SELECT name, value FROM meta").fetchall())
             read_stats(connection, self.path)
         return IndexMeta(found["identity"], found["tokenizer"], found["embedder"], int(found["dimension"]), version)

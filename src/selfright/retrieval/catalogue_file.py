@@ -161,7 +161,8 @@ def _unreadable(path: Path, error: Exception) -> IndexDamaged:
 class IndexStats:
     """Counts of documents and passages, and how far the vectors reach: ``rows`` of the file ``vectors``.
 
-    ``languages`` counts documents, ``passages_in`` passages by the language of their document.
+    ``languages`` counts documents, ``passages_in`` passages by the language of their document, ``waiting`` those that
+    are yet to get a vector.
     """
 
     passages: int = 0
@@ -170,6 +171,7 @@ class IndexStats:
     rows: int = 0
     vectors: str = FIRST_FILE
     passages_in: Counter[str] = field(default_factory=Counter)
+    waiting: int = 0
 
     @property
     def documents(self) -> int:
@@ -187,7 +189,7 @@ class IndexStats:
     def copy(self) -> "IndexStats":
         """One that changes on its own."""
         counters = Counter(self.collections), Counter(self.languages)
-        return IndexStats(self.passages, *counters, self.rows, self.vectors, Counter(self.passages_in))
+        return IndexStats(self.passages, *counters, self.rows, self.vectors, Counter(self.passages_in), self.waiting)
 
     def text(self) -> str:
         """As one line."""
@@ -199,6 +201,7 @@ class IndexStats:
                 "rows": self.rows,
                 "vectors": self.vectors,
                 "passages_in": _sort(self.passages_in),
+                "waiting": self.waiting,
             },
             ensure_ascii=False,
         )
@@ -208,7 +211,8 @@ class IndexStats:
         """Reads what ``text`` wrote."""
         read: dict[str, Any] = json.loads(text)
         counters = Counter(read["collections"]), Counter(read["languages"])
-        return cls(read["passages"], *counters, read["rows"], read["vectors"], Counter(read["passages_in"]))
+        of_languages, waiting = Counter(read["passages_in"]), read.get("waiting", 0)
+        return cls(read["passages"], *counters, read["rows"], read["vectors"], of_languages, waiting)
 
     def _count(self, collection: str, language: str, passages: int, sign: int) -> None:
         self.passages += sign * passages

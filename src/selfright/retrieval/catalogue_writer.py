@@ -7,11 +7,14 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from selfright.domain.judgements import QueryClass
 from selfright.domain.passages import Document
 from selfright.domain.routing import Collection
 from selfright.retrieval.catalogue import Catalogue
 from selfright.retrieval.catalogue_file import IndexStats, explain_errors, read_stats, write_stats
+from selfright.retrieval.preparing import text_hash, text_to_index
 from selfright.retrieval.records import (
     DOCUMENT_COLUMNS,
     PASSAGE_COLUMNS,
@@ -24,10 +27,10 @@ from selfright.retrieval.records import (
     seal,
     vector_sums,
 )
+from selfright.retrieval.schema import UPGRADABLE, UPGRADE
 from selfright.storage.sqlite import transaction
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 
@@ -61,6 +64,7 @@ class CatalogueWriter:
         try:
             if first:
                 self._stats, self._unsynced = read_stats(writer, self._connections.path, self._catalogue.meta), False
+                self._upgrade()
             before = self._stats.copy()
             with explain_errors(self._connections.path):
                 yield
@@ -72,6 +76,13 @@ class CatalogueWriter:
         finally:
             if not first and writer.in_transaction:
                 writer.execute("RELEASE step")
+
+    def _upgrade(self) -> None:
+        """Makes a catalogue of the format before one of this format."""
+        writer = self._connections.writer
+        if writer.execute("PRAGMA user_version").fetchone() == (UPGRADABLE,):
+            for command in UPGRADE:
+                writer.execute(command)
 
     def rollback(self) -> None:
         """Forgets the open transaction; rows of vectors that it wrote are waste."""
@@ -109,6 +120,9 @@ class CatalogueWriter:
         )
         if passages:
             writer.execute("INSERT INTO changes (action, first, last) VALUES ('add', ?, ?)", (keys[0], keys[-1]))
+        waiting = [(key,) for key, prepared in zip(keys, passages, strict=True) if prepared.waits]
+        writer.executemany("INSERT INTO waiting VALUES (?)", waiting)
+        self._stats.waiting += len(waiting)
 
     def remove(self, document_id: str) -> bool:
         """Takes a document out; whether it was there."""
@@ -123,6 +137,7 @@ class CatalogueWriter:
             "SELECT 'remove', key, key FROM passages WHERE document_id = ? AND NOT removed ORDER BY key",
             (document_id,),
         )
+        self._let_go("SELECT key FROM passages WHERE document_id = ? AND NOT removed", document_id)
         changed = writer.execute(
             "UPDATE passages SET removed = 1 WHERE document_id = ? AND NOT removed", (document_id,)
         )
@@ -131,6 +146,27 @@ class CatalogueWriter:
         writer.execute("DELETE FROM documents WHERE id = ?", (document_id,))
         self._stats.remove(*found)
         return True
+
+    def _let_go(self, keys: str, *parameters: object) -> None:
+        """Waits no longer for vectors of the passages that a query gives."""
+        found = self._connections.writer.execute(f"DELETE FROM waiting WHERE key IN ({keys})", parameters)
+        self._stats.waiting -= found.rowcount
+
+    def embed(self, some: Sequence[SearchRow], vectors: "Mapping[bytes, NDArray[np.float32]]") -> None:
+        """Stores the vectors, by the hash of the text, of those passages that still wait for theirs."""
+        writer, made = self._connections.writer, self.rows(list(vectors))
+        new = [digest for digest in vectors if digest not in made]
+        if new:
+            made.update(zip(new, self.append(np.stack([vectors[digest] for digest in new])), strict=True))
+        for shown in filter(self._waits, some):
+            row, vector_sum = made[text_hash(text_to_index(shown.passage))]
+            self.revector(replace(shown, row=row, vector_sum=vector_sum))
+            writer.execute("INSERT INTO changes (action, first, last) VALUES ('embed', ?, ?)", (shown.key, shown.key))
+            self._let_go("SELECT ?", shown.key)
+
+    def _waits(self, shown: SearchRow) -> bool:
+        found = self._connections.writer.execute("SELECT 1 FROM waiting WHERE key = ?", (shown.key,))
+        return found.fetchone() is not None
 
     def rows(self, text_hashes: Sequence[bytes]) -> dict[bytes, tuple[int, int]]:
         """Row and checksum of vectors that are already stored, by the hash of the embedded text."""
@@ -185,6 +221,7 @@ class CatalogueWriter:
                 self.revector(replace(shown, row=row, vector_sum=vector_sum))
         made = (("embedder", embedder), ("dimension", str(dimension)))
         self._connections.writer.executemany("UPDATE meta SET value = ? WHERE name = ?", [(v, n) for n, v in made])
+        self._let_go("SELECT key FROM waiting")
         self._stats.vectors, self._stats.rows = name, rows
 
     def _erase_removed(self) -> None:

@@ -154,7 +154,7 @@ class DenseIndex(Projection[_Snapshot]):
         before = self.current()
         removed = np.array(changes.removed, dtype=np.int64)
         kept = ~np.isin(before.tail[:, KEY], removed)
-        new = catalogue.vector_places(changes.added)
+        new = catalogue.vector_places((*changes.added, *changes.embedded))
         tail = np.concatenate([before.tail[kept], new])
         order = np.argsort(tail[:, MARK], kind="stable")  # the order of a new index: sums are rounded alike in both
         matrix = np.concatenate([before.matrix[kept], _matrix(before.vectors, new)])[order]
@@ -192,15 +192,15 @@ class DenseIndex(Projection[_Snapshot]):
 
     def prefers_rebuild(self, catalogue: Catalogue, changes: Changes, /) -> bool:
         """Whether the index has outgrown its kind, or what it was trained on, or too much of it is gone."""
-        snapshot = self._snapshot
+        snapshot, new = self._snapshot, len(catalogue.vector_places((*changes.added, *changes.embedded)))
         if snapshot is None or snapshot.vectors.path.name != catalogue.stats().vectors:
             return True
         if snapshot.base is None:
             if not approximate.is_installed():
                 return False
             tried = GROWTH * float(snapshot.state.details.get("unapproximated", 0))
-            return len(snapshot.tail) + len(changes.added) > max(EXACT_UNTIL, tried)
-        held = len(snapshot.places) + len(changes.added)
+            return len(snapshot.tail) + new > max(EXACT_UNTIL, tried)
+        held = len(snapshot.places) + new
         gone = int(snapshot.gone.sum()) + len(changes.removed)
         return held > GROWTH * float(snapshot.state.details["trained"]) or gone > GONE_SHARE * len(snapshot.places)
 

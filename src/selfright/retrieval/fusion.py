@@ -91,9 +91,16 @@ class Fusion(Protocol):
         ...
 
     def fuse(
-        self, searched: SearchedQuery, bm25: Ranking[Item], dense: Ranking[Item], foreign: Collection[Item] = (), /
+        self,
+        searched: SearchedQuery,
+        bm25: Ranking[Item],
+        dense: Ranking[Item],
+        foreign: Collection[Item] = (),
+        waiting: Collection[Item] = (),
+        /,
     ) -> Fused[Item]:
-        """One ranking of the two; either may be empty. ``foreign`` are in another language than the query."""
+        """One ranking of the two; either may be empty. ``foreign`` are in another language than the query, ``waiting``
+        have no vector yet: the words stand for both halves."""
         ...
 
 
@@ -117,13 +124,23 @@ class ReciprocalRankFusion:
         return not self._dense_languages or language_of(query) in self._dense_languages
 
     def fuse(
-        self, searched: SearchedQuery, bm25: Ranking[Item], dense: Ranking[Item], _foreign: Collection[Item] = (), /
+        self,
+        searched: SearchedQuery,
+        bm25: Ranking[Item],
+        dense: Ranking[Item],
+        _foreign: Collection[Item] = (),
+        waiting: Collection[Item] = (),
+        /,
     ) -> Fused[Item]:
         """Plain reciprocal rank fusion, whatever the languages."""
         if self._dense_languages and searched.language not in self._dense_languages:
             dense = ()
         lists = ([item for item, _ in bm25], [item for item, _ in dense])
-        return Fused(reciprocal_rank_fusion(lists, self._k), self._trust)
+        fused = reciprocal_rank_fusion(lists, self._k)
+        if waiting and dense:  # of one list, in which the place by words is that by meaning too
+            fused = [(item, 2 * score if item in waiting else score) for item, score in fused]
+            fused.sort(key=itemgetter(1), reverse=True)
+        return Fused(fused, self._trust)
 
 
 class AdaptiveFusion:
@@ -132,7 +149,7 @@ class AdaptiveFusion:
     BM25 counts as a share of a score between the highest found and the highest thinkable; a cosine counts as a power of
     its height above the lowest of the list, in standard deviations of the list. A passage that one list lacks gets 0
     for that half. A foreign passage cannot hold the query's words: by meaning it is worth what it would be if that half
-    alone counted.
+    alone counted; and so is by words what has no vector yet.
     ``dense_languages`` are the languages the embedder declares; none declared means that it knows all. A query in
     another one is searched for by words alone.
     """
@@ -149,7 +166,13 @@ class AdaptiveFusion:
         return not self._dense_languages or language_of(query) in self._dense_languages
 
     def fuse(
-        self, searched: SearchedQuery, bm25: Ranking[Item], dense: Ranking[Item], foreign: Collection[Item] = (), /
+        self,
+        searched: SearchedQuery,
+        bm25: Ranking[Item],
+        dense: Ranking[Item],
+        foreign: Collection[Item] = (),
+        waiting: Collection[Item] = (),
+        /,
     ) -> Fused[Item]:
         """Scores lie from 0 upward, mostly below 1; they compare within one search only."""
         if self._dense_languages and searched.language not in self._dense_languages:
@@ -159,7 +182,7 @@ class AdaptiveFusion:
         words, near = _once(bm25), _once(dense)
         measured = measure(searched, list(words.values()), list(near.values()))
         trust = self._model.fusion_weights(measured.signals)
-        return Fused(_weigh((words, near), measured, trust, foreign), trust)
+        return Fused(_weigh((words, near), measured, trust, foreign, waiting), trust)
 
 
 def _once(ranking: Ranking[Item]) -> dict[Item, float]:
@@ -182,11 +205,13 @@ def _weigh(
     measured: Measured,
     trust: Trust,
     foreign: Collection[Item],
+    waiting: Collection[Item],
 ) -> list[tuple[Item, float]]:
     words, near = halves
     word_weight, lowest = trust.bm25 / measured.unit, measured.lowest
     near_weight = trust.dense * NEAR_SCALE / measured.spread**NEAR_POWER
     scores = {item: score * word_weight for item, score in words.items()}
+    scores.update((item, words[item] / measured.unit) for item in waiting)
     for item, score in near.items():
         part = (score - lowest) ** NEAR_POWER * near_weight
         both = scores.get(item, 0.0) + part

@@ -3,23 +3,27 @@
 import json
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, get_args
 
-from selfright.domain.passages import Language, Retrieval
+from selfright.domain.passages import Language, Retrieval, WaitingVectors
 from selfright.domain.ports import Embedder, TermLexicon, Tokenizer
 from selfright.retrieval.catalogue import Catalogue
-from selfright.retrieval.catalogue_file import read_stats
+from selfright.retrieval.catalogue_file import IndexStats, read_stats
 from selfright.retrieval.dense import DenseIndex
 from selfright.retrieval.fusion import Fusion
 from selfright.retrieval.lexical import LexicalIndex, LexicalSearch
 from selfright.retrieval.records import SearchRow, damage_error
 from selfright.retrieval.scored import Scored
 from selfright.retrieval.search_request import FusedRanking, FusedSearch, SearchRequest, foreign, searching_vector
+from selfright.retrieval.waiting import WaitingList
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+
+_MOST_SELECTIONS = 8
 
 
 class Languages:
@@ -27,7 +31,9 @@ class Languages:
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
-        self._known: tuple[int, frozenset[str], int] = (-1, frozenset(), 0)
+        self._known: tuple[int, frozenset[str], IndexStats] = (-1, frozenset(), IndexStats())
+        self._list = WaitingList(catalogue)
+        self._waiting: dict[tuple[str, ...], tuple[int, int]] = {}
 
     def languages_in(self, sequence: int) -> frozenset[str]:
         """The languages of the documents."""
@@ -35,16 +41,35 @@ class Languages:
 
     def korean(self, sequence: int) -> int:
         """The number of passages in Korean."""
-        return self._at(sequence)[2]
+        return self._at(sequence)[2].passages_in["ko"]
 
-    def _at(self, sequence: int) -> tuple[int, frozenset[str], int]:
+    def waiting(self, sequence: int, collections: tuple[str, ...]) -> WaitingVectors | None:
+        """How many passages of these collections, or of all, are yet to get a vector; None when none is."""
+        stats = self._at(sequence)[2]
+        if not stats.waiting or not collections:
+            return WaitingVectors(stats.waiting, stats.passages) if stats.waiting else None
+        known = self._waiting.get(collections)
+        if known is None or known[0] != sequence:
+            if len(self._waiting) >= _MOST_SELECTIONS:
+                self._waiting.clear()
+            self._waiting[collections] = known = sequence, self._list.within(collections)
+        return WaitingVectors(known[1]) if known[1] else None
+
+    def waiting_among(self, ranking: Scored, sequence: int) -> frozenset[int]:
+        """The id hashes of those passages of a ranking that are yet to get a vector."""
+        if not ranking.keys or not self._at(sequence)[2].waiting:
+            return frozenset()
+        keys = self._list.among(ranking.keys)
+        return frozenset(id_hash for key, id_hash in zip(ranking.keys, ranking.id_hashes, strict=True) if key in keys)
+
+    def _at(self, sequence: int) -> tuple[int, frozenset[str], IndexStats]:
         """Read once for each change, whichever embedder the index has by now."""
         known = self._known
         if known[0] != sequence:
             with self._catalogue.connections.reading() as connection:
                 stats = read_stats(connection, self._catalogue.path)
             languages = frozenset(name for name, count in stats.languages.items() if count > 0)
-            self._known = known = (sequence, languages, stats.passages_in["ko"])
+            self._known = known = (sequence, languages, stats)
         return known
 
     def foreign(self, request: SearchRequest, dense: Scored, sequence: int) -> frozenset[int]:
@@ -126,17 +151,19 @@ class HybridSearch(FusedSearch):
         lexical, korean = self._indexes.lexical, self._languages.korean(sequence)
         by_words = LexicalSearch(request.depth)
         shared = self._indexes.dense is not None or lexical.parts > 1
-        waiting = self._indexes.helpers.submit(self._search_beside, request, sequence, by_words) if shared else None
+        beside = self._indexes.helpers.submit(self._search_beside, request, sequence, by_words) if shared else None
         words = request.weight_terms(self._languages.languages_in(sequence))
         by_words.add(lexical.tasks(words, request.collections, sequence, korean))
         by_words.work()
         idf = lexical.idf(request.terms, korean)
-        dense, query_vector, plain = waiting.result() if waiting else (Scored(), None, True)
+        dense, query_vector, plain = beside.result() if beside else (Scored(), None, True)
         bm25 = by_words.result()
         foreign = self._languages.foreign(request, dense, sequence) if self._fusion.tells_languages else frozenset()
-        fused = FusedRanking(request, self._fusion, (bm25, dense), idf, foreign)
+        waiting = self._languages.waiting_among(bm25, sequence) if self._indexes.dense else frozenset()
+        fused = FusedRanking(request, self._fusion, (bm25, dense), idf, foreign, waiting)
         near = dict(fused.near) if plain else {}  # judges are fitted on the cosines of vectors that do not lean
-        return self._retrieval(fused, query_vector, near, sequence if together else None)
+        found, whole = self._retrieval(fused, query_vector, near, sequence if together else None)
+        return replace(found, waiting=self._languages.waiting(sequence, request.collections)), whole
 
     def _search_beside(
         self, request: SearchRequest, sequence: int, by_words: LexicalSearch

@@ -117,6 +117,9 @@ class LexicalIndex(Projection[_Snapshot]):
     def update(self, catalogue: Catalogue, changes: Changes, /) -> None:
         """Applies changes to a copy whose unchanged files are links."""
         state = self.current().state
+        if not (changes.added or changes.removed):  # vectors make no difference here
+            self.stand(replace(state, sequence=changes.sequence), list(state.files), self.current())
+            return
         folder = self.place(f"segments-{self.free_number()}")
         _link(self.folder / str(state.details["folder"]), folder, state.files, self.folder)
         indexes = [_open(folder / str(part)) for part in range(int(state.details["parts"]))]

@@ -16,6 +16,7 @@ from selfright.retrieval.catalogue_writer import CatalogueWriter
 from selfright.retrieval.files import erase
 from selfright.retrieval.preparing import text_to_index
 from selfright.retrieval.projection import Projection, catch_up, is_current
+from selfright.retrieval.waiting import WaitingList
 from selfright.storage.sqlite import connect
 
 _MOST_FINDINGS = 100
@@ -64,6 +65,9 @@ def _read_passages(catalogue: Catalogue) -> Iterator[str]:
     counted = sum(1 for _ in catalogue.all_entries())
     if counted != catalogue.stats().passages:
         yield f"{catalogue.stats().passages:,} passages are listed but {counted:,} were found"
+    waiting = catalogue.stats().waiting
+    if waiting and len(WaitingList(catalogue).first(waiting + 1)) != waiting:
+        yield f"the list of the {waiting:,} passages that wait for their vectors is not whole"
 
 
 def check_vectors(catalogue: Catalogue) -> list[Finding]:

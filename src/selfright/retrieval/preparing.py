@@ -47,9 +47,10 @@ class Preparer:
         self._languages = frozenset(embedder_languages(embedder))
 
     def prepare(
-        self, passages: Sequence[Passage], store: VectorRows, given: GivenVectors | None = None
+        self, passages: Sequence[Passage], store: VectorRows, given: GivenVectors | None = None, *, embed: bool = True
     ) -> list[PassageRow]:
-        """One for each passage, in order; new vectors go into ``store``."""
+        """One for each passage, in order; new vectors go into ``store``. Without ``embed`` none is made, and those
+        that lack one wait for it."""
         texts = [text_to_index(passage) for passage in passages]
         hashes = [text_hash(text) for text in texts]
         wanted = {
@@ -58,15 +59,22 @@ class Preparer:
             if not self._languages or passage.language in self._languages
         }
         of_hash = {digest: passage.id for digest, passage in zip(hashes, passages, strict=True)} if given else {}
-        places = self._places(wanted, store, {d: given[i] for d, i in of_hash.items() if i in given} if given else {})
+        ready = {d: given[i] for d, i in of_hash.items() if i in given} if given else {}
+        places = self._places(wanted, store, ready, embed=embed)
+        waits = set(wanted).difference(places) if self._embedder else set()
         none = (None, None)
         return [
-            PassageRow(passage, terms, digest, *places.get(digest, none))
+            PassageRow(passage, terms, digest, *(*places.get(digest, none), digest in waits))
             for passage, terms, digest in zip(passages, join_all(self._tokenizer, texts), hashes, strict=True)
         ]
 
     def _places(
-        self, texts: Mapping[bytes, str], store: VectorRows, given: "Mapping[bytes, NDArray[np.float32]]"
+        self,
+        texts: Mapping[bytes, str],
+        store: VectorRows,
+        given: "Mapping[bytes, NDArray[np.float32]]",
+        *,
+        embed: bool,
     ) -> dict[bytes, VectorRow]:
         """Where the vectors are, by hash. Texts of one length go together, so that little is spent on padding."""
         if self._embedder is None:
@@ -76,6 +84,8 @@ class Preparer:
         for start in range(0, len(ready), _BATCH):
             some = ready[start : start + _BATCH]
             places.update(zip(some, store.append(np.stack([given[digest] for digest in some])), strict=True))
+        if not embed:
+            return places
         missing = sorted((digest for digest in texts if digest not in places), key=lambda digest: len(texts[digest]))
         for start in range(0, len(missing), _BATCH):
             some = missing[start : start + _BATCH]

@@ -252,7 +252,7 @@ def catch_up(projection: Projection[Any], catalogue: Catalogue) -> None:
     state = projection.state
     changes = catalogue.changes_since(state.sequence) if state else None
     if changes is not None and not projection.prefers_rebuild(catalogue, changes):
-        if changes.added or changes.removed:
+        if changes.added or changes.removed or changes.embedded:
             projection.update(catalogue, changes)
         if projection.complete(catalogue):
             return

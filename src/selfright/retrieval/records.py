@@ -75,7 +75,8 @@ TERMS_COLUMNS = "key, mark, collection, terms, terms_crc"
 class PassageRow:
     """A passage ready to be stored: its terms joined by blanks, the hash of what is embedded, and where its vector is.
 
-    ``row`` is the vector's row and ``vector_sum`` its checksum; both None for a passage without a vector.
+    ``row`` is the vector's row and ``vector_sum`` its checksum; both None for a passage without a vector, which
+    ``waits`` when it is to get one later.
     """
 
     passage: Passage
@@ -83,6 +84,7 @@ class PassageRow:
     text_hash: bytes
     row: int | None = None
     vector_sum: int | None = None
+    waits: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,6 +65,7 @@ def reembed(
         else:
             sweep_vectors(catalogue)  # the old file, where a run was killed at its very end
     with EmbeddedStore.open(folder, tokenizer, embedder) as store:
+        store.fill(progress)  # what waited for its vector before
         info = store.info()
     with closing(Catalogue(folder)) as catalogue:
         vectors = len(catalogue.vector_places())

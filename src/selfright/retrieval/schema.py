@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 APPLICATION_ID = 0x53465254  # marks the SQLite file as ours
 
 # Passage keys are never used twice: whoever still holds an old key finds nothing, never another passage.
 # A replaced or removed passage stays, marked, until both search indexes have let go of it.
-# The log of changes names ranges of keys.
+# The log of changes names ranges of keys; 'embed' are those of passages that got their vector after they were added.
+# ``waiting`` are the keys of passages that are yet to get one.
 # ``mark`` is a hash of the id: it breaks ties in the same way in whatever order passages came, and gives documents a
 # second way in, so that a damaged index of ids is noticed. ``crc`` seals what readers see, ``terms_crc`` the terms.
 TABLES = """
@@ -44,13 +45,25 @@ CREATE INDEX passages_by_document ON passages (document_id);
 CREATE INDEX passages_by_text ON passages (text_hash) WHERE row IS NOT NULL;
 CREATE TABLE changes (
     sequence INTEGER PRIMARY KEY AUTOINCREMENT,
-    action TEXT NOT NULL CHECK (action IN ('add', 'remove')),
+    action TEXT NOT NULL CHECK (action IN ('add', 'remove', 'embed')),
     first INTEGER NOT NULL, last INTEGER NOT NULL
 );
+CREATE TABLE waiting (key INTEGER PRIMARY KEY);
 CREATE TABLE collections (
     name TEXT PRIMARY KEY, description TEXT NOT NULL, classes TEXT NOT NULL, slots TEXT NOT NULL, crc INTEGER NOT NULL
 ) WITHOUT ROWID;
 """
+UPGRADABLE = 3  # the format before: every vector was there when its passage came
+UPGRADE = (
+    "CREATE TABLE waiting (key INTEGER PRIMARY KEY)",
+    "CREATE TABLE changes_4 (sequence INTEGER PRIMARY KEY AUTOINCREMENT, action TEXT NOT NULL "
+    "CHECK (action IN ('add', 'remove', 'embed')), first INTEGER NOT NULL, last INTEGER NOT NULL)",
+    "INSERT INTO sqlite_sequence SELECT 'changes_4', seq FROM sqlite_sequence WHERE name = 'changes'",
+    "INSERT INTO changes_4 SELECT * FROM changes",
+    "DROP TABLE changes",
+    "ALTER TABLE changes_4 RENAME TO changes",
+    f"PRAGMA user_version = {FORMAT_VERSION}",
+)
 PAGE_BYTES = 8_192
 _WORDS = " (set 'pack' to the domain pack that it was made with: its words are part of the tokenizer)"
 _SETTINGS = {"multilingual-e5-small-q4": "e5", "none": "none"}  # embedders by their setting

@@ -147,7 +147,8 @@ class Best(NamedTuple):
 class FusedRanking:
     """Two rankings, by words and by meaning, fused; and the hits that they make once the passages are there.
 
-    ``foreign`` are the id hashes of passages in another language than the query.
+    ``foreign`` are the id hashes of passages in another language than the query, ``waiting`` of those without a vector
+    yet.
     """
 
     def __init__(
@@ -157,11 +158,12 @@ class FusedRanking:
         rankings: tuple[Scored, Scored],
         idf: Sequence[float],
         foreign: Collection[int] = (),
+        waiting: Collection[int] = (),
     ) -> None:
         bm25, dense = rankings
         self.near = pairs(dense)
         searched = SearchedQuery(request.meaning or request.query, request.language, idf)
-        self._fused: Fused[int] = fusion.fuse(searched, pairs(bm25), self.near, foreign)
+        self._fused: Fused[int] = fusion.fuse(searched, pairs(bm25), self.near, foreign, waiting)
         self.trust = _explain_trust(request, self._fused.trust, bool(bm25.id_hashes), bool(dense.id_hashes))
         self._words, self._meaning = RankLookup(bm25), RankLookup(dense)
         # While a passage is being replaced, the newer of its keys.

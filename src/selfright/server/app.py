@@ -67,8 +67,10 @@ def create_app(
             await selfright.aprepare()
         await in_thread(remove_leftovers)
         async with agents.session_manager.run() if agents else nullcontext():
+            service.vectors.start()
             ready()
             yield
+        await in_thread(service.vectors.end)
         keys.close()
         await selfright.aclose()
 

@@ -16,6 +16,7 @@ from selfright.domain.errors import IndexNotFound, SelfrightError
 from selfright.domain.turns import DEFAULT_USER, Scope
 from selfright.server.admission import LOCAL_KEY, Limits, TurnLimiter, UploadLimiter
 from selfright.server.errors import Refused
+from selfright.server.filling import VectorThread
 from selfright.server.metrics import Metrics
 
 if TYPE_CHECKING:
@@ -128,8 +129,10 @@ class Service:
     limiter: TurnLimiter = field(init=False)
     metrics: Metrics = field(init=False)
     readiness: Readiness = field(init=False)
+    vectors: VectorThread = field(init=False)
 
     def __post_init__(self) -> None:
+        self.vectors = VectorThread(self.selfright)
         self.limiter = TurnLimiter(self.limits)
         self.metrics, self.readiness = Metrics(self.limiter), Readiness(self._look)
 
@@ -140,7 +143,8 @@ class Service:
     async def take_in(
         self, caller: Caller, path: Path, name: str, collection: str, deadline: Deadline
     ) -> "UploadReport":
-        """Adds one file that was sent, of an upload that was let in; the index waits for it only while it is stored.
+        """Adds one file that was sent, of an upload that was let in; the index waits for it only while it is stored,
+        and its vectors may be made later.
 
         When it is cancelled, nothing of the file stays. Raises ``UnreadableFile``.
         """
@@ -150,9 +154,12 @@ class Service:
                 async with readers:
                     upload = await deadline.run(partial(self.selfright.read_upload, path, name, deadline))
                 ends.enter_context(closing(upload))
-                await deadline.run(partial(self.selfright.embed_upload, upload, **where))
+                if not self.selfright.embeds_later:
+                    await deadline.run(partial(self.selfright.embed_upload, upload, **where))
             async with self.writing:
-                return await deadline.run(partial(self.selfright.store_upload, upload, **where))
+                report = await deadline.run(partial(self.selfright.store_upload, upload, **where))
+        self.vectors.wake()
+        return report
 
     def collections(self) -> list[str]:
         """The names of the collections that exist; none where there is no index yet."""

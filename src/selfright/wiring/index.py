@@ -4,7 +4,7 @@ Long because: whatever opens, reads, changes or closes the one store goes throug
 """
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +25,7 @@ from selfright.domain.ports import (
 from selfright.domain.routing import Collection
 from selfright.domain.text import several
 from selfright.domain.turns import Scope, ScopedRetriever
+from selfright.retrieval.locations import locate
 from selfright.settings import Settings
 from selfright.wiring.overrides import Overrides
 from selfright.wiring.packs import load_pack, tokenizer_for
@@ -120,33 +121,50 @@ class IndexService:
         ray: str | None,
         origin: Origin = "index",
     ) -> "Report":
-        """Reads, splits and indexes files; the index is made when there is none and something to read.
+        """Reads, splits and indexes files; the index is made when there is none and something to read. ``fill`` makes
+        the vectors.
 
         ``ray`` is the address of a cluster that does the work, ``origin`` says who brought the files.
         """
         from selfright.ingest.pipeline import ingest
         from selfright.ingest.reading import discover
+        from selfright.retrieval.stores.opening import words_first
 
         self._check_own()
         found = discover(paths)
         if ray:
             return self._add_on(ray, paths, collection, progress, origin)
         store = self._open(create=True)
-        return ingest(found, writer=store, library=store, collection=collection, progress=progress, origin=origin)
+        writer = words_first(store)
+        return ingest(found, writer=writer, library=store, collection=collection, progress=progress, origin=origin)
 
     def sync(self, paths: Sequence[Path], options: "SyncOptions", progress: "Progress | None") -> "Report":
         """Makes the index what the folders are; a dry run needs no index and changes none."""
         from selfright.ingest.syncing import NoIndex, sync
+        from selfright.retrieval.stores.opening import words_first
 
         self._check_own()
         if not options.dry_run:
             store = self._open(create=True)
-            return sync(paths, store, store, options, progress)
+            return sync(paths, words_first(store), store, options, progress)
         try:
             made = self._as_made()
         except IndexNotFound:
             return sync(paths, None, NoIndex(), options, progress)
         return sync(paths, made, made, options, progress)
+
+    def fill(self, progress: "Progress | None", stop: "Callable[[], bool]") -> int:
+        """Makes the vectors that passages wait for; how many wait when ``stop`` said that it is enough."""
+        from selfright.retrieval.stores.opening import fill
+
+        if self.is_foreign or not self._as_made().info().without_vectors:
+            return 0
+        return fill(self._open(), progress, stop)
+
+    @property
+    def is_words_first(self) -> bool:
+        """Whether new documents are searched by words before they have vectors; an index on a server embeds first."""
+        return locate(self._settings.index).engine == "embedded"
 
     def _add_on(
         self, ray: str, paths: Sequence[Path], collection: str, progress: "Progress | None", origin: Origin

@@ -25,7 +25,7 @@ from selfright.ingest.reading import SUFFIXES
 from selfright.ingest.sandbox import Bounds, read_apart
 from selfright.processes import receive, send
 from selfright.retrieval.preparing import embedder_languages, text_hash, text_to_index
-from selfright.retrieval.stores.opening import open_store
+from selfright.retrieval.stores.opening import open_store, words_first
 from selfright.retrieval.tokenizing import PretokenizedQuery, join_all, setup_of, work
 from selfright.wiring.encoders import make_embedder
 
@@ -217,7 +217,7 @@ def _put(upload: ReadUpload, batch: dict[str, ReadDocument], store: "Store", rep
     every = [passage for _, passages in ready for passage in passages]
     report.passages += len(every)
     if ready:
-        store.put(ready, upload.vectors(every))
+        words_first(store).put(ready, upload.vectors(every))
     batch.clear()
 
 

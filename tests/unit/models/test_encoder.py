@@ -56,7 +56,7 @@ def test_cosines_are_those_of_the_published_model(encoder: E5) -> None:
         "The kiln weighs 420 kg",
     ]
     cosines = encoder.embed(passages) @ encoder.embed_query("메트포르민의 부작용은?")
-    assert cosines == pytest.approx([0.795, 0.687, 0.698], abs=2e-3)
+    assert cosines == pytest.approx([0.795, 0.687, 0.698], abs=4e-3)  # products of eight bits
 
 
 def test_a_vector_does_not_depend_on_its_company(encoder: E5) -> None:

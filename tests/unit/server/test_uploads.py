@@ -97,6 +97,8 @@ def test_a_service_without_a_place_for_temporary_files_starts(monkeypatch: pytes
 class Recorder:
     """Stands for Selfright: says at each step whether the index is held."""
 
+    embeds_later = False  # as an index on a server
+
     def __init__(self) -> None:
         self.said: list[tuple[str, bool, int]] = []
         self.service = Service(self, Limits())  # type: ignore[arg-type]
@@ -131,6 +133,19 @@ def test_the_index_is_held_while_a_file_is_stored_and_not_while_it_is_read_or_em
     asyncio.run(story())
     steps = [("read", False, 1), ("embed", False, 2), ("store", True, 2), ("close", False, 2)]
     assert recorder.said == steps  # others may be read while it is embedded
+
+
+def test_an_index_that_embeds_later_is_not_waited_for() -> None:
+    recorder = Recorder()
+    recorder.embeds_later = True
+
+    async def story() -> None:
+        with recorder.service.uploads.admit(LOCAL.key):
+            await recorder.service.take_in(LOCAL, Path("a.md"), "a.md", "default", Deadline(60))
+
+    asyncio.run(story())
+    assert [step for step, *_ in recorder.said] == ["read", "store", "close"]
+    assert recorder.service.vectors.is_woken
 
 
 def test_who_cancels_an_upload_waits_until_its_thread_has_ended() -> None:

@@ -92,6 +92,9 @@ def search(selfright: "Selfright", query: str, k: int, collections: tuple[str, .
     found = selfright.retrieve(query, k, collections)
     if found.trust:
         click.secho(f"searched by {_BY[found.trust.by]}: {found.trust.why}", dim=True, err=True)
+    if found.waiting:
+        some = f"{found.waiting.passages:,} passages"
+        click.secho(f"{some} are searched by words only until their vectors are made", dim=True, err=True)
     rows = search_view(found.hits)
     if as_json:
         print_json([{**row, "searched": search_method_view(found.trust)} for row in rows])

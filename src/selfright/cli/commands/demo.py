@@ -10,7 +10,7 @@ import click
 DATA = Path(__file__).parents[2] / "demo"
 
 # Two things at once: the first search finds the one, the query rewritten from what was missing both.
-TWO_THINGS = "What is the usual first dose of basal insulin, and which errors can be retried?"
+TWO_THINGS = "What's the typical first dose of basal insulin, and which errors can be retried?"
 # The index knows the one, the web the other.
 TWO_PLACES = (
     "How long does a vertigo attack last in Ménière's disease, "
@@ -31,6 +31,7 @@ SCENES = (
 def demo() -> None:
     """Five questions over the demo documents, each a different path through the loop. Offline."""
     from selfright.api.selfright import Selfright
+    from selfright.cli.commands.index_sync import make_vectors
     from selfright.cli.progress import bar
     from selfright.cli.render_answer import account
     from selfright.settings import load_settings
@@ -39,7 +40,8 @@ def demo() -> None:
     _forget_if_outdated(place)
     with Selfright.open(place, pack="medical", web_provider="static", web_folder=str(DATA / "web")) as selfright:
         with bar("Indexing the demo documents") as progress:
-            report = selfright.add([DATA / "documents"], progress=progress)
+            report = selfright.add([DATA / "documents"], progress=progress, embed=False)
+        make_vectors(selfright)
         click.echo(f"{report.added + report.replaced + report.unchanged} demo documents, Korean and English\n")
         questions = _questions()
         for number, (path, asked) in enumerate(SCENES, start=1):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from selfright.cli.commands.index_sync import belonging_options, exit_code, sync, tell_report
+from selfright.cli.commands.index_sync import belonging_options, exit_code, make_vectors, sync, tell_report
 from selfright.cli.commands.index_transfer import export, import_
 from selfright.cli.commands.options import (
     format_counts,
@@ -159,6 +159,9 @@ def add(
 
     Reads txt, md, html, pdf, office files of all kinds, hwpx, csv, json and jsonl. An unreadable file is reported
     in one line, and the others are added; the exit code is 1 then.
+
+    Documents can be searched by words at once, and by meaning when their vectors are made; Ctrl-C leaves the rest of
+    these to 'selfright index embed'.
     """
     from selfright.cli.progress import bar
     from selfright.domain.errors import UsageError
@@ -167,11 +170,23 @@ def add(
         raise UsageError("--prune does not work with --ray; run 'selfright index sync' on the folders afterwards")
     with bar("Indexing") as progress:
         if prune:
-            report = selfright.sync(paths, progress=progress, **options)
+            report = selfright.sync(paths, progress=progress, embed=False, **options)
         else:
-            report = selfright.add(paths, progress=progress, ray=ray, **options)
+            report = selfright.add(paths, progress=progress, ray=ray, embed=False, **options)
     tell_report(report, as_json=as_json, pruned=prune)
+    make_vectors(selfright)
     return exit_code(report)
+
+
+@index.command()
+@on_index
+@json_option
+def embed(selfright: "Selfright", as_json: bool) -> None:
+    """Make the vectors that passages still lack, where 'add' or 'sync' was interrupted."""
+    before = selfright.info().without_vectors
+    make_vectors(selfright)
+    form = {"embedded": before - selfright.info().without_vectors}
+    tell(form, [f"{form['embedded']:,} passages embedded"], as_json=as_json)
 
 
 @index.command()

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from selfright.ingest.pipeline import Report
 
 _NAMED = 10
+_WORTH_TELLING = 200  # passages without vectors: some seconds of work
 
 
 def tell_report(report: "Report", *, as_json: bool, pruned: bool = False, dry_run: bool = False) -> None:
@@ -66,6 +67,19 @@ def tell_changes(report: "Report") -> None:
     more = report.added + report.replaced + report.removed - len(report.changes)
     if more > 0:
         click.echo(f"and {more:,} more")
+
+
+def make_vectors(selfright: "Selfright") -> None:
+    """The second half of adding: passages that can be searched by words get their vectors."""
+    from selfright.cli.progress import bar
+
+    waiting = selfright.info().without_vectors
+    if not waiting:
+        return
+    if waiting >= _WORTH_TELLING:
+        say(f"searchable by words now; {waiting:,} passages get their vectors ('selfright index embed' goes on later)")
+    with bar("Embedding", "passages") as progress:
+        selfright.embed(progress)
 
 
 def exit_code(report: "Report") -> int:
@@ -152,8 +166,10 @@ def sync(selfright: "Selfright", folders: tuple[Path, ...], watch: bool, as_json
     if watch:
         return Watch(selfright, folders, options, as_json).go()
     with bar("Indexing") as progress:
-        report = selfright.sync(folders, progress=progress, **options)
+        report = selfright.sync(folders, progress=progress, embed=False, **options)
     tell_report(report, as_json=as_json, pruned=True, dry_run=dry_run)
+    if not dry_run:
+        make_vectors(selfright)
     return exit_code(report)
 
 
@@ -198,7 +214,11 @@ class Watch:
 
         first = not states
         with bar("Indexing") as progress:
-            report = self.selfright.sync(self.folders, progress=progress, states=states, **self.options)
+            report = self.selfright.sync(self.folders, progress=progress, embed=False, states=states, **self.options)
+        self._tell(report, first=first)
+        make_vectors(self.selfright)
+
+    def _tell(self, report: "Report", *, first: bool) -> None:
         if self.as_json:
             click.echo(json.dumps(report_form(report, pruned=True), ensure_ascii=False))
             return

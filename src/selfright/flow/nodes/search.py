@@ -94,6 +94,7 @@ async def retrieve(state: AgentState, tools: Tools) -> dict[str, Any]:
         "retrieved_docs": hits,
         "evidence": hits,
         "query_vector": found.query_vector,
+        "waiting": found.waiting,
         "retrieved_docs_history": (text_hashes(hit.passage.text for hit in hits),),
         "used_retrieval": True,
         "grading": None,

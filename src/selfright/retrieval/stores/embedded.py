@@ -1,14 +1,15 @@
 """The embedded store: a catalogue in SQLite, BM25 by tantivy, vectors by FAISS, in one folder and one process."""
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from selfright.domain.errors import IndexDamaged, NotAnIndex, StoreError
+from selfright.domain.errors import IndexBusy, IndexDamaged, NotAnIndex, StoreError
 from selfright.domain.passages import Document, Passage, StoreInfo
 from selfright.domain.ports import Embedder, TermLexicon, Tokenizer
 from selfright.domain.routing import Collection
@@ -24,8 +25,14 @@ from selfright.retrieval.hybrid import HybridSearch, Indexes
 from selfright.retrieval.lexical import LexicalIndex
 from selfright.retrieval.maintenance import ProjectionSync
 from selfright.retrieval.preparing import GivenVectors, Preparer, check_input, embedder_name
+from selfright.retrieval.records import SearchRow
 from selfright.retrieval.schema import ExistingEmbedder, fitting
 from selfright.retrieval.stores.reading import ReadableStore
+from selfright.retrieval.waiting import Progress, VectorFiller
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _HELPERS = 4
 
@@ -130,6 +137,7 @@ class EmbeddedStore(ReadableStore):
             dimension=meta.dimension,
             dense_kind=self._indexes.dense.kind if self._indexes.dense else "none",
             bytes=folder_bytes(self._catalogue.folder),
+            without_vectors=stats.waiting,
         )
 
     def collections(self) -> list[Collection]:
@@ -138,18 +146,25 @@ class EmbeddedStore(ReadableStore):
 
     # Writer
 
-    def put(self, batch: Sequence[tuple[Document, Sequence[Passage]]], vectors: GivenVectors | None = None) -> None:
+    def put(
+        self,
+        batch: Sequence[tuple[Document, Sequence[Passage]]],
+        vectors: GivenVectors | None = None,
+        *,
+        embed: bool = True,
+    ) -> None:
         """Adds documents with their passages; a document with the same id is replaced whole.
 
         ``vectors`` are unit vectors by passage id that the index's embedder has made elsewhere; what is not among them
-        is embedded. Raises ``InputError`` for a passage that is not part of its document, ``IndexBusy`` when another
-        process writes; nothing of the batch is kept then.
+        is embedded, or, without ``embed``, searched by words only until ``fill`` has made the rest. Raises
+        ``InputError`` for a passage that is not part of its document, ``IndexBusy`` when another process writes;
+        nothing of the batch is kept then.
         """
         for document, passages in batch:
             check_input(document, passages)
         with self._changing():
             every = [passage for _, passages in batch for passage in passages]
-            prepared = iter(self._preparer.prepare(every, self._writer, vectors))
+            prepared = iter(self._preparer.prepare(every, self._writer, vectors, embed=embed))
             self._writer.put([(document, list(islice(prepared, len(passages)))) for document, passages in batch])
 
     def remove(self, document_ids: Sequence[str]) -> list[str]:
@@ -179,6 +194,23 @@ class EmbeddedStore(ReadableStore):
                 self._projections.sync()
             finally:
                 self._lock.release()
+
+    def fill(self, progress: Progress | None = None, stop: Callable[[], bool] = lambda: False) -> int:
+        """Makes the vectors that passages wait for, and commits batch by batch until ``stop`` says so; how many wait
+        then. Others may write meanwhile."""
+        waiting = self._catalogue.stats().waiting
+        if self.embedder and waiting:
+            return VectorFiller(self._catalogue, self.embedder, self._keep).run(progress, stop)
+        return waiting
+
+    def _keep(self, some: Sequence[SearchRow], vectors: "Mapping[bytes, NDArray[np.float32]]") -> None:
+        """Stores vectors, by the hash of the text, of passages that still wait for theirs, and commits."""
+        with self._writing:
+            if self._writer.pending:
+                raise IndexBusy("another thread of this process is writing to the index; wait until it has committed")
+            with self._changing():
+                self._writer.embed(some, vectors)
+            self.commit()
 
     # Upkeep
 

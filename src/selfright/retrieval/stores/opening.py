@@ -1,23 +1,31 @@
 """Opens an index wherever it is: the one place that knows which engine belongs to which location."""
 
 import importlib.util
+from collections.abc import Callable, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from selfright.domain.errors import IncompatibleIndex, IndexDamaged, IndexNotFound, MissingExtra, NotAnIndex, UsageError
+from selfright.domain.passages import Document, Passage
 from selfright.domain.ports import Embedder, Retriever, TermLexicon, Tokenizer
 from selfright.domain.stores import Store
 from selfright.retrieval.fusion import Fusion
 from selfright.retrieval.locations import locate
 from selfright.retrieval.schema import ExistingEmbedder, at_hand
 
+if TYPE_CHECKING:
+    from selfright.retrieval.preparing import GivenVectors
+    from selfright.retrieval.stores.embedded import EmbeddedStore
+    from selfright.retrieval.waiting import Progress
+
 _NEEDED = {
     "milvus": ("what an index in Milvus needs", "milvus", "pymilvus"),
     "postgres": ("what an index in PostgreSQL needs", "postgres", "psycopg", "psycopg_pool", "pgvector"),
 }
 
-__all__ = ["OpenedStore", "Store", "compact", "folder_of", "open_store", "tokenizer_of"]
+__all__ = ["OpenedStore", "Store", "compact", "fill", "folder_of", "open_store", "tokenizer_of", "words_first"]
 
 
 class OpenedStore(Store, Protocol):
@@ -97,6 +105,39 @@ def compact(store: OpenedStore, location: str | Path) -> None:
     folder_of(location, "compact")
     if isinstance(store, EmbeddedStore):
         store.compact()
+
+
+@dataclass(frozen=True, slots=True)
+class _WordsFirst:
+    """Writes to an index folder without waiting for vectors."""
+
+    store: "EmbeddedStore"
+
+    def put(self, batch: Sequence[tuple[Document, Sequence[Passage]]], vectors: "GivenVectors | None" = None) -> None:
+        self.store.put(batch, vectors, embed=False)
+
+    def remove(self, document_ids: Sequence[str]) -> list[str]:
+        return self.store.remove(document_ids)
+
+    def commit(self) -> None:
+        self.store.commit()
+
+
+def words_first(store: Store) -> "Store | _WordsFirst":
+    """What writes documents that can be searched by words at once; ``fill`` makes their vectors.
+
+    An index on a server embeds before it commits.
+    """
+    from selfright.retrieval.stores.embedded import EmbeddedStore
+
+    return _WordsFirst(store) if isinstance(store, EmbeddedStore) else store
+
+
+def fill(store: OpenedStore, progress: "Progress | None", stop: Callable[[], bool] = lambda: False) -> int:
+    """Makes the vectors that passages wait for until ``stop`` says so; how many wait then."""
+    from selfright.retrieval.stores.embedded import EmbeddedStore
+
+    return store.fill(progress, stop) if isinstance(store, EmbeddedStore) else 0
 
 
 def _open_embedded(

@@ -1,0 +1,129 @@
+"""Vectors that are made after their passages can be searched by words already, batch by batch.
+
+The catalogue lists what waits. A batch is embedded without the writer's lock and committed by itself, so whatever stops
+the work costs one batch at most, and whoever comes next goes on from the list.
+"""
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from selfright.domain.errors import IndexBusy
+from selfright.domain.ports import Embedder
+from selfright.retrieval.catalogue import Catalogue
+from selfright.retrieval.files import WriterLock
+from selfright.retrieval.preparing import text_hash, text_to_index
+from selfright.retrieval.records import SearchRow
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+LOCK_NAME = "embedder.lock"
+_BATCH = 256  # passages between two commits
+_COMMIT_S = 10.0
+_SLICE = 16  # texts; between them the work can be broken off
+_REST_S = 0.2
+
+Progress = Callable[[int, int, str], None]
+Keep = Callable[[Sequence[SearchRow], "Mapping[bytes, NDArray[np.float32]]"], None]
+
+
+class WaitingList:
+    """The passages of ``catalogue`` that are yet to get a vector."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+
+    def first(self, limit: int) -> list[SearchRow]:
+        """Those that wait longest."""
+        if not self._catalogue.stats().waiting:
+            return []
+        keys = self._all("SELECT key FROM waiting ORDER BY key LIMIT ?", limit)
+        return list(self._catalogue.search_rows(keys, removed=False).values())
+
+    def among(self, keys: Sequence[int]) -> frozenset[int]:
+        """Those of these keys."""
+        query = "SELECT key FROM waiting WHERE key IN (SELECT value FROM json_each(?))"
+        return frozenset(self._all(query, json.dumps(list(keys))))
+
+    def within(self, collections: Sequence[str]) -> int:
+        """How many are in these collections."""
+        query = (
+            "SELECT COUNT(*) FROM waiting JOIN passages USING (key) "
+            "WHERE collection IN (SELECT value FROM json_each(?))"
+        )
+        return self._all(query, json.dumps(list(collections)))[0]
+
+    def _all(self, query: str, value: object) -> list[int]:
+        with self._catalogue.connections.reading() as connection:
+            return [number for (number,) in connection.execute(query, (value,))]
+
+
+class VectorFiller:
+    """Makes the vectors that passages of ``catalogue`` wait for; ``keep`` stores and commits those of a batch.
+
+    One process at a time embeds; others wait for it, and take over when it ends early.
+    """
+
+    def __init__(self, catalogue: Catalogue, embedder: Embedder, keep: Keep) -> None:
+        self._catalogue, self._embedder, self._keep = catalogue, embedder, keep
+        self._lock = WriterLock(catalogue.folder / LOCK_NAME)
+
+    def run(self, progress: Progress | None, stop: Callable[[], bool]) -> int:
+        """Until nothing waits, or ``stop`` says so; how many passages wait then. ``progress`` counts passages."""
+        total = left = self._catalogue.stats().waiting
+
+        def tell(done: int, name: str = "") -> None:
+            if progress:
+                progress(max(0, total - left + done), total, name)
+
+        while left and not stop():
+            tell(0)
+            if self._is_mine():
+                try:
+                    self._batch(tell, stop)
+                finally:
+                    self._lock.release()
+            else:
+                time.sleep(_REST_S)
+            left = self._catalogue.stats().waiting
+            total = max(total, left)
+        if total:
+            tell(0)
+        return left
+
+    def _is_mine(self) -> bool:
+        try:
+            self._lock.acquire()
+        except IndexBusy:
+            return False
+        return True
+
+    def _batch(self, tell: Callable[[int, str], None], stop: Callable[[], bool]) -> None:
+        """Texts of one length go together, so that little is spent on padding."""
+        waiting = WaitingList(self._catalogue).first(_BATCH)
+        texts = {shown.key: text_to_index(shown.passage) for shown in waiting}
+        waiting.sort(key=lambda shown: len(texts[shown.key]))
+        vectors: dict[bytes, NDArray[np.float32]] = {}
+        done, until = 0, time.monotonic() + _COMMIT_S
+        while done < len(waiting) and time.monotonic() < until and not stop():
+            some = [texts[shown.key] for shown in waiting[done : done + _SLICE]]
+            vectors.update(zip(map(text_hash, some), self._embedder.embed(some), strict=True))
+            done += len(some)
+            tell(done, waiting[done - 1].passage.document_id)
+        self._store(waiting[:done], vectors, stop)
+
+    def _store(
+        self, some: Sequence[SearchRow], vectors: "Mapping[bytes, NDArray[np.float32]]", stop: Callable[[], bool]
+    ) -> None:
+        """As soon as nobody else writes; they are lost when there is no more time for that."""
+        while some:
+            try:
+                return self._keep(some, vectors)
+            except IndexBusy:
+                if stop():
+                    return None
+                time.sleep(_REST_S)
+        return None
