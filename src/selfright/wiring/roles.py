@@ -126,7 +126,7 @@ def offline_roles(
         evaluator=evaluator,
         heuristic=heuristic,
         stand_in=heuristic,
-        rewriter=OfflineRewriter(analyzer, likeness),
+        rewriter=OfflineRewriter(analyzer),
         summarizer=OfflineSummarizer(),
         abstainer=CalibratedAbstainer(),
         first=first,

@@ -1,8 +1,6 @@
 """Follow-ups: when a question leaves something out, and where it is taken from."""
 
 import time
-from collections.abc import Sequence
-from typing import cast
 
 import pytest
 from hypothesis import given
@@ -11,7 +9,6 @@ from hypothesis import strategies as st
 from selfright.domain.answers import Message
 from selfright.domain.turns import MAX_QUESTION_CHARACTERS
 from selfright.roles.analysis import TextAnalyzer, phrases
-from selfright.roles.likeness import Likeness
 from selfright.roles.rewrite import focus
 from selfright.roles.rewrite.focus import followed_up
 from selfright.roles.rewrite.followup import completed, depends_on_history
@@ -102,19 +99,14 @@ def test_a_complete_question_keeps_only_a_name_of_the_one_before(question: str, 
     assert standalone(question, before, "") == expected
 
 
-class Kinds:
-    """Words of one kind are near one another."""
-
-    def alike(self, text: str, others: Sequence[str]) -> list[float]:
-        people = {"adults", "children"}
-        return [0.9 if {text, other} <= people else 0.8 for other in others]
-
-
-def test_what_a_follow_up_names_takes_the_place_of_its_like() -> None:
-    history = conversation("How much is a kettle ticket for adults?", "Ten.")
-    likeness = cast("Likeness", Kinds())
-    assert completed("What about children?", history, ANALYZER, likeness) == "kettle ticket: What about children?"
-    assert completed("What about acid?", history, ANALYZER, likeness) == "kettle ticket adults: What about acid?"
+def test_the_question_that_was_looked_up_before_is_what_the_user_meant() -> None:
+    history = [
+        Message("user", "And the acid?"),
+        Message("assistant", "Vinegar does.", question="kettle: the acid?"),
+        Message("user", "thanks"),
+        Message("assistant", "You are welcome.", question="thanks"),
+    ]
+    assert completed("And the price?", history, ANALYZER) == "kettle acid: the price?"
 
 
 def test_a_long_reply_is_read_only_at_its_beginning() -> None:

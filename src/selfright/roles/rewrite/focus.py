@@ -21,7 +21,6 @@ from selfright.domain.packs import GENERAL, DomainPack
 from selfright.domain.passages import Language
 from selfright.domain.text import has_hangul, language_of, sentence_spans
 from selfright.roles.analysis import TextAnalyzer, distinct
-from selfright.roles.likeness import Likeness
 from selfright.roles.restating import again
 from selfright.roles.rewrite.followup import completed, depends_on_history, has_no_topic, only_names, recent
 from selfright.roles.rewrite.query_text import bounded, respelt
@@ -256,9 +255,7 @@ def _outweighs(asking: str, told: str, analyzer: TextAnalyzer, share: float = _A
     return own >= share * said
 
 
-def followed_up(
-    question: str, history: Sequence[Message], analyzer: TextAnalyzer, likeness: Likeness | None = None
-) -> str:
+def followed_up(question: str, history: Sequence[Message], analyzer: TextAnalyzer) -> str:
     """As ``followup.completed``, from what the user asked before, without what was only told beside it."""
     asked = [
         replace(said, content=asking_part(said.content, analyzer, follows=place > 0).question)
@@ -266,7 +263,7 @@ def followed_up(
         else said
         for place, said in enumerate(recent(history))
     ]
-    return completed(question, asked, analyzer, likeness)
+    return completed(question, asked, analyzer)
 
 
 _MOST_NAMES = 6

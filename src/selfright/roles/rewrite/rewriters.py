@@ -16,7 +16,6 @@ from selfright.domain.passages import Hit, Language
 from selfright.domain.ports import ChatModel
 from selfright.domain.text import has_hangul, language_of
 from selfright.roles.analysis import Term, TextAnalyzer, distinct, phrases
-from selfright.roles.likeness import Likeness
 from selfright.roles.model_calls import JudgingMode, written
 from selfright.roles.prompting import rewrite_prompt, standalone_prompt, web_prompt
 from selfright.roles.questions import question_parts
@@ -53,8 +52,8 @@ _PROFILED = "{question} ({profile})"
 class OfflineRewriter:
     """Rewrites queries from the judge's feedback, the profile and the hits (port ``Rewriter``)."""
 
-    def __init__(self, analyzer: TextAnalyzer, likeness: Likeness | None = None) -> None:
-        self._analyzer, self._likeness = analyzer, likeness
+    def __init__(self, analyzer: TextAnalyzer) -> None:
+        self._analyzer = analyzer
 
     async def rewrite(self, request: RewriteRequest) -> str:
         """The question with the profile, what was missing, or its rarer words; at most 400 characters, never empty.
@@ -83,7 +82,7 @@ class OfflineRewriter:
     async def standalone(self, question: str, history: Sequence[Message], summary: str = "") -> str:
         """A follow-up with what it leaves out filled in; unchanged when it stands alone. ``summary`` is not needed."""
         del summary
-        return await asyncio.to_thread(followed_up, question, history, self._analyzer, self._likeness)
+        return await asyncio.to_thread(followed_up, question, history, self._analyzer)
 
     async def focused(self, message: str, pack: DomainPack, follows: bool = False) -> Focus:
         """What of a message is asked, what is searched for, and what is told besides; see ``rewrite.focus``."""
