@@ -4,6 +4,9 @@ Codes and versions (FX-1042, CYP2C9, v2.3.1) and names written as identifiers (F
 written; other things by what a domain pack knows of its field. A passage has to name such a thing of a pack somewhere,
 by any of its names; a sentence that names none of its kind, and a passage without any code, may be about anything and
 are left alone.
+
+A page of the other language may be the one about the subject: passages of the question's language that do not name the
+subject are then about others, too.
 """
 
 import re
@@ -16,6 +19,8 @@ from selfright.domain.judgements import Grade, Grading, Verdict
 from selfright.domain.packs import DomainPack
 from selfright.domain.passages import Hit, Refinement
 from selfright.domain.ports import Grader, Refiner
+from selfright.domain.text import language_of
+from selfright.roles.analysis import TermMatcher, TextAnalyzer
 from selfright.roles.evidence import visible
 from selfright.roles.words import mask_stop_words
 
@@ -120,15 +125,17 @@ class EntityFilterGrader:
 
     inner: Grader
     pack: DomainPack
+    analyzer: TextAnalyzer
 
     async def grade(self, question: str, hits: Sequence[Hit]) -> Grading:
         """The inner grading, and 0 for the passages withheld; raises what the inner one raises."""
         entities = QueryEntities.of(question, self.pack)
-        if not entities or not hits:
-            return await self.inner.grade(question, hits)
-        if not entities.is_named_in([_shown(hit) for hit in hits]):
+        if entities and hits and not entities.is_named_in([_shown(hit) for hit in hits]):
             return Grading(Verdict.INCORRECT, 0.0, _zeros(hits), "nothing that was found names what is asked about")
-        withheld = [hit for hit in hits if _misses(entities, hit)]
+        beside = on_other_subjects(question, hits, self.analyzer)
+        withheld = [hit for hit in hits if hit in beside or (entities and _misses(entities, hit))]
+        if not withheld:
+            return await self.inner.grade(question, hits)
         grading = await self.inner.grade(question, [hit for hit in hits if hit not in withheld])
         return replace(grading, grades=(*grading.grades, *_zeros(withheld)))
 
@@ -139,15 +146,36 @@ class EntityFilterRefiner:
 
     inner: Refiner
     pack: DomainPack
+    analyzer: TextAnalyzer
 
     async def refine(self, question: str, hits: Sequence[Hit], grading: Grading | None = None) -> Refinement:
         """The inner refinement without those strips; raises what the inner one raises."""
         entities = QueryEntities.of(question, self.pack)
+        beside = on_other_subjects(question, hits, self.analyzer)
+        kept = [hit for hit in hits if hit not in beside]
         if not entities:
-            return await self.inner.refine(question, hits, grading)
-        found = await self.inner.refine(question, [hit for hit in hits if not _misses(entities, hit)], grading)
+            return await self.inner.refine(question, kept, grading)
+        found = await self.inner.refine(question, [hit for hit in kept if not _misses(entities, hit)], grading)
         strips = tuple(s for s in found.strips if not entities.is_missed_by(s.passage.heading, s.text))
         return replace(found, strips=strips, fell_back=found.fell_back or not strips)
+
+
+def on_other_subjects(question: str, hits: Sequence[Hit], analyzer: TextAnalyzer) -> Sequence[Hit]:
+    """The hits in the question's language that do not name its rarest word, where only foreign pages have it as title.
+
+    A title has it as it is written ("furosemide를 먹을 때"); a text may also name it in translation.
+    """
+    language = language_of(question)
+    own = [hit for hit in hits if hit.passage.language == language]
+    terms = sorted(analyzer.key_terms(question), key=lambda term: -term.weight)[:1]
+    if not terms or not own or len(own) == len(hits):
+        return ()
+    written = TermMatcher(analyzer, terms)
+    titled = {hit.passage.language for hit in hits if written.places(hit.passage.title)}
+    if not titled or language in titled:
+        return ()
+    rarest = TermMatcher(analyzer, terms, translated=True)
+    return [hit for hit in own if not rarest.places(_shown(hit))]
 
 
 def _misses(entities: QueryEntities, hit: Hit) -> bool:

@@ -62,8 +62,8 @@ def with_pack(roles: Roles, pack: DomainPack) -> Roles:
 
     return replace(
         roles,
-        grader=TrustingGrader(EntityFilterGrader(roles.grader, pack), roles.first),
-        refiner=TrustingRefiner(EntityFilterRefiner(roles.refiner, pack), roles.first),
+        grader=TrustingGrader(EntityFilterGrader(roles.grader, pack, roles.first.analyzer), roles.first),
+        refiner=TrustingRefiner(EntityFilterRefiner(roles.refiner, pack, roles.first.analyzer), roles.first),
         prompter=BilingualPrompter(pack.hints, roles.first),
         generator=ProfileWarningGenerator(roles.generator),
         evaluator=ConcernedEvaluator(roles.evaluator),

@@ -10,7 +10,7 @@ from selfright.domain.packs import GENERAL
 from selfright.domain.passages import Hit, Refinement, Strip
 from selfright.roles.entity_filter import EntityFilterGrader, EntityFilterRefiner, QueryEntities
 from selfright_medical.pack import MEDICAL
-from tests.support.texts import hits, passage, strip
+from tests.support.texts import analyzer, hits, passage, strip
 
 
 class Everything:
@@ -36,9 +36,14 @@ MIGRAINE = passage("임신 중에는 진통제를 줄입니다.", "migraine.md",
 QUESTION = "임신 12주인데 리시노프릴 먹어도 되나요?"
 
 
+ANALYZER = analyzer(*(one.text for one in (LISINOPRIL, WARFARIN, MIGRAINE)))
+
+
 def test_what_is_about_another_medicine_is_not_shown_to_the_judge() -> None:
     inner = Everything()
-    grading = asyncio.run(EntityFilterGrader(inner, MEDICAL).grade(QUESTION, hits(LISINOPRIL, WARFARIN, MIGRAINE)))
+    grading = asyncio.run(
+        EntityFilterGrader(inner, MEDICAL, ANALYZER).grade(QUESTION, hits(LISINOPRIL, WARFARIN, MIGRAINE))
+    )
     assert inner.shown == ["lisinopril.md"]  # by its English name
     assert [grading.probability(one.id) for one in (LISINOPRIL, WARFARIN, MIGRAINE)] == [0.9, 0.0, 0.0]
     assert grading.verdict is Verdict.CORRECT
@@ -46,7 +51,7 @@ def test_what_is_about_another_medicine_is_not_shown_to_the_judge() -> None:
 
 def test_when_nothing_names_it_the_set_is_incorrect() -> None:
     inner = Everything()
-    grading = asyncio.run(EntityFilterGrader(inner, MEDICAL).grade(QUESTION, hits(WARFARIN, MIGRAINE)))
+    grading = asyncio.run(EntityFilterGrader(inner, MEDICAL, ANALYZER).grade(QUESTION, hits(WARFARIN, MIGRAINE)))
     assert (grading.verdict, grading.sufficiency, inner.shown) == (Verdict.INCORRECT, 0.0, [])
     assert {grade.probability for grade in grading.grades} == {0.0}
 
@@ -56,9 +61,9 @@ def test_when_nothing_names_it_the_set_is_incorrect() -> None:
 )
 def test_without_a_name_everything_is_as_it_was(question: str) -> None:
     inner, found = Everything(), hits(LISINOPRIL, WARFARIN, MIGRAINE)
-    graded = asyncio.run(EntityFilterGrader(inner, MEDICAL).grade(question, found))
+    graded = asyncio.run(EntityFilterGrader(inner, MEDICAL, ANALYZER).grade(question, found))
     assert graded == asyncio.run(inner.grade(question, found))
-    refined = asyncio.run(EntityFilterRefiner(inner, MEDICAL).refine(question, found))
+    refined = asyncio.run(EntityFilterRefiner(inner, MEDICAL, ANALYZER).refine(question, found))
     assert refined == asyncio.run(inner.refine(question, found))
 
 
@@ -71,9 +76,9 @@ def test_strips_about_another_thing_go_and_none_may_be_left() -> None:
             return Refinement((one, other), 0.0)
 
     question = "Is lisinopril stopped in kidney failure?"
-    kept = asyncio.run(EntityFilterRefiner(Halves(), MEDICAL).refine(question, hits(listed)))
+    kept = asyncio.run(EntityFilterRefiner(Halves(), MEDICAL, ANALYZER).refine(question, hits(listed)))
     assert (kept.strips, kept.fell_back) == ((one,), False)  # a class names what is of it
-    none = asyncio.run(EntityFilterRefiner(Everything(), MEDICAL).refine(QUESTION, hits(WARFARIN)))
+    none = asyncio.run(EntityFilterRefiner(Everything(), MEDICAL, ANALYZER).refine(QUESTION, hits(WARFARIN)))
     assert (none.strips, none.fell_back) == ((), True)
 
 
@@ -138,6 +143,22 @@ def test_what_nobody_sees_names_nothing() -> None:
     hidden = passage("Codes are short. <!-- FX-1042 -->", "a.md")
     other = passage("Every code has a cause.", "b.md", "Codes")
     grading = asyncio.run(
-        EntityFilterGrader(Everything(), GENERAL).grade("What does FX-1042 mean?", hits(hidden, other))
+        EntityFilterGrader(Everything(), GENERAL, ANALYZER).grade("What does FX-1042 mean?", hits(hidden, other))
     )
     assert (grading.verdict, grading.sufficiency) == (Verdict.INCORRECT, 0.0)
+
+
+def test_passages_beside_a_foreign_page_on_the_subject_are_about_others() -> None:
+    inner = Everything()
+    ours = passage("furosemide와 함께 먹지 않습니다.", "gout.md", "통풍")
+    foreign = passage("Warnings: hearing may suffer.", "furosemide.md", "Furosemide")
+    question = "furosemide를 먹을 때 주의할 점은?"
+    grader, refiner = (kind(inner, GENERAL, ANALYZER) for kind in (EntityFilterGrader, EntityFilterRefiner))
+    grading = asyncio.run(grader.grade(question, hits(WARFARIN, foreign, MIGRAINE, ours)))
+    assert inner.shown == ["furosemide.md", "gout.md"]
+    assert grading.probability(WARFARIN.id) == 0.0
+    asyncio.run(refiner.refine(question, hits(WARFARIN, foreign, MIGRAINE)))
+    assert inner.shown == ["furosemide.md"]
+    titled = passage("하루 한 번 먹습니다.", "ko.md", "furosemide")
+    asyncio.run(grader.grade(question, hits(WARFARIN, foreign, titled)))
+    assert len(inner.shown) == 3  # a page of one's own is on it, too
