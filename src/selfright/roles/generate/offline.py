@@ -14,11 +14,12 @@ from selfright.domain.composing import cited, compose
 from selfright.domain.judgements import QueryClass
 from selfright.domain.passages import Language, Passage
 from selfright.roles.analysis import TextAnalyzer
-from selfright.roles.extractive_units import Piece, Stance, pieces_of, stance
+from selfright.roles.extractive_units import Piece, Stance, stance
 from selfright.roles.generate.candidates import Candidate, candidates, choose_answer, choose_summary
 from selfright.roles.selection import PieceScorer
 from selfright.roles.summarize import first_asked
 from selfright.roles.talk import reply
+from selfright.roles.titles import telling_pieces
 
 _NOTHING: dict[Language, str] = {
     "en": "I found nothing in the documents that answers this question.",
@@ -147,7 +148,7 @@ class OfflineGenerator:
 
     def _write(self, request: GenerationRequest) -> Draft:
         language = request.language
-        pieces = pieces_of(request.strips)
+        pieces = telling_pieces(request.question, request.strips)
         telling = [piece for piece in pieces if stance(request.question, piece.text) is not Stance.SPEAKS_OF]
         found = candidates(request.question, telling or pieces, self._analyzer, self._scorer, request.hits)
         found = _in_one_language(found, language)
