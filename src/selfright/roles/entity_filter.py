@@ -163,7 +163,7 @@ class EntityFilterRefiner:
 def on_other_subjects(question: str, hits: Sequence[Hit], analyzer: TextAnalyzer) -> Sequence[Hit]:
     """The hits in the question's language that do not name its rarest word, where only foreign pages have it as title.
 
-    A title has it as it is written ("furosemide를 먹을 때"); a text may also name it in translation.
+    A title has it as it is written ("Larkspur는 언제 여나요?"); a text may also name it in translation.
     """
     language = language_of(question)
     own = [hit for hit in hits if hit.passage.language == language]

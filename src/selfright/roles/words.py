@@ -71,7 +71,7 @@ KOREAN_LIGHT = _words(
     """
 )
 
-# Light words that are also nouns of their own: tooth or louse, number, back or lamp, monk, rope.
+# Light words that are also nouns of their own: louse, number, lamp, monk, rope.
 KOREAN_HOMONYMS = _words("이 수 등 중 바")
 
 _NEGATION_EN = re.compile(
